@@ -1,25 +1,25 @@
 // Another site that has a person click twice and puts the consent under the second click: the page
 // takes no answer so soon after it is seen.
 import { expect } from 'chai';
-import { type ConsentRig, consentRig } from '../support/console/consent-rig.ts';
+import { type ConsentFixture, consentFixture } from '../support/console/consent-fixture.ts';
 
 describe('a consent that a person has not seen yet', () => {
-  let all: ConsentRig;
+  let all: ConsentFixture;
   before(async () => {
-    all = await consentRig();
+    all = await consentFixture();
   });
   after(() => all?.stop());
 
   it('is not given by a click that was meant for what stood there before', async () => {
-    const { rig, browser, arrived } = all;
-    const person = await rig.person({ role: 'developer' });
+    const { fixture, browser, arrived } = all;
+    const person = await fixture.person({ role: 'developer' });
     const { page } = await browser.open(person, '/');
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 3600e3);
     await page.goto(all.ask(await all.client()).url);
     const allow = page.getByRole('button', { name: 'Allow' });
     const click = () => allow.evaluate((button: { click(): void }) => button.click());
-    const given = () => rig.store.console.oauthGrants.countDocuments({ user: person.id });
+    const given = () => fixture.store.console.oauthGrants.countDocuments({ user: person.id });
     await click();
     expect(await allow.getAttribute('aria-disabled')).to.equal('true');
     await page.clock.fastForward(1_000);

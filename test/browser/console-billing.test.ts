@@ -1,23 +1,27 @@
 import { expect } from 'chai';
-import { type BillingRig, billingRig, type Customer } from '../support/console/billing-rig.ts';
+import {
+  type BillingFixture,
+  billingFixture,
+  type Customer,
+} from '../support/console/billing-fixture.ts';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
-import { type ConsoleRig, consoleRig } from '../support/console/console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../support/console/console-fixture.ts';
 
 describe('plan and billing in a browser', function () {
   this.timeout(120_000);
-  let rig: BillingRig;
+  let fixture: BillingFixture;
   let browser: ConsoleBrowser;
   let customer: Customer;
   before(async () => {
-    rig = await billingRig();
-    browser = await consoleBrowser(rig);
+    fixture = await billingFixture();
+    browser = await consoleBrowser(fixture);
   });
   after(async () => {
     await browser.close();
-    await rig.stop();
+    await fixture.stop();
   });
   beforeEach(async () => {
-    customer = await rig.customer();
+    customer = await fixture.customer();
   });
 
   it('shows the plans with their prices, and leads to the page on which one is paid', async () => {
@@ -39,7 +43,7 @@ describe('plan and billing in a browser', function () {
 
   it('says what to do after a failed payment, and until when renders work', async () => {
     await customer.buys('starter');
-    await rig.store.accounts.updateOne(
+    await fixture.store.accounts.updateOne(
       { _id: customer.id },
       { $set: { state: 'past_due', pastDueSince: new Date() } },
     );
@@ -51,7 +55,7 @@ describe('plan and billing in a browser', function () {
 
   it('says when a subscription that was canceled ends', async () => {
     await customer.buys('starter');
-    await rig.store.accounts.updateOne(
+    await fixture.store.accounts.updateOne(
       { _id: customer.id },
       { $set: { 'billing.cancelAtPeriodEnd': true } },
     );
@@ -60,7 +64,7 @@ describe('plan and billing in a browser', function () {
   });
 
   it('lets an admin look and not pay', async () => {
-    const admin = await rig.person({ role: 'admin', account: customer.id });
+    const admin = await fixture.person({ role: 'admin', account: customer.id });
     const { page, quiet } = await browser.open(admin, '/billing');
     await page.getByText('You can look, not pay').waitFor();
     expect(await page.getByRole('button', { name: /^Choose/ }).count()).to.equal(0);
@@ -69,7 +73,7 @@ describe('plan and billing in a browser', function () {
 
   it('has no barrier', async () => {
     await customer.buys('starter');
-    await rig.store.accounts.updateOne({ _id: customer.id }, { $set: { state: 'unpaid' } });
+    await fixture.store.accounts.updateOne({ _id: customer.id }, { $set: { state: 'unpaid' } });
     await browser.looks(customer.owner, '/billing', 'billing', page =>
       page.getByRole('button', { name: 'Choose Growth' }).waitFor(),
     );
@@ -78,16 +82,16 @@ describe('plan and billing in a browser', function () {
 
 describe('plan and billing without payments, and what connects, in a browser', function () {
   this.timeout(120_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
   const begin = async (mode: string) => {
-    rig = await consoleRig({ workers: 0, env: { PRESSROOM_BILLING: mode } });
-    browser = await consoleBrowser(rig);
-    return rig.person({ role: 'owner' });
+    fixture = await consoleFixture({ workers: 0, env: { PRESSROOM_BILLING: mode } });
+    browser = await consoleBrowser(fixture);
+    return fixture.person({ role: 'owner' });
   };
   afterEach(async () => {
     await browser.close();
-    await rig.stop();
+    await fixture.stop();
   });
 
   it('says that there is nothing to pay', async () => {

@@ -3,7 +3,11 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../support/console/console-fixture.ts';
 import { earlierMessage, mcpCall } from '../support/console/mcp-call.ts';
 import { newClient, walk } from '../support/console/oauth-walk.ts';
 
@@ -11,29 +15,29 @@ const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
 describe('connected apps in a browser', function () {
   this.timeout(120_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
   let person: Person;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
-    browser = await consoleBrowser(rig);
+    fixture = await consoleFixture({ workers: 0 });
+    browser = await consoleBrowser(fixture);
   });
   after(async () => {
     await browser?.close();
-    await rig?.stop();
+    await fixture?.stop();
   });
   beforeEach(async () => {
-    person = await rig.person({ role: 'owner' });
+    person = await fixture.person({ role: 'owner' });
   });
 
   const row = (page: Page, text: string) =>
     page.getByRole('table', { name: 'Connected apps' }).getByRole('row').filter({ hasText: text });
   const nothing = (page: Page) => page.getByText('No app is connected').waitFor();
   const connect = async (metadata: Record<string, unknown>) =>
-    walk(rig, person, { client: await newClient(rig, metadata) });
+    walk(fixture, person, { client: await newClient(fixture, metadata) });
 
   const statusOf = async (token: string) =>
-    (await mcpCall(rig, token, earlierMessage('tools/list'))).status;
+    (await mcpCall(fixture, token, earlierMessage('tools/list'))).status;
 
   it('are told by what they call themselves, where they are, where they render, and when they last did', async () => {
     const { access_token } = await connect({ client_name: 'Claude Code (pressroom)' });
@@ -49,12 +53,12 @@ describe('connected apps in a browser', function () {
     await row(page, 'An app that says no name').filter({ hasText: 'chat.example' }).waitFor();
     await row(page, 'Cursor').filter({ hasText: 'The program that opens cursor: links' }).waitFor();
     await row(page, 'Claude Code')
-      .filter({ hasText: rig.account })
+      .filter({ hasText: fixture.account })
       .filter({ hasText: 'Never' })
       .waitFor();
     expect(await statusOf(access_token)).to.equal(200);
     await page.reload();
-    await row(page, 'Claude Code').filter({ hasText: rig.account }).waitFor();
+    await row(page, 'Claude Code').filter({ hasText: fixture.account }).waitFor();
     expect(await row(page, 'Claude Code').filter({ hasText: 'Never' }).count()).to.equal(0);
     quiet();
     await page.context().close();
@@ -95,7 +99,7 @@ describe('connected apps in a browser', function () {
     await connect({ client_name: 'Gone Already' });
     const { page, quiet } = await browser.open(person, '/profile');
     await page.getByRole('button', { name: 'Disconnect Gone Already' }).click();
-    await rig.store.console.oauthGrants.deleteMany({ user: person.id });
+    await fixture.store.console.oauthGrants.deleteMany({ user: person.id });
     await page.getByRole('button', { name: 'Disconnect it' }).click();
     await page.getByRole('dialog').getByText('There is no such app of yours.').waitFor();
     quiet(/404 \(Not Found\)/);
@@ -112,7 +116,7 @@ describe('connected apps in a browser', function () {
   });
 
   it('lead nowhere who is a member of nothing', async () => {
-    const { page } = await browser.open(await rig.person({ operator: true }), '/profile');
+    const { page } = await browser.open(await fixture.person({ operator: true }), '/profile');
     await nothing(page);
     expect(
       await page.getByRole('main').getByRole('link', { name: 'Connect', exact: true }).count(),
@@ -122,7 +126,7 @@ describe('connected apps in a browser', function () {
 
   it('stay a viewer’s to end, who had them before', async () => {
     await connect({ client_name: 'From Before' });
-    await rig.store.console.teams.updateOne(
+    await fixture.store.console.teams.updateOne(
       { 'members.user': person.id },
       { $set: { 'members.$.role': 'viewer' } },
     );
@@ -151,7 +155,11 @@ describe('connected apps in a browser', function () {
   });
 
   it('are not spoken of where the tool is switched off', async () => {
-    const without = await consoleRig({ workers: 0, uri: rig.uri, env: { PRESSROOM_MCP: 'off' } });
+    const without = await consoleFixture({
+      workers: 0,
+      uri: fixture.uri,
+      env: { PRESSROOM_MCP: 'off' },
+    });
     const other = await consoleBrowser(without);
     try {
       const { page } = await other.open(person, '/profile');
@@ -198,7 +206,7 @@ describe('connected apps in a browser', function () {
     });
 
     it('not by who may not render, who is told why', async () => {
-      const viewer = await rig.person({ role: 'viewer' });
+      const viewer = await fixture.person({ role: 'viewer' });
       await browser.looks(viewer, '/connect', 'connect-viewer', page =>
         panel(page).getByText('Your role cannot render').waitFor(),
       );

@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
 import { createUsers } from '../../api/console/users/users.ts';
-import { type ConsentRig, consentRig } from '../support/console/consent-rig.ts';
+import { type ConsentFixture, consentFixture } from '../support/console/consent-fixture.ts';
 import { looks } from '../support/console/console-browser.ts';
-import { CONSOLE_SECRET } from '../support/console/console-rig.ts';
+import { CONSOLE_SECRET } from '../support/console/console-fixture.ts';
 import { somebody } from '../support/console/sso-fixture.ts';
 import { eventually } from '../support/eventually.ts';
 import {
@@ -21,19 +21,19 @@ import {
 
 describe('the window of an app that waits for a consent', function () {
   this.timeout(120_000);
-  let all: ConsentRig;
+  let all: ConsentFixture;
   before(async () => {
-    all = await consentRig();
+    all = await consentFixture();
   });
   after(() => all?.stop());
 
   it('is kept over password and second factor', async () => {
-    const { rig, browser } = all;
-    const person = await personWithPassword(rig, { role: 'developer' });
-    const user = async () => (await createUsers(rig.store).byEmail(person.email))!;
+    const { fixture, browser } = all;
+    const person = await personWithPassword(fixture, { role: 'developer' });
+    const user = async () => (await createUsers(fixture.store).byEmail(person.email))!;
     const anHourAgo = Date.now() - 3600e3;
     const twoFactor = createTwoFactor(
-      rig.store,
+      fixture.store,
       { secret: CONSOLE_SECRET, label: 'Pressroom' },
       () => anHourAgo,
     );
@@ -56,7 +56,7 @@ describe('the window of an app that waits for a consent', function () {
     expect(await all.said(tab)).to.equal('waiting');
     await press(popup, 'Allow');
     await eventually(async () => expect(await all.said(tab)).to.equal('connected'));
-    expect(await rig.store.console.oauthGrants.countDocuments({ user: person.id })).to.equal(1);
+    expect(await fixture.store.console.oauthGrants.countDocuments({ user: person.id })).to.equal(1);
     await tab.context().close();
   });
 
@@ -84,15 +84,15 @@ describe('the window of an app that waits for a consent', function () {
 
 describe('the window of an app, over the company’s sign-in', function () {
   this.timeout(120_000);
-  let all: ConsentRig;
+  let all: ConsentFixture;
   before(async () => {
-    all = await consentRig({ company: true });
+    all = await consentFixture({ company: true });
   });
   after(() => all?.stop());
 
   it('is kept, and the way back to the app, also when the sign-in fails at first', async () => {
-    const { rig, browser } = all;
-    const person = await personWithPassword(rig, { role: 'developer' });
+    const { fixture, browser } = all;
+    const person = await personWithPassword(fixture, { role: 'developer' });
     const ada = somebody({ email: person.email });
     all.provider!.knows(ada);
     const { page: tab } = await browser.open(undefined, '/sign-in');

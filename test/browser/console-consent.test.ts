@@ -1,9 +1,9 @@
 // A person allows an app in a real browser: they sign in on the way, see who asks, and land at the
 // app's own address.
 import { expect } from 'chai';
-import { type ConsentRig, consentRig } from '../support/console/consent-rig.ts';
+import { type ConsentFixture, consentFixture } from '../support/console/consent-fixture.ts';
 import { looks } from '../support/console/console-browser.ts';
-import type { Person } from '../support/console/console-rig.ts';
+import type { Person } from '../support/console/console-fixture.ts';
 import { redeem } from '../support/console/oauth-walk.ts';
 import { joinTeam } from '../support/console/signed-in.ts';
 import {
@@ -19,20 +19,20 @@ const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
 describe('the consent in a browser', function () {
   this.timeout(120_000);
-  let all: ConsentRig;
+  let all: ConsentFixture;
   before(async () => {
-    all = await consentRig();
+    all = await consentFixture();
   });
   after(() => all?.stop());
 
   const grantsOf = ({ id }: Person) =>
-    all.rig.store.console.oauthGrants.find({ user: id }).toArray();
+    all.fixture.store.console.oauthGrants.find({ user: id }).toArray();
 
   it('leads from the app by the sign-in and the consent back to the app', async () => {
-    const { rig, browser, resource, arrived } = all;
-    const person = await personWithPassword(rig, { role: 'developer' });
-    const second = await rig.account2();
-    await joinTeam(rig.store, second, person.id, 'owner');
+    const { fixture, browser, resource, arrived } = all;
+    const person = await personWithPassword(fixture, { role: 'developer' });
+    const second = await fixture.account2();
+    await joinTeam(fixture.store, second, person.id, 'owner');
     const client = await all.client({ client_name: 'Claude Code (pressroom)' });
     const { url, verifier } = all.ask(client);
     const { page } = await browser.open(undefined, '/sign-in');
@@ -46,9 +46,15 @@ describe('the consent in a browser', function () {
     await page.getByLabel('Account').selectOption(second);
     await press(page, 'Allow');
     await backAtTheApp(page);
-    const answer = await redeem(rig, client, arrived.at(-1)!.searchParams.get('code')!, verifier, {
-      resource,
-    });
+    const answer = await redeem(
+      fixture,
+      client,
+      arrived.at(-1)!.searchParams.get('code')!,
+      verifier,
+      {
+        resource,
+      },
+    );
     expect(answer.status, answer.body.toString()).to.equal(200);
     expect((await grantsOf(person))[0]).to.include({ account: second });
     // Nothing that would make the browser an app of its own stays in it.
@@ -59,7 +65,7 @@ describe('the consent in a browser', function () {
 
   it('says to whom only looks on, or is a member of nothing, why they can not allow it; the app hears of it', async () => {
     for (const role of ['viewer', undefined] as const) {
-      const person = await all.rig.person(role ? { role } : {});
+      const person = await all.fixture.person(role ? { role } : {});
       const { page } = await all.browser.open(person, '/profile');
       await page.goto(all.ask(await all.client()).url);
       await asked(page);
@@ -77,7 +83,7 @@ describe('the consent in a browser', function () {
   });
 
   it('names an app that says nothing of itself by where the answer goes', async () => {
-    const person = await all.rig.person({ role: 'developer' });
+    const person = await all.fixture.person({ role: 'developer' });
     const { page } = await all.browser.open(person, '/profile');
     for (const [redirect, where] of [
       ['https://chat.example/callback', 'The answer goes to it at chat.example.'],
@@ -98,10 +104,13 @@ describe('the consent in a browser', function () {
   });
 
   it('shows the longest names in the width of a phone, and hostile ones as texts', async () => {
-    const person = await all.rig.person({ role: 'developer' });
-    const second = await all.rig.account2();
-    await joinTeam(all.rig.store, second, person.id, 'owner');
-    await all.rig.store.accounts.updateOne({ _id: second }, { $set: { name: 'W'.repeat(100) } });
+    const person = await all.fixture.person({ role: 'developer' });
+    const second = await all.fixture.account2();
+    await joinTeam(all.fixture.store, second, person.id, 'owner');
+    await all.fixture.store.accounts.updateOne(
+      { _id: second },
+      { $set: { name: 'W'.repeat(100) } },
+    );
     const { page, quiet } = await all.browser.open(person, '/profile');
     const redirect = `https://${'w'.repeat(60)}.${'w'.repeat(60)}.example/cb`;
     await page.goto(
@@ -118,7 +127,7 @@ describe('the consent in a browser', function () {
   });
 
   it('can be given without scripts', async () => {
-    const person = await all.rig.person({ role: 'developer' });
+    const person = await all.fixture.person({ role: 'developer' });
     const { page } = await all.browser.open(person, '/profile', { javaScriptEnabled: false });
     await page.goto(all.ask(await all.client()).url);
     await press(page, 'Allow');
@@ -127,9 +136,9 @@ describe('the consent in a browser', function () {
   });
 
   it('is of whoever is signed in when it is answered, also when that changed in another tab', async () => {
-    const { rig, browser } = all;
-    const ada = await personWithPassword(rig, { role: 'developer' });
-    const ben = await personWithPassword(rig, { role: 'owner' });
+    const { fixture, browser } = all;
+    const ada = await personWithPassword(fixture, { role: 'developer' });
+    const ben = await personWithPassword(fixture, { role: 'owner' });
     const { page } = await browser.open(undefined, '/sign-in');
     await page.goto(all.ask(await all.client()).url);
     await signIn(page, ada);
@@ -156,9 +165,9 @@ describe('the consent in a browser', function () {
   });
 
   it('asks somebody else the same who signs in for it', async () => {
-    const { rig, browser } = all;
-    const ada = await rig.person({ role: 'viewer' });
-    const ben = await personWithPassword(rig, { role: 'developer' });
+    const { fixture, browser } = all;
+    const ada = await fixture.person({ role: 'viewer' });
+    const ben = await personWithPassword(fixture, { role: 'developer' });
     const { page } = await browser.open(ada, '/profile');
     await page.goto(all.ask(await all.client({ client_name: 'An Asker' })).url);
     await asked(page);

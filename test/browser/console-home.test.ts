@@ -12,28 +12,35 @@ import {
   consoleBrowser,
   picture,
 } from '../support/console/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../support/console/console-fixture.ts';
 import { renderCall } from '../support/http-call.ts';
 
 describe('home and usage in the dashboard', function () {
   this.timeout(120_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
   let owner: Person;
   before(async () => {
-    rig = await consoleRig();
-    [browser, owner] = await Promise.all([consoleBrowser(rig), rig.person({ role: 'owner' })]);
+    fixture = await consoleFixture();
+    [browser, owner] = await Promise.all([
+      consoleBrowser(fixture),
+      fixture.person({ role: 'owner' }),
+    ]);
   });
   after(async () => {
     await browser.close();
-    await rig.stop();
+    await fixture.stop();
   });
 
   /** The title, the figure and the words below it. */
   const figure = (page: Page, title: string) =>
     page.getByText(title, { exact: true }).locator('..');
   const newcomer = async (role: 'owner' | 'viewer' = 'owner') =>
-    rig.person({ role, account: await rig.account2() });
+    fixture.person({ role, account: await fixture.account2() });
 
   it('leads a new account to its first PDF: a key, the call with the key in it, and the render', async () => {
     const { page, quiet } = await browser.open(await newcomer(), '/');
@@ -47,9 +54,13 @@ describe('home and usage in the dashboard', function () {
     // As a person would paste it, to where this installation listens.
     const folder = await mkdtemp(join(tmpdir(), 'first-call-'));
     try {
-      await promisify(execFile)('bash', ['-c', call!.replace('http://localhost:8080', rig.url)], {
-        cwd: folder,
-      });
+      await promisify(execFile)(
+        'bash',
+        ['-c', call!.replace('http://localhost:8080', fixture.url)],
+        {
+          cwd: folder,
+        },
+      );
       expect((await readFile(join(folder, 'render.pdf'))).subarray(0, 5).toString()).to.equal(
         '%PDF-',
       );
@@ -69,7 +80,7 @@ describe('home and usage in the dashboard', function () {
     await page.getByRole('button', { name: 'Create the key' }).click();
     const dialog = page.getByRole('dialog');
     const key = await dialog.getByRole('region', { name: 'first', exact: true }).textContent();
-    expect((await renderCall(rig.api.port(), key!, { html: 'x' })).status).to.equal(200);
+    expect((await renderCall(fixture.api.port(), key!, { html: 'x' })).status).to.equal(200);
     await page.getByText('1 OK, 0 failed').waitFor();
     expect(await dialog.getByRole('region', { name: 'first', exact: true }).textContent()).to.equal(
       key,
@@ -93,16 +104,16 @@ describe('home and usage in the dashboard', function () {
 
   describe('of an account that renders', () => {
     before(async () => {
-      await rig.pdf({ html: '<h1>one</h1>' });
-      await rig.pdf({ html: '<h1>two</h1>', sandbox: true });
-      await rig.refusal({ url: 'http://localhost:1/' });
+      await fixture.pdf({ html: '<h1>one</h1>' });
+      await fixture.pdf({ html: '<h1>two</h1>', sandbox: true });
+      await fixture.refusal({ url: 'http://localhost:1/' });
     });
 
     it('shows what runs while it runs', async () => {
       const { page } = await browser.open(owner, '/');
       await figure(page, 'Running now').getByText('None waits for a worker').waitFor();
-      const running = rig.render({ html: 'x', wait_delay: '20s' });
-      await rig.worker.until({ busy: 1 });
+      const running = fixture.render({ html: 'x', wait_delay: '20s' });
+      await fixture.worker.until({ busy: 1 });
       await page.getByRole('progressbar', { name: '1 of 8 places are in use' }).waitFor();
       const left = running.catch((error: Error) => error);
       running.hangUp();
@@ -113,14 +124,13 @@ describe('home and usage in the dashboard', function () {
     });
 
     it('shows who only pays the figures, and no renders', async () => {
-      const { page, quiet } = await browser.open(await rig.person({ role: 'billing' }), '/');
+      const { page, quiet } = await browser.open(await fixture.person({ role: 'billing' }), '/');
       await page.getByRole('heading', { name: 'Errors of the last 24 hours' }).waitFor();
       expect(await page.getByRole('table', { name: 'Recent renders' }).count()).to.equal(0);
       expect(await page.getByRole('main').getByRole('link').count()).to.equal(0);
-      const { recent } = await (await rig.person({ role: 'billing' })).good<{ recent: unknown[] }>(
-        'GET',
-        `/accounts/${rig.accountId}/overview`,
-      );
+      const { recent } = await (await fixture.person({ role: 'billing' })).good<{
+        recent: unknown[];
+      }>('GET', `/accounts/${fixture.accountId}/overview`);
       expect(recent).to.deep.equal([]);
       quiet();
     });

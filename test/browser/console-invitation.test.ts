@@ -6,23 +6,23 @@ import {
   consoleBrowser,
   picture,
 } from '../support/console/console-browser.ts';
-import { type ConsoleRig, consoleRig } from '../support/console/console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../support/console/console-fixture.ts';
 
 describe('the page of an invitation', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
-    browser = await consoleBrowser(rig);
+    fixture = await consoleFixture({ workers: 0 });
+    browser = await consoleBrowser(fixture);
   });
   after(async () => {
     await browser?.close();
-    await rig.stop();
+    await fixture.stop();
   });
 
   async function invited(email = `${randomUUID()}@example.com`): Promise<string> {
-    const account = await rig.account2();
-    const owner = await rig.person({ role: 'owner', account });
+    const account = await fixture.account2();
+    const owner = await fixture.person({ role: 'owner', account });
     const { link } = await owner.good<{ link: string }>(
       'POST',
       `/accounts/${account}/team/invitations`,
@@ -95,7 +95,7 @@ describe('the page of an invitation', () => {
   });
 
   it('has no barrier, whoever opens it', async () => {
-    const person = await rig.person();
+    const person = await fixture.person();
     await browser.looks(undefined, await invited(), 'invitation', async () => {});
     for (const [who, visitor, link] of [
       ['new', undefined, await invited()],

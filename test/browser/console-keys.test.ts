@@ -8,25 +8,33 @@ import {
   consoleBrowser,
   picture,
 } from '../support/console/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../support/console/console-fixture.ts';
 import { renderCall } from '../support/http-call.ts';
 
 describe('API keys in the dashboard', function () {
   this.timeout(120_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
   let owner: Person;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
-    [browser, owner] = await Promise.all([consoleBrowser(rig), rig.person({ role: 'owner' })]);
+    fixture = await consoleFixture({ workers: 0 });
+    [browser, owner] = await Promise.all([
+      consoleBrowser(fixture),
+      fixture.person({ role: 'owner' }),
+    ]);
   });
   after(async () => {
     await browser.close();
-    await rig.stop();
+    await fixture.stop();
   });
 
   /** A good key is asked for a better body, any other is refused before. */
-  const works = async (key: string) => (await renderCall(rig.api.port(), key, {})).status === 400;
+  const works = async (key: string) =>
+    (await renderCall(fixture.api.port(), key, {})).status === 400;
   const row = (page: Page, name: string) => page.getByRole('row', { name });
   const shownKey = async (page: Page, name: string) =>
     (await page.getByRole('dialog').getByRole('region', { name, exact: true }).textContent()) ?? '';
@@ -154,8 +162,8 @@ describe('API keys in the dashboard', function () {
   it('marks a key that has expired, and removes it without its name', async () => {
     const { page } = await browser.open(owner, '/keys');
     await create(page, 'old one');
-    await rig.store.accounts.updateOne(
-      { _id: rig.accountId, 'keys.name': 'old one' },
+    await fixture.store.accounts.updateOne(
+      { _id: fixture.accountId, 'keys.name': 'old one' },
       { $set: { 'keys.$.expiresAt': new Date('2026-01-01T00:00:00Z') } },
     );
     await page.reload();
@@ -177,7 +185,7 @@ describe('API keys in the dashboard', function () {
   });
 
   it('gives a viewer the list and no buttons', async () => {
-    const { page, quiet } = await browser.open(await rig.person({ role: 'viewer' }), '/keys');
+    const { page, quiet } = await browser.open(await fixture.person({ role: 'viewer' }), '/keys');
     await page.getByRole('table', { name: 'API keys' }).waitFor();
     expect(await page.getByRole('main').getByRole('button').count()).to.equal(0);
     quiet();
@@ -190,7 +198,7 @@ describe('API keys in the dashboard', function () {
   });
 
   it('says how to begin where there is no key', async () => {
-    const fresh = await rig.person({ role: 'developer', account: await rig.account2() });
+    const fresh = await fixture.person({ role: 'developer', account: await fixture.account2() });
     await browser.looks(fresh, '/keys', 'keys-empty', page =>
       page.getByText('No API keys yet').waitFor(),
     );

@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../support/console/console-fixture.ts';
 import { renderCall } from '../support/http-call.ts';
 
 const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
@@ -11,17 +15,17 @@ const notice = (page: Page, text: string) =>
 
 describe('the operator’s screens in a browser', function () {
   this.timeout(120_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
   let operator: Person;
   before(async () => {
-    rig = await consoleRig({ env: { PRESSROOM_BILLING: 'manual' } });
-    browser = await consoleBrowser(rig);
-    operator = await rig.person({ operator: true });
+    fixture = await consoleFixture({ env: { PRESSROOM_BILLING: 'manual' } });
+    browser = await consoleBrowser(fixture);
+    operator = await fixture.person({ operator: true });
   });
   after(async () => {
     await browser.close();
-    await rig.stop();
+    await fixture.stop();
   });
 
   it('makes an account and invites its owner by a link', async () => {
@@ -45,10 +49,10 @@ describe('the operator’s screens in a browser', function () {
   it('suspends an account from the next request on, says what that does, and lifts it', async () => {
     const { page, quiet } = await browser.open(
       operator,
-      `/operator/accounts?account=${rig.accountId}`,
+      `/operator/accounts?account=${fixture.accountId}`,
     );
     const render = async () =>
-      (await renderCall(rig.api.port(), rig.key, { html: '<p>x', sandbox: true })).status;
+      (await renderCall(fixture.api.port(), fixture.key, { html: '<p>x', sandbox: true })).status;
     expect(await render()).to.equal(200);
     await page.getByRole('button', { name: 'Suspend the account' }).click();
     await dialog(page).getByText('403 subscription_inactive').waitFor();
@@ -64,8 +68,8 @@ describe('the operator’s screens in a browser', function () {
   });
 
   it('changes plan and reach of an account, and shows its renders and its team', async () => {
-    const account = await rig.account2('free');
-    const owner = await rig.person({ role: 'owner', account });
+    const account = await fixture.account2('free');
+    const owner = await fixture.person({ role: 'owner', account });
     const { page, quiet } = await browser.open(operator, `/operator/accounts?account=${account}`);
     await page.getByLabel('Plan').selectOption('scale');
     await page.getByLabel('May reach the intranet').click();
@@ -81,7 +85,7 @@ describe('the operator’s screens in a browser', function () {
   });
 
   it('finds accounts by name and by state, and opens one', async () => {
-    await rig.accounts.createAccount('Zebra Works', { plan: 'free' });
+    await fixture.accounts.createAccount('Zebra Works', { plan: 'free' });
     const { page, quiet } = await browser.open(operator, '/operator/accounts');
     await row(page, 'Zebra Works').waitFor();
     await page.getByLabel('Search').fill('zebra');
@@ -95,9 +99,9 @@ describe('the operator’s screens in a browser', function () {
   });
 
   it('disables a person, whose sessions end, and makes another an operator', async () => {
-    const gone = await rig.person({ role: 'viewer' });
+    const gone = await fixture.person({ role: 'viewer' });
     await gone.good('PATCH', '/me', { name: 'Gerd Gone' });
-    const raised = await rig.person({});
+    const raised = await fixture.person({});
     await raised.good('PATCH', '/me', { name: 'Rosa Raised' });
     const { page, quiet } = await browser.open(operator, '/operator/people');
     await page.getByLabel('Search').fill('gerd');
@@ -125,7 +129,7 @@ describe('the operator’s screens in a browser', function () {
       .filter({ hasText: 'Slots busy' })
       .locator('xpath=following-sibling::dd');
     await busy.filter({ hasText: /^0 of \d/ }).waitFor();
-    const rendering = renderCall(rig.api.port(), rig.key, {
+    const rendering = renderCall(fixture.api.port(), fixture.key, {
       html: '<p>x',
       sandbox: true,
       wait_delay: '30s',
@@ -149,7 +153,7 @@ describe('the operator’s screens in a browser', function () {
   });
 
   it('refuses all of it to who is no operator, in the service’s own words', async () => {
-    const owner = await rig.person({ role: 'owner' });
+    const owner = await fixture.person({ role: 'owner' });
     const { page } = await browser.open(owner, '/operator/accounts');
     expect(await page.getByRole('link', { name: 'Workers & queue' }).count()).to.equal(0);
     await page.getByText('You are not an operator of this installation').waitFor();
@@ -171,7 +175,7 @@ describe('the operator’s screens in a browser', function () {
   });
 
   it('does not cut the state of an account beside a long name', async () => {
-    await rig.accounts.createAccount(
+    await fixture.accounts.createAccount(
       'The Extraordinarily Long Names Department of Example Company',
       { plan: 'free' },
     );
@@ -187,7 +191,7 @@ describe('the operator’s screens in a browser', function () {
     const SCREENS: Record<string, [path: () => string, ready: (page: Page) => Promise<void>]> = {
       accounts: [() => '/operator/accounts', page => row(page, 'Active').first().waitFor()],
       account: [
-        () => `/operator/accounts?account=${rig.accountId}`,
+        () => `/operator/accounts?account=${fixture.accountId}`,
         page => page.getByRole('table', { name: 'Recent renders' }).waitFor(),
       ],
       people: [() => '/operator/people', page => row(page, operator.email).waitFor()],
@@ -208,7 +212,7 @@ describe('the operator’s screens in a browser', function () {
     before(async () => {
       await operator.good('POST', '/operator/accounts', { name: 'Barrier Free Ltd' });
       expect(
-        (await renderCall(rig.api.port(), rig.key, { html: '<p>x', sandbox: true })).status,
+        (await renderCall(fixture.api.port(), fixture.key, { html: '<p>x', sandbox: true })).status,
       ).to.equal(200);
     });
     for (const [name, [path, ready]] of Object.entries(SCREENS))

@@ -5,7 +5,11 @@ import {
   type ConsoleBrowser,
   consoleBrowser,
 } from '../support/console/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../support/console/console-fixture.ts';
 
 const status = (page: Page, text: string) =>
   page
@@ -31,17 +35,17 @@ const fact = (page: Page, name: string) =>
 
 describe('the playground in a browser', function () {
   this.timeout(120_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
   let person: Person;
   before(async () => {
-    rig = await consoleRig();
-    browser = await consoleBrowser(rig);
-    person = await rig.person({ role: 'developer' });
+    fixture = await consoleFixture();
+    browser = await consoleBrowser(fixture);
+    person = await fixture.person({ role: 'developer' });
   });
   after(async () => {
     await browser.close();
-    await rig.stop();
+    await fixture.stop();
   });
 
   it('renders with the options of its form, in the sandbox, and shows pages, size, phases and no count', async () => {
@@ -110,10 +114,10 @@ describe('the playground in a browser', function () {
     await open(page, 'Waits');
     await page.getByLabel('Wait delay').fill('30s');
     await render(page);
-    await rig.worker.until({ busy: 1 });
+    await fixture.worker.until({ busy: 1 });
     await page.getByRole('button', { name: 'Cancel' }).click();
     await status(page, 'Cancelled.');
-    await rig.worker.until({ busy: 0 });
+    await fixture.worker.until({ busy: 0 });
     quiet();
   });
 
@@ -226,7 +230,7 @@ describe('the playground in a browser', function () {
   });
 
   it('forgets what was typed when the person signs out', async () => {
-    const leaving = await rig.person({ role: 'developer' });
+    const leaving = await fixture.person({ role: 'developer' });
     const { page } = await browser.open(leaving, '/playground');
     await html(page).fill('<p>a secret');
     await page.getByRole('button', { name: 'your menu' }).click();

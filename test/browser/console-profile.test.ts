@@ -10,7 +10,11 @@ import {
   picture,
   SIZES,
 } from '../support/console/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../support/console/console-fixture.ts';
 import { eventually } from '../support/eventually.ts';
 
 const PASSWORD = 'a sentence that nobody else thinks of';
@@ -19,19 +23,19 @@ const FIREFOX =
 
 describe('the profile in a browser', function () {
   this.timeout(120_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
   let person: Person;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
-    browser = await consoleBrowser(rig);
+    fixture = await consoleFixture({ workers: 0 });
+    browser = await consoleBrowser(fixture);
   });
   after(async () => {
     await browser.close();
-    await rig.stop();
+    await fixture.stop();
   });
   beforeEach(async () => {
-    person = await rig.person({ role: 'viewer' });
+    person = await fixture.person({ role: 'viewer' });
   });
 
   const dialog = (page: Page) => page.getByRole('dialog');
@@ -45,7 +49,7 @@ describe('the profile in a browser', function () {
     return list.getByRole('listitem').allTextContents();
   };
   const elsewhere = () =>
-    createSessions(rig.store).open({
+    createSessions(fixture.store).open({
       user: person.id,
       method: 'password',
       ip: '203.0.113.7',

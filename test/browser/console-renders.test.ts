@@ -4,11 +4,15 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import type { RenderDocument } from '../../api/store/store.ts';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../support/console/console-fixture.ts';
 
 describe('the log of renders in the dashboard', function () {
   this.timeout(120_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
   let developer: Person;
   let keyId: string;
@@ -18,7 +22,7 @@ describe('the log of renders in the dashboard', function () {
   const FAILED_ID = '019ab000-0000-7000-8000-00000000fa11';
   const document = (index: number, over: Partial<RenderDocument> = {}): RenderDocument => ({
     _id: `render-${String(index).padStart(4, '0')}`,
-    account: rig.accountId,
+    account: fixture.accountId,
     at: new Date(Date.now() - index * 60_000 - 5_000),
     key: keyId,
     via: 'api',
@@ -44,12 +48,12 @@ describe('the log of renders in the dashboard', function () {
   };
 
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
+    fixture = await consoleFixture({ workers: 0 });
     [browser, developer] = await Promise.all([
-      consoleBrowser(rig),
-      rig.person({ role: 'developer' }),
+      consoleBrowser(fixture),
+      fixture.person({ role: 'developer' }),
     ]);
-    keyId = (await rig.store.accounts.findOne({ _id: rig.accountId }))!.keys[0]!.id;
+    keyId = (await fixture.store.accounts.findOne({ _id: fixture.accountId }))!.keys[0]!.id;
     const {
       pages: _pages,
       bytes: _bytes,
@@ -78,7 +82,7 @@ describe('the log of renders in the dashboard', function () {
       outcome: 'client_closed',
       counted: false,
     });
-    await rig.store.console.renders.insertMany([
+    await fixture.store.console.renders.insertMany([
       without,
       played,
       asked,
@@ -88,7 +92,7 @@ describe('the log of renders in the dashboard', function () {
   });
   after(async () => {
     await browser.close();
-    await rig.stop();
+    await fixture.stop();
   });
 
   const rows = (page: Page) => page.getByRole('table', { name: 'Renders' }).getByRole('rowheader');

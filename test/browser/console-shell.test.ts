@@ -9,20 +9,27 @@ import {
   picture,
   SIZES,
 } from '../support/console/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../support/console/console-fixture.ts';
 
 describe('the dashboard’s shell in a browser', function () {
   this.timeout(120_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
   let owner: Person;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
-    [browser, owner] = await Promise.all([consoleBrowser(rig), rig.person({ role: 'owner' })]);
+    fixture = await consoleFixture({ workers: 0 });
+    [browser, owner] = await Promise.all([
+      consoleBrowser(fixture),
+      fixture.person({ role: 'owner' }),
+    ]);
   });
   after(async () => {
     await browser.close();
-    await rig.stop();
+    await fixture.stop();
   });
 
   const heading = (page: Page, name: string) =>
@@ -33,9 +40,9 @@ describe('the dashboard’s shell in a browser', function () {
 
   /** One more account of which the person is the owner. */
   async function joinAccount(person: Person, name: string): Promise<void> {
-    const id = await rig.account2();
-    await rig.store.accounts.updateOne({ _id: id }, { $set: { name } });
-    await rig.store.console.teams.insertOne({
+    const id = await fixture.account2();
+    await fixture.store.accounts.updateOne({ _id: id }, { $set: { name } });
+    await fixture.store.console.teams.insertOne({
       _id: id,
       members: [{ user: person.id, role: 'owner', since: new Date() }],
       invitations: [],
@@ -65,7 +72,7 @@ describe('the dashboard’s shell in a browser', function () {
   });
 
   it('switches the account, searches among many, and remembers the choice', async () => {
-    const person = await rig.person({ role: 'viewer' });
+    const person = await fixture.person({ role: 'viewer' });
     for (let count = 1; count <= 9; count += 1)
       await joinAccount(person, `Company number ${count}`);
     const { page, quiet } = await browser.open(person, '/');
@@ -81,7 +88,7 @@ describe('the dashboard’s shell in a browser', function () {
   });
 
   it('switches between a few accounts by a menu', async () => {
-    const person = await rig.person({ role: 'owner' });
+    const person = await fixture.person({ role: 'owner' });
     await joinAccount(person, 'The other one');
     const { accounts } = await person.good<{ accounts: { name: string }[] }>('GET', '/me');
     const [first, second] = accounts.map(({ name }) => name) as [string, string];
@@ -162,7 +169,7 @@ describe('the dashboard’s shell in a browser', function () {
   });
 
   it('hides what the role does not see, and says so to who goes there all the same', async () => {
-    const { page, quiet } = await browser.open(await rig.person({ role: 'viewer' }), '/audit');
+    const { page, quiet } = await browser.open(await fixture.person({ role: 'viewer' }), '/audit');
     await heading(page, 'Not for your role').waitFor();
     await page
       .getByText('Your role in', { exact: false })
@@ -178,24 +185,24 @@ describe('the dashboard’s shell in a browser', function () {
   });
 
   it('leads an operator without an account to the operator’s screens', async () => {
-    const { page } = await browser.open(await rig.person({ operator: true }), '/');
+    const { page } = await browser.open(await fixture.person({ operator: true }), '/');
     await heading(page, 'Accounts').waitFor();
     expect(new URL(page.url()).pathname).to.equal('/app/operator/accounts');
     expect(await screens(page).getByRole('link', { name: 'API keys' }).count()).to.equal(0);
   });
 
   it('tells who is in no account what to do', async () => {
-    const { page, quiet } = await browser.open(await rig.person(), '/');
+    const { page, quiet } = await browser.open(await fixture.person(), '/');
     await page.getByText('You are not a member of an account').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     quiet();
   });
 
   it('says on every screen that an account is not served, and whom to ask', async () => {
-    const account = await rig.account2();
-    await rig.store.accounts.updateOne({ _id: account }, { $set: { state: 'paused' } });
+    const account = await fixture.account2();
+    await fixture.store.accounts.updateOne({ _id: account }, { $set: { state: 'paused' } });
     const { page, quiet } = await browser.open(
-      await rig.person({ role: 'owner', account }),
+      await fixture.person({ role: 'owner', account }),
       '/keys',
     );
     await page.getByText('This account is suspended. Ask who runs this installation.').waitFor();
@@ -226,7 +233,7 @@ describe('the dashboard’s shell in a browser', function () {
   });
 
   it('signs out, after which the way back is the sign-in', async () => {
-    const person = await rig.person({ role: 'owner' });
+    const person = await fixture.person({ role: 'owner' });
     const { page } = await browser.open(person, '/');
     await heading(page, 'Home').waitFor();
     // A call that is under way is rejected before the sign-out is answered: the next person must
@@ -252,10 +259,10 @@ describe('the dashboard’s shell in a browser', function () {
   });
 
   it('goes to the sign-in, and means to come back, when the session has ended', async () => {
-    const person = await rig.person({ role: 'owner' });
+    const person = await fixture.person({ role: 'owner' });
     const { page } = await browser.open(person, '/usage');
     await heading(page, 'Usage').waitFor();
-    await rig.store.console.sessions.deleteMany({ user: person.id });
+    await fixture.store.console.sessions.deleteMany({ user: person.id });
     await screens(page).getByRole('link', { name: 'API keys' }).click();
     await page.waitForURL('**/app/sign-in?next=%2Fapp%2Fkeys');
   });

@@ -5,7 +5,11 @@ import { createSetup } from '../../api/console/auth/bootstrap.ts';
 import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
 import { createUsers } from '../../api/console/users/users.ts';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
-import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../support/console/console-rig.ts';
+import {
+  CONSOLE_SECRET,
+  type ConsoleFixture,
+  consoleFixture,
+} from '../support/console/console-fixture.ts';
 
 const EMAIL = 'ada@example.com';
 const PASSWORD = 'correct horse battery';
@@ -17,19 +21,19 @@ const active = (page: Page) =>
 
 describe('the sign-in pages in a browser', function () {
   this.timeout(120_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
 
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
-    browser = await consoleBrowser(rig);
+    fixture = await consoleFixture({ workers: 0 });
+    browser = await consoleBrowser(fixture);
   });
   after(async () => {
     await browser.close();
-    await rig.stop();
+    await fixture.stop();
   });
   /** One browser after the other comes from here, as a guesser would. */
-  beforeEach(() => rig.store.console.signInLimits.deleteMany({}));
+  beforeEach(() => fixture.store.console.signInLimits.deleteMany({}));
 
   const looks = (
     path: string,
@@ -65,7 +69,7 @@ describe('the sign-in pages in a browser', function () {
       ));
 
     it('the link fills in its token and takes it out of the address; the rest goes by keyboard', async () => {
-      const token = await createSetup(rig.store).createToken();
+      const token = await createSetup(fixture.store).createToken();
       const { page, quiet } = await browser.open(undefined, `/setup#${token}`);
       expect(await page.getByLabel('Setup token').inputValue()).to.equal(token);
       expect(page.url()).to.equal(`${browser.origin}/app/setup`);
@@ -127,11 +131,11 @@ describe('the sign-in pages in a browser', function () {
     });
 
     it('the second factor can be read by everybody, and its code signs in without scripts', async () => {
-      const users = createUsers(rig.store);
+      const users = createUsers(fixture.store);
       const user = async () => (await users.byEmail(EMAIL))!;
       const anHourAgo = Date.now() - 3600e3;
       const twoFactor = createTwoFactor(
-        rig.store,
+        fixture.store,
         { secret: CONSOLE_SECRET, label: 'Pressroom' },
         () => anHourAgo,
       );
@@ -142,7 +146,7 @@ describe('the sign-in pages in a browser', function () {
         await page.getByLabel('Code').waitFor();
       };
       await looks('/sign-in', 'second-factor', toCode);
-      await rig.store.console.signInLimits.deleteMany({});
+      await fixture.store.console.signInLimits.deleteMany({});
       await looks(
         '/sign-in',
         'recovery-code-wrong',
@@ -155,7 +159,7 @@ describe('the sign-in pages in a browser', function () {
         },
         REFUSED,
       );
-      await rig.store.console.signInLimits.deleteMany({});
+      await fixture.store.console.signInLimits.deleteMany({});
       const { page } = await browser.open(undefined, '/sign-in?next=/app/keys', {
         javaScriptEnabled: false,
       });

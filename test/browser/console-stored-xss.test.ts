@@ -3,24 +3,28 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../support/console/console-fixture.ts';
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
 const RENDER_ID = '019ab000-0000-7000-8000-0000000000aa';
 
 describe('hostile texts in the dashboard', function () {
   this.timeout(120_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
   let owner: Person;
 
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
+    fixture = await consoleFixture({ workers: 0 });
     [browser, owner] = await Promise.all([
-      consoleBrowser(rig),
-      rig.person({ role: 'owner', operator: true }),
+      consoleBrowser(fixture),
+      fixture.person({ role: 'owner', operator: true }),
     ]);
-    const account = `/accounts/${rig.accountId}`;
+    const account = `/accounts/${fixture.accountId}`;
     const name = `${HOSTILE} ${Date.now()}`;
     await owner.good('PATCH', '/me', { name: HOSTILE });
     await owner.good('PATCH', account, { name });
@@ -33,7 +37,7 @@ describe('hostile texts in the dashboard', function () {
         role: 'viewer',
       })
       .catch(() => {});
-    const { console: kept } = rig.store;
+    const { console: kept } = fixture.store;
     await kept.sessions.updateMany(
       { user: owner.id },
       { $set: { userAgent: HOSTILE, ip: HOSTILE } },
@@ -41,7 +45,7 @@ describe('hostile texts in the dashboard', function () {
     const at = new Date();
     await kept.renders.insertOne({
       _id: RENDER_ID,
-      account: rig.accountId,
+      account: fixture.accountId,
       at,
       key: key.id,
       via: 'api',
@@ -72,7 +76,7 @@ describe('hostile texts in the dashboard', function () {
     await kept.oauthGrants.insertOne({
       _id: 'a grant',
       user: owner.id,
-      account: rig.accountId,
+      account: fixture.accountId,
       clientId: HOSTILE,
       clientName: HOSTILE,
       redirect: `javascript:alert(5)//${HOSTILE}`,
@@ -81,7 +85,7 @@ describe('hostile texts in the dashboard', function () {
       expiresAt,
     });
     const ended = {
-      account: rig.accountId,
+      account: fixture.accountId,
       user: owner.id,
       actor: `the app ${HOSTILE}`,
       action: 'app.disconnected',
@@ -89,7 +93,7 @@ describe('hostile texts in the dashboard', function () {
     };
     await kept.audit.insertOne({ _id: 'aud_app', at, ...ended, details: { by: HOSTILE } });
     await kept.usageDays.insertOne({
-      _id: { account: rig.accountId, day: at.toISOString().slice(0, 10), key: key.id },
+      _id: { account: fixture.accountId, day: at.toISOString().slice(0, 10), key: key.id },
       ...counts,
     });
     await kept.processes.insertOne({
@@ -98,13 +102,13 @@ describe('hostile texts in the dashboard', function () {
       expires: expiresAt,
       pool: HOSTILE,
       startedAt: at,
-      queue: { waiting: 1, oldestMs: 5, byAccount: { [rig.accountId]: 1 } },
+      queue: { waiting: 1, oldestMs: 5, byAccount: { [fixture.accountId]: 1 } },
       workers: [{ address: HOSTILE, state: HOSTILE, capacity: 2, busy: 1 }],
     });
   });
   after(async () => {
     await browser.close();
-    await rig.stop();
+    await fixture.stop();
   });
 
   /** Elements that only such a text could have made. */
@@ -135,7 +139,7 @@ describe('hostile texts in the dashboard', function () {
     ['/operator/health', false],
   ] as const)
     it(`stay texts on ${path}`, async () => {
-      const { page, quiet } = await browser.open(owner, path.replace('OWN', rig.accountId));
+      const { page, quiet } = await browser.open(owner, path.replace('OWN', fixture.accountId));
       const dialogs: string[] = [];
       page.on('dialog', dialog => {
         dialogs.push(dialog.message());

@@ -2,29 +2,33 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import type { Role } from '../../api/store/store.ts';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../support/console/console-fixture.ts';
 
 const NAMES: Record<string, Role> = { Olga: 'owner', Adam: 'admin', Vera: 'viewer' };
 
 describe('the team, the audit log and the settings in a browser', function () {
   this.timeout(120_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
   let account: string;
   let people: Record<string, Person>;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
-    browser = await consoleBrowser(rig);
+    fixture = await consoleFixture({ workers: 0 });
+    browser = await consoleBrowser(fixture);
   });
   after(async () => {
     await browser.close();
-    await rig.stop();
+    await fixture.stop();
   });
   beforeEach(async () => {
-    account = await rig.account2();
+    account = await fixture.account2();
     people = {};
     for (const [name, role] of Object.entries(NAMES)) {
-      people[name] = await rig.person({ role, account });
+      people[name] = await fixture.person({ role, account });
       await people[name].good('PATCH', '/me', { name });
     }
   });
@@ -148,7 +152,7 @@ describe('the team, the audit log and the settings in a browser', function () {
       action: 'account.renamed',
       target: `name ${index}`,
     }));
-    await rig.store.console.audit.insertMany(entries);
+    await fixture.store.console.audit.insertMany(entries);
     const { page, quiet } = await open('Olga', '/audit');
     await row(page, 'name 59').waitFor();
     expect(await row(page, 'name 0').count()).to.equal(0);

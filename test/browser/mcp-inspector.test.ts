@@ -5,8 +5,8 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { startBrowser, type TestBrowser } from '../support/browser.ts';
 import { type ConsentingPerson, consentingPerson } from '../support/console/consenting-person.ts';
-import { type ConsoleRig, consoleRig } from '../support/console/console-rig.ts';
-import { type ToolAnswer, textOf } from '../support/console/mcp-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../support/console/console-fixture.ts';
+import { type ToolAnswer, textOf } from '../support/console/mcp-fixture.ts';
 import { walk } from '../support/console/oauth-walk.ts';
 import { type Inspector, inspector, inspectorProgram } from '../support/inspector.ts';
 import { type Replicas, replicas } from '../support/servers/replicas.ts';
@@ -36,17 +36,17 @@ describe('the command line of the MCP Inspector', function () {
   });
 
   describe('given a token', () => {
-    let rig: ConsoleRig;
+    let fixture: ConsoleFixture;
     let token: string;
     before(async () => {
-      rig = await consoleRig();
-      token = (await walk(rig, await rig.person({ role: 'developer' }))).access_token;
+      fixture = await consoleFixture();
+      token = (await walk(fixture, await fixture.person({ role: 'developer' }))).access_token;
     });
-    after(() => rig?.stop());
+    after(() => fixture?.stop());
 
     const run = (args: string[], given = token) =>
       command.run([
-        `${rig.url}/mcp`,
+        `${fixture.url}/mcp`,
         '--transport',
         'http',
         '--header',
@@ -112,7 +112,7 @@ describe('the command line of the MCP Inspector', function () {
     before(async () => {
       both = await replicas();
       browser = await startBrowser();
-      human = await consentingPerson(both.rig, browser);
+      human = await consentingPerson(both.fixture, browser);
     });
     after(async () => {
       await browser?.close();
@@ -140,7 +140,7 @@ describe('the command line of the MCP Inspector', function () {
         expect(first.result<ToolAnswer>().structuredContent!.pages).to.equal(1);
         const ended = { $set: { expiresAt: new Date(Date.now() - 1_000) } };
         expect(
-          (await both.rig.store.console.oauth.updateMany({ _id: /^AccessToken:/ }, ended))
+          (await both.fixture.store.console.oauth.updateMany({ _id: /^AccessToken:/ }, ended))
             .matchedCount,
         ).to.be.at.least(1);
         const next = await run(render);

@@ -7,7 +7,12 @@ import { documentId } from '../../api/console/oauth/adapter.ts';
 import { clientMetadata } from '../../api/console/oauth/client-metadata.ts';
 import { startBrowser, type TestBrowser } from '../support/browser.ts';
 import { type ConsentingPerson, consentingPerson } from '../support/console/consenting-person.ts';
-import { isUnauthorized, LINES, type McpClient, oauthClient } from '../support/console/mcp-rig.ts';
+import {
+  isUnauthorized,
+  LINES,
+  type McpClient,
+  oauthClient,
+} from '../support/console/mcp-fixture.ts';
 import { type OAuthApp, oauthApp } from '../support/console/oauth-app.ts';
 import { endAccess } from '../support/console/stored-tokens.ts';
 import { eventually } from '../support/eventually.ts';
@@ -42,7 +47,7 @@ for (const line of LINES)
         },
       });
       browser = await startBrowser();
-      human = await consentingPerson(both.rig, browser);
+      human = await consentingPerson(both.fixture, browser);
     });
     after(async () => {
       await browser?.close();
@@ -56,8 +61,8 @@ for (const line of LINES)
       client = undefined;
       await human.forget();
       await app.stop();
-      await both.rig.worker.until({ busy: 0 });
-      await eventually(async () => expect(await both.rig.running()).to.equal(0));
+      await both.fixture.worker.until({ busy: 0 });
+      await eventually(async () => expect(await both.fixture.running()).to.equal(0));
     });
 
     /** As the person whom the app sends there. */
@@ -68,7 +73,7 @@ for (const line of LINES)
 
     const connect = () => oauthClient(line, both.front.url, app.provider, ask);
     const lastGrant = () =>
-      both.rig.store.console.oauthGrants.findOne(
+      both.fixture.store.console.oauthGrants.findOne(
         { user: human.person.id },
         { sort: { createdAt: -1 } },
       );
@@ -88,7 +93,7 @@ for (const line of LINES)
       );
 
     it('leads from the first refusal to the PDF', async () => {
-      const { front, rig } = both;
+      const { front, fixture } = both;
       const from = front.served.length;
       client = await connect();
       const steps = front.served.slice(from);
@@ -125,13 +130,13 @@ for (const line of LINES)
       expect(
         Buffer.from(await client.read(`render://${made!.render_id}`), 'base64').equals(pdf),
       ).to.equal(true);
-      expect(await lastGrant()).to.include({ account: rig.accountId, clientName: 'A Program' });
+      expect(await lastGrant()).to.include({ account: fixture.accountId, clientName: 'A Program' });
     });
 
     it('goes on by itself when the access token has ended', async () => {
       client = await connect();
       const before = app.kept.tokens!;
-      await endAccess(both.rig, app.kept.tokens!.access_token);
+      await endAccess(both.fixture, app.kept.tokens!.access_token);
       expect((await client.render({ ...HELLO, sandbox: true })).isError ?? false).to.equal(false);
       expect(app.kept.tokens!.access_token).to.not.equal(before.access_token);
       expect(app.kept.tokens!.refresh_token).to.not.equal(before.refresh_token);
@@ -140,7 +145,7 @@ for (const line of LINES)
 
     it('goes on also when what was refused is a document of 8 MiB that was still on its way', async () => {
       client = await connect();
-      await endAccess(both.rig, app.kept.tokens!.access_token);
+      await endAccess(both.fixture, app.kept.tokens!.access_token);
       const html = `<h1>Hello</h1><!-- ${'x'.repeat(8 * 2 ** 20)} -->`;
       expect((await client.render({ html, sandbox: true })).isError ?? false).to.equal(false);
       expect(app.sent).to.have.length(1);
@@ -149,7 +154,7 @@ for (const line of LINES)
     it('stays connected when calls run side by side as the access token ends', async () => {
       client = await connect();
       for (const _time of [1, 2]) {
-        await endAccess(both.rig, app.kept.tokens!.access_token);
+        await endAccess(both.fixture, app.kept.tokens!.access_token);
         // The client of the earlier line itself fails a call whose refusal comes just after another
         // one has refreshed.
         await Promise.allSettled(Array.from({ length: 4 }, () => client!.tools()));
@@ -204,15 +209,15 @@ for (const line of LINES)
       app = await oauthApp('A Server', { secretless: false });
       client = await connect();
       expect(app.kept.client).to.have.property('client_secret');
-      await endAccess(both.rig, app.kept.tokens!.access_token);
+      await endAccess(both.fixture, app.kept.tokens!.access_token);
       await expectWorking();
     });
 
     it('registers again by itself when it has been forgotten', async () => {
       client = await connect();
       const { client_id } = app.kept.client!;
-      await both.rig.store.console.oauth.deleteOne({ _id: documentId('Client', client_id) });
-      await endAccess(both.rig, app.kept.tokens!.access_token);
+      await both.fixture.store.console.oauth.deleteOne({ _id: documentId('Client', client_id) });
+      await endAccess(both.fixture, app.kept.tokens!.access_token);
       expect(await refusal(client.tools())).to.equal('unauthorized');
       expect(app.kept.client!.client_id).to.not.equal(client_id);
       await expectWorkingAgain();

@@ -10,7 +10,7 @@ import { withValues } from '../../tools/boards/rules-yaml.ts';
 import type { PressroomProcess } from '../fault/harness/pressroom-process.ts';
 import { startSite } from '../fault/harness/site.ts';
 import { httpCall } from '../support/http-call.ts';
-import { namespaceWithRights, startController } from './controller-rig.ts';
+import { namespaceWithRights, startController } from './controller-fixture.ts';
 import { type Cluster, startCluster, whyNoCluster } from './kube/cluster.ts';
 import { type Prometheus, startPrometheus, type Target } from './prometheus.ts';
 import type { PrometheusBinaries } from './prometheus-binaries.ts';

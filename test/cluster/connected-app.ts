@@ -1,7 +1,7 @@
 // Looks whether an API in an image serves apps: the OAuth server and the MCP tool, whose packages
 // are loaded with the first call that needs them.
 import { expect } from 'chai';
-import { mcpClient } from '../support/console/mcp-rig.ts';
+import { mcpClient } from '../support/console/mcp-fixture.ts';
 import { PUBLIC_URL, walk } from '../support/console/oauth-walk.ts';
 import { signedIn } from '../support/console/signed-in.ts';
 import { httpCall } from '../support/http-call.ts';

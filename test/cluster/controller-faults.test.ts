@@ -10,7 +10,7 @@ import {
   namespaceWithRights,
   SLOW_MS,
   startController,
-} from './controller-rig.ts';
+} from './controller-fixture.ts';
 import { PATCH } from './kube/api-request.ts';
 import type { Cluster } from './kube/cluster.ts';
 import { type FaultyApiServer, faultyApiServer } from './kube/faulty-api-server.ts';

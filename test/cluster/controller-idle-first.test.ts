@@ -9,7 +9,7 @@ import {
   namespaceWithRights,
   SLOW_MS,
   startController,
-} from './controller-rig.ts';
+} from './controller-fixture.ts';
 import type { Cluster } from './kube/cluster.ts';
 import { type MetricsTarget, startMetricsTarget } from './metrics-target.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';

@@ -13,7 +13,7 @@ import {
   namespaceWithRights,
   SLOW_MS,
   startController,
-} from './controller-rig.ts';
+} from './controller-fixture.ts';
 import type { Cluster } from './kube/cluster.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 import { prometheusBinaries } from './prometheus-binaries.ts';

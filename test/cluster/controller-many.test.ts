@@ -5,7 +5,7 @@ import type { PressroomProcess } from '../fault/harness/pressroom-process.ts';
 import { eventually } from '../support/eventually.ts';
 import { poolManifest } from '../support/pools.ts';
 import { skip } from '../support/skip.ts';
-import { clusterFor, namespaceWithRights, startController } from './controller-rig.ts';
+import { clusterFor, namespaceWithRights, startController } from './controller-fixture.ts';
 import type { Cluster } from './kube/cluster.ts';
 import { type MetricsTarget, startMetricsTarget } from './metrics-target.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';

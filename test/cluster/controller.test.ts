@@ -11,7 +11,7 @@ import {
   namespaceWithRights,
   SLOW_MS,
   startController,
-} from './controller-rig.ts';
+} from './controller-fixture.ts';
 import { PATCH } from './kube/api-request.ts';
 import { countBy } from './kube/audit.ts';
 import type { Cluster } from './kube/cluster.ts';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { median } from '../../bench/load.ts';
 import { lookAt } from './account-look.ts';
-import { CAP, settleRig } from './settle-rig.ts';
+import { CAP, settleFixture } from './settle-fixture.ts';
 
 const ROUNDS = 8;
 const PAIRS = 30;
@@ -22,7 +22,7 @@ export interface CrashHistory {
 }
 
 export async function crashHistory(): Promise<CrashHistory> {
-  const { store, processes, caller, times, close } = await settleRig();
+  const { store, processes, caller, times, close } = await settleFixture();
   try {
     const [leases] = processes;
     const expired = CAP * Math.floor(times.keepExpiredMs / times.leaseMs);

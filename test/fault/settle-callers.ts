@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lease, Leases } from '../../api/leases/leases.ts';
 import { ApiError } from '../../common/contract/errors.ts';
 import type { Chance } from './harness/random.ts';
-import type { SettleRig } from './settle-rig.ts';
+import type { SettleFixture } from './settle-fixture.ts';
 
 const POLL_MS = 50;
 const AGAIN_MS = 5;
@@ -37,7 +37,7 @@ export interface Tally {
 export type Pair = () => Promise<number>;
 
 export function settleCallers(
-  { store, processes, leasesOn, operations, caller, times }: SettleRig,
+  { store, processes, leasesOn, operations, caller, times }: SettleFixture,
   chance: Chance,
 ) {
   const tally: Tally = {

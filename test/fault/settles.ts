@@ -4,7 +4,7 @@ import type { LeaseTimes } from '../../api/leases/mongo-leases.ts';
 import { type Look, lookAt, wrongWith } from './account-look.ts';
 import type { Chance } from './harness/random.ts';
 import { type Pair, settleCallers, type Tally } from './settle-callers.ts';
-import { settleRig } from './settle-rig.ts';
+import { settleFixture } from './settle-fixture.ts';
 
 const LOOKS = 100;
 const PARTS = 10;
@@ -43,10 +43,10 @@ export async function settles({
   times,
   say = () => {},
 }: Wanted): Promise<SettleReport> {
-  const rig = await settleRig(times);
+  const fixture = await settleFixture(times);
   try {
-    const { store, caller, bounds, said } = rig;
-    const { callers, tally, settled } = settleCallers(rig, chance);
+    const { store, caller, bounds, said } = fixture;
+    const { callers, tally, settled } = settleCallers(fixture, chance);
     const first = await lookAt(store, caller.accountId);
     const violations: string[] = [];
     const most = { leases: 0, expired: 0, bytes: 0 };
@@ -114,6 +114,6 @@ export async function settles({
       perSecond,
     };
   } finally {
-    await rig.close();
+    await fixture.close();
   }
 }

@@ -1,23 +1,23 @@
 // More API processes of an installation for single tests: they end with the test that started them,
 // however it ends.
-import { type ConsoleRig, consoleRig } from './console/console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from './console/console-fixture.ts';
 
-type Options = Omit<NonNullable<Parameters<typeof consoleRig>[0]>, 'uri' | 'workers'>;
+type Options = Omit<NonNullable<Parameters<typeof consoleFixture>[0]>, 'uri' | 'workers'>;
 
 /**
  * Call it inside `describe`; the function it gives starts one that has no workers, on the database
- * of `rig`.
+ * of `fixture`.
  */
 export function moreProcesses(): (
-  rig: Pick<ConsoleRig, 'uri'>,
+  fixture: Pick<ConsoleFixture, 'uri'>,
   options?: Options,
-) => Promise<ConsoleRig> {
-  const started: ConsoleRig[] = [];
+) => Promise<ConsoleFixture> {
+  const started: ConsoleFixture[] = [];
   afterEach(async () => {
     for (const each of started.splice(0)) await each.stop();
   });
   return async ({ uri }, options = {}) => {
-    const made = await consoleRig({ ...options, workers: 0, uri });
+    const made = await consoleFixture({ ...options, workers: 0, uri });
     started.push(made);
     return made;
   };
@@ -28,7 +28,7 @@ export function moreProcesses(): (
  * `round`.
  */
 export function inTurn(
-  processes: readonly ConsoleRig[],
+  processes: readonly ConsoleFixture[],
   { round = false } = {},
 ): { api: { port(): number } } {
   let turn = 0;

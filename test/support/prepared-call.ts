@@ -2,7 +2,7 @@
 // for tests that make one thing wrong in it.
 import { expect } from 'chai';
 import type { ConsoleRoute } from '../../api/console/kit/route.ts';
-import type { ConsoleRig, Person } from './console/console-rig.ts';
+import type { ConsoleFixture, Person } from './console/console-fixture.ts';
 import { nameOf, pathWith, SAMPLES, stateOf } from './console/console-rows.ts';
 
 export interface PreparedCall {
@@ -16,11 +16,11 @@ export interface PreparedCall {
 }
 
 /** `name`: of a sample, such as `PATCH /me`. In an account of its own. */
-export async function preparedCall(rig: ConsoleRig, name: string): Promise<PreparedCall> {
-  const row = rig.api.consoleRows.find(each => nameOf(each) === name)!;
-  const account = await rig.account2();
-  const caller = await rig.person({ role: 'owner', account, operator: true });
-  const scene = { rig, account, caller };
+export async function preparedCall(fixture: ConsoleFixture, name: string): Promise<PreparedCall> {
+  const row = fixture.api.consoleRows.find(each => nameOf(each) === name)!;
+  const account = await fixture.account2();
+  const caller = await fixture.person({ role: 'owner', account, operator: true });
+  const scene = { fixture, account, caller };
   const sample = SAMPLES[name]!;
   const ids = { account, ...(await sample.make?.(scene)) };
   return {
@@ -36,13 +36,13 @@ export async function preparedCall(rig: ConsoleRig, name: string): Promise<Prepa
 
 /** Expects that the account and the caller are after `act` what they were before. */
 export async function changesNothing(
-  rig: ConsoleRig,
+  fixture: ConsoleFixture,
   { account, caller }: PreparedCall,
   act: () => Promise<void>,
 ): Promise<void> {
   const all = async () => [
-    await stateOf(rig, [account]),
-    await rig.store.console.users.findOne({ _id: caller.id }),
+    await stateOf(fixture, [account]),
+    await fixture.store.console.users.findOne({ _id: caller.id }),
   ];
   const before = await all();
   await act();

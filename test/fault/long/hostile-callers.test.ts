@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { createKeyText } from '../../../api/accounts/keys.ts';
 import { eventually } from '../../support/eventually.ts';
 import { httpCall, renderCall } from '../../support/http-call.ts';
-import { renderHead } from '../../support/http-rig.ts';
+import { renderHead } from '../../support/http-fixture.ts';
 import { drip, holdConnections } from '../harness/hostile-connections.ts';
 import { openRowBook, problemsOfCallers } from '../harness/neighbour-rows.ts';
 import { type Caller, Neighbourhood } from '../harness/neighbours.ts';

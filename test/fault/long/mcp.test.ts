@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { connectStore, type Store } from '../../../api/store/store.ts';
 import { silentLog } from '../../../common/log.ts';
-import { mcpClients, type ToolAnswer, textOf } from '../../support/console/mcp-rig.ts';
+import { mcpClients, type ToolAnswer, textOf } from '../../support/console/mcp-fixture.ts';
 import {
   PUBLIC_URL,
   refresh,
   type Tokens,
   tokensOf,
   type Walked,
-  type WalkedRig,
+  type WalkedFixture,
   walk,
 } from '../../support/console/oauth-walk.ts';
 import { signedIn } from '../../support/console/signed-in.ts';
@@ -33,7 +33,7 @@ describe('an API process that is killed while it serves an app', function () {
   let tokens: Walked;
   const connect = mcpClients();
 
-  const at = ({ port }: ApiSeat): WalkedRig => ({ api: { port: () => port } });
+  const at = ({ port }: ApiSeat): WalkedFixture => ({ api: { port: () => port } });
   /** An app that has its tokens, at one of the processes. */
   const connected = ({ port }: ApiSeat, { access_token }: Tokens = tokens) =>
     connect('present', `http://127.0.0.1:${port}`, access_token);

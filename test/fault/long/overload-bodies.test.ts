@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { createKeyText } from '../../../api/accounts/keys.ts';
 import { eventually } from '../../support/eventually.ts';
-import { rawConnection } from '../../support/http-rig.ts';
+import { rawConnection } from '../../support/http-fixture.ts';
 import type { PressroomProcess } from '../harness/pressroom-process.ts';
 import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
 import { ends, send } from '../overload-callers.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { EXPIRED_KEPT } from '../../../api/accounts/account-rules.ts';
 import type { LeaseDocument } from '../../../api/store/store.ts';
-import { type LeaseRig, leaseRig, QUICK, refusal } from '../../support/lease-rig.ts';
+import { type LeaseFixture, leaseFixture, QUICK, refusal } from '../../support/lease-fixture.ts';
 import { lookAt } from '../account-look.ts';
 import { chanceOfThisRun } from '../harness/random.ts';
-import { CAP, settleRig } from '../settle-rig.ts';
+import { CAP, settleFixture } from '../settle-fixture.ts';
 import { settles } from '../settles.ts';
 
 describe('one account that renders without end', () => {
@@ -24,12 +24,12 @@ describe('one account that renders without end', () => {
 });
 
 describe('the leases that crashes leave', () => {
-  let rig: LeaseRig;
+  let fixture: LeaseFixture;
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
-  afterEach(() => rig.reset());
-  after(() => rig?.close());
+  afterEach(() => fixture.reset());
+  after(() => fixture?.close());
 
   const { atLeast, forEachPlace } = EXPIRED_KEPT;
   const ids = (leases: readonly LeaseDocument[]) => leases.map(({ id }) => id);
@@ -48,8 +48,8 @@ describe('the leases that crashes leave', () => {
 
   it('are bounded, and the newest are kept', async () => {
     const expired = expiredLeases(1_280);
-    const free = await rig.account('free', { leases: expired });
-    const lease = await (await rig.replica()).admit(free.caller);
+    const free = await fixture.account('free', { leases: expired });
+    const lease = await (await fixture.replica()).admit(free.caller);
     expect(ids((await free.read()).leases)).to.deep.equal([
       ...ids(expired.slice(-atLeast)),
       lease.id,
@@ -57,7 +57,7 @@ describe('the leases that crashes leave', () => {
   });
 
   it('are more with a larger plan', async () => {
-    const { store, processes, caller, close } = await settleRig();
+    const { store, processes, caller, close } = await settleFixture();
     try {
       await store.accounts.updateOne(
         { _id: caller.accountId },
@@ -74,27 +74,32 @@ describe('the leases that crashes leave', () => {
   });
 
   it('never push out one that runs', async () => {
-    const starter = await rig.account('starter', { leases: [runningLease, ...expiredLeases(500)] });
-    const leases = await rig.replica();
+    const starter = await fixture.account('starter', {
+      leases: [runningLease, ...expiredLeases(500)],
+    });
+    const leases = await fixture.replica();
     const lease = await leases.admit(starter.caller);
     expect(ids((await starter.read()).leases).slice(-2)).to.deep.equal(['running', lease.id]);
     expect((await refusal(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
   });
 
   it('do not count when they are gone, and the log says so', async () => {
-    const free = await rig.account('free');
-    const [cutOff, other] = [await rig.replica(), await rig.replica()];
+    const free = await fixture.account('free');
+    const [cutOff, other] = [await fixture.replica(), await fixture.replica()];
     const lease = await cutOff.admit(free.caller);
     const expired = new Date(Date.now() - 120_000);
-    await rig.store.accounts.updateOne({ _id: free.id }, { $set: { 'leases.0.expires': expired } });
-    await rig.store.accounts.updateOne(
+    await fixture.store.accounts.updateOne(
+      { _id: free.id },
+      { $set: { 'leases.0.expires': expired } },
+    );
+    await fixture.store.accounts.updateOne(
       { _id: free.id },
       { $push: { leases: { $each: expiredLeases(atLeast) } } },
     );
     expect(await other.settle(await other.admit(free.caller))).to.equal(1);
     expect(await cutOff.settle(lease)).to.equal(undefined);
     expect(await free.usage()).to.equal(1);
-    expect(rig.lines.map(({ msg }) => msg)).to.include(
+    expect(fixture.lines.map(({ msg }) => msg)).to.include(
       'a render could not be counted: its lease is gone',
     );
   });

@@ -1,25 +1,25 @@
 import { expect } from 'chai';
 import { REQUESTS_BEYOND_PLAN } from '../../../api/accounts/account-requests.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type HttpRig, httpRig, renderHead } from '../../support/http-rig.ts';
-import { type LeaseRig, leaseRig, until } from '../../support/lease-rig.ts';
+import { type HttpFixture, httpFixture, renderHead } from '../../support/http-fixture.ts';
+import { type LeaseFixture, leaseFixture, until } from '../../support/lease-fixture.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 
 describe('the requests of an account in one process', () => {
-  let rig: LeaseRig;
-  let http: HttpRig;
+  let fixture: LeaseFixture;
+  let http: HttpFixture;
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
   beforeEach(async () => {
-    http = await httpRig(rig);
+    http = await httpFixture(fixture);
   });
   afterEach(async () => {
     await http?.close();
-    await rig.reset();
+    await fixture.reset();
   });
-  after(() => rig?.close());
+  after(() => fixture?.close());
 
   /** A call whose body has begun to arrive. */
   async function begun(key: string) {
@@ -37,7 +37,7 @@ describe('the requests of an account in one process', () => {
   }
 
   it('are those of the plan and eight more; the next is refused before its body is read', async () => {
-    const { text } = await rig.account('starter');
+    const { text } = await fixture.account('starter');
     const open = await fill(text, 2);
     const connection = await http.open();
     connection.send(renderHead(text, GOOD.length));
@@ -63,16 +63,16 @@ describe('the requests of an account in one process', () => {
   });
 
   it('of one account leave those of others alone', async () => {
-    const { text } = await rig.account('free');
+    const { text } = await fixture.account('free');
     await fill(text, 1);
-    const other = await rig.account('free');
+    const other = await fixture.account('free');
     const connection = await begun(other.text);
     connection.send(GOOD.slice(5));
     expect((await connection.answer()).status).to.equal(200);
   });
 
   it('are over when the caller hangs up', async () => {
-    const { text } = await rig.account('free');
+    const { text } = await fixture.account('free');
     const open = await fill(text, 1);
     for (const { socket } of open) socket.destroy();
     await until(() => http.budget.used() === 0);
@@ -82,9 +82,9 @@ describe('the requests of an account in one process', () => {
   });
 
   it('are as many as a larger plan allows soon after the account has moved to it', async () => {
-    const { id, text } = await rig.account('free');
+    const { id, text } = await fixture.account('free');
     const open = await fill(text, 1);
-    await rig.store.accounts.updateOne({ _id: id }, { $set: { plan: 'scale' } });
+    await fixture.store.accounts.updateOne({ _id: id }, { $set: { plan: 'scale' } });
     await eventually(async () => {
       const connection = await begun(text);
       connection.send(GOOD.slice(5));

@@ -3,17 +3,23 @@ import { MongoClient } from 'mongodb';
 import { createAcceptedKeys } from '../../../api/accounts/accepted-keys.ts';
 import { createAccounts } from '../../../api/accounts/accounts.ts';
 import { createAccountId, createKeyText, hashKeyByEach } from '../../../api/accounts/keys.ts';
-import { type LeaseRig, leaseRig, PEPPERS, plans, refusal } from '../../support/lease-rig.ts';
+import {
+  type LeaseFixture,
+  leaseFixture,
+  PEPPERS,
+  plans,
+  refusal,
+} from '../../support/lease-fixture.ts';
 
 describe('accounts and keys', () => {
-  let rig: LeaseRig;
+  let fixture: LeaseFixture;
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
-  afterEach(() => rig.reset());
-  after(() => rig?.close());
+  afterEach(() => fixture.reset());
+  after(() => fixture?.close());
 
-  const accountsOf = () => createAccounts(rig.store, { plans, peppers: PEPPERS });
+  const accountsOf = () => createAccounts(fixture.store, { plans, peppers: PEPPERS });
   const saying = async (work: Promise<unknown>, code: string, words: string) => {
     const error = await refusal(work);
     expect(error.code).to.equal(code);
@@ -100,20 +106,24 @@ describe('accounts and keys', () => {
         intranet: true,
       });
       await accounts.setAccount('Theatre', { state: 'past_due' });
-      const first = (await rig.store.accounts.findOne({ _id: id }))?.pastDueSince;
+      const first = (await fixture.store.accounts.findOne({ _id: id }))?.pastDueSince;
       expect(first).to.be.instanceOf(Date);
       await accounts.setAccount('Theatre', { state: 'past_due' });
-      expect((await rig.store.accounts.findOne({ _id: id }))?.pastDueSince).to.deep.equal(first);
+      expect((await fixture.store.accounts.findOne({ _id: id }))?.pastDueSince).to.deep.equal(
+        first,
+      );
       expect(await accounts.setAccount('Theatre', { state: 'active' })).to.include({
         state: 'active',
         plan: 'growth',
       });
-      expect(await rig.store.accounts.findOne({ _id: id })).to.not.have.property('pastDueSince');
+      expect(await fixture.store.accounts.findOne({ _id: id })).to.not.have.property(
+        'pastDueSince',
+      );
     });
 
     it('show what runs and what was counted in this month', async () => {
-      const scale = await rig.account('scale', { usage: { period: '2001-01', count: 41 } });
-      const leases = await rig.replica();
+      const scale = await fixture.account('scale', { usage: { period: '2001-01', count: 41 } });
+      const leases = await fixture.replica();
       const shown = async () =>
         (await scale.accounts.listAccounts()).find(({ name }) => name === scale.name);
       expect(await shown()).to.include({ usage: 0, running: 0, keys: 1 });
@@ -134,7 +144,7 @@ describe('accounts and keys', () => {
       expect(key).to.include({ name: 'press', last4: text.slice(-4) });
       expect(key.allowedIps).to.deep.equal(['192.0.2.7/32', '2001:db8::/32']);
       expect(await accounts.listKeys('Library')).to.deep.equal([key]);
-      const stored = JSON.stringify(await rig.store.accounts.findOne({ _id: id }));
+      const stored = JSON.stringify(await fixture.store.accounts.findOne({ _id: id }));
       expect(stored).to.contain(hashKeyByEach(text, PEPPERS)[0]);
       expect(stored).to.not.contain(text.slice(25, 47));
       await accounts.revokeKey('Library', key.id);
@@ -166,7 +176,7 @@ describe('accounts and keys', () => {
         id: `key ${i}`,
         hash: `hash ${i}`,
       }));
-      await rig.store.accounts.updateOne({ _id: id }, { $push: { keys: { $each: many } } });
+      await fixture.store.accounts.updateOne({ _id: id }, { $push: { keys: { $each: many } } });
       await saying(
         accounts.createKey('Archive', { name: 'k' }),
         'validation_error',
@@ -184,11 +194,11 @@ describe('accounts and keys', () => {
       dashboardUrl: 'http://localhost/app',
     };
     const checker = (peppers = PEPPERS) =>
-      createAcceptedKeys(rig.store, { ...config, peppers }, () => nowMs);
+      createAcceptedKeys(fixture.store, { ...config, peppers }, () => nowMs);
     const IP = '192.0.2.1';
 
     it('know the account of a good key, and whether it may reach the intranet', async () => {
-      const { id, key, text, caller } = await rig.account('free', { intranet: true });
+      const { id, key, text, caller } = await fixture.account('free', { intranet: true });
       expect(await checker().check(text, IP)).to.deep.equal({
         accountId: id,
         keyId: key.id,
@@ -201,14 +211,14 @@ describe('accounts and keys', () => {
     });
 
     it('answer the same for a missing, malformed, unknown, expired and foreign key', async () => {
-      const { id, text } = await rig.account('free');
-      const expired = await rig.account('free');
-      await rig.store.accounts.updateOne(
+      const { id, text } = await fixture.account('free');
+      const expired = await fixture.account('free');
+      await fixture.store.accounts.updateOne(
         { _id: expired.id },
         { $set: { 'keys.0.expiresAt': new Date(Date.now() - 1) } },
       );
-      const restricted = await rig.account('free');
-      await rig.store.accounts.updateOne(
+      const restricted = await fixture.account('free');
+      await fixture.store.accounts.updateOne(
         { _id: restricted.id },
         { $set: { 'keys.0.allowedIps': ['198.51.100.0/24'] } },
       );
@@ -235,10 +245,10 @@ describe('accounts and keys', () => {
     });
 
     it('cost the database the same for every key that does not exist, whatever account it names', async () => {
-      const canceled = await rig.account('free', { state: 'canceled' });
-      const full = await rig.account('scale');
+      const canceled = await fixture.account('free', { state: 'canceled' });
+      const full = await fixture.account('scale');
       for (let i = 1; i < 50; i++) await full.accounts.createKey(full.name, { name: `key ${i}` });
-      const client = await MongoClient.connect(rig.mongod.uriFor('leases'));
+      const client = await MongoClient.connect(fixture.mongod.uriFor('leases'));
       try {
         const db = client.db();
         await db.command({ profile: 2, filter: { op: 'query', ns: 'leases.accounts' } });
@@ -265,7 +275,7 @@ describe('accounts and keys', () => {
     });
 
     it('tell where a subscription is mended', async () => {
-      const { text } = await rig.account('free', { state: 'canceled' });
+      const { text } = await fixture.account('free', { state: 'canceled' });
       await saying(
         checker().check(text, IP),
         'subscription_inactive',
@@ -274,11 +284,11 @@ describe('accounts and keys', () => {
     });
 
     it('remember a good key for a minute without asking the database', async () => {
-      const { text } = await rig.account('free');
+      const { text } = await fixture.account('free');
       const keys = checker();
       nowMs = 1;
       await keys.check(text, IP);
-      await rig.failing('find', { errorCode: 11602 });
+      await fixture.failing('find', { errorCode: 11602 });
       nowMs = 60_001;
       await keys.check(text, IP);
       nowMs = 60_002;
@@ -286,12 +296,12 @@ describe('accounts and keys', () => {
         code: 'render_failed',
         reason: 'database',
       });
-      await rig.working();
+      await fixture.working();
       await keys.check(text, IP);
     });
 
     it('forget a key that the admission refused', async () => {
-      const { text, caller, accounts, name, key } = await rig.account('free');
+      const { text, caller, accounts, name, key } = await fixture.account('free');
       const keys = checker();
       await keys.check(text, IP);
       await accounts.revokeKey(name, key.id);
@@ -301,7 +311,7 @@ describe('accounts and keys', () => {
     });
 
     it('do not remember a refusal', async () => {
-      const { text, accounts, name } = await rig.account('free', { state: 'paused' });
+      const { text, accounts, name } = await fixture.account('free', { state: 'paused' });
       const keys = checker();
       await refusal(keys.check(text, IP));
       await accounts.setAccount(name, { state: 'active' });
@@ -309,10 +319,10 @@ describe('accounts and keys', () => {
     });
 
     it('ask once when many calls come at the same time', async () => {
-      const { text } = await rig.account('free');
+      const { text } = await fixture.account('free');
       const keys = checker();
       // The one read that fails is everybody's; a second read would succeed.
-      await rig.failing('find', { errorCode: 2 }, { times: 1 });
+      await fixture.failing('find', { errorCode: 2 }, { times: 1 });
       const answers = await Promise.allSettled(
         Array.from({ length: 20 }, () => keys.check(text, IP)),
       );
@@ -321,7 +331,7 @@ describe('accounts and keys', () => {
     });
 
     it('accept keys of the former pepper while peppers are being changed', async () => {
-      const { text } = await rig.account('free');
+      const { text } = await fixture.account('free');
       await checker(['a newer pepper', ...PEPPERS]).check(text, IP);
       await saying(checker(['a newer pepper']).check(text, IP), 'unauthorized', 'not valid');
     });

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { type EgressRig, egressRig, type Victim } from '../../support/egress-rig.ts';
+import { type EgressFixture, egressFixture, type Victim } from '../../support/egress-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type AttackVictim, startAttackVictim } from '../../support/pages/attack-victim.ts';
 
@@ -21,32 +21,32 @@ async function heard(socket: Socket, answers = Number.POSITIVE_INFINITY): Promis
 }
 
 describe('raw bytes to the port of an egress guard', () => {
-  let rig: EgressRig;
+  let fixture: EgressFixture;
   let open: Victim;
   let victim: AttackVictim;
   let seen: string[];
 
   beforeEach(async () => {
-    rig = await egressRig();
+    fixture = await egressFixture();
     victim = await startAttackVictim();
     seen = [];
-    open = await rig.web((request, response) => {
+    open = await fixture.web((request, response) => {
       seen.push(`${request.method} ${request.url} ${request.headers.host}`);
       request.resume().on('end', () => response.end('the inside'));
     });
   });
   afterEach(async () => {
     expect(victim.touched).to.deep.equal([]);
-    await rig.close();
+    await fixture.close();
     await victim.close();
   });
 
   /** Says it all at once to a guard behind which one port of one address is open. */
   async function say(text: string, answers?: number) {
-    const guard = await rig.guard('intranet', [`127.0.0.1:${open.port}`], {
+    const guard = await fixture.guard('intranet', [`127.0.0.1:${open.port}`], {
       ports: [80, 443, victim.port],
     });
-    const socket = await rig.raw(guard.port);
+    const socket = await fixture.raw(guard.port);
     socket.write(text, 'latin1');
     if (answers === undefined) socket.end();
     return { text: await heard(socket, answers), reasons: guard.reasons() };

@@ -3,8 +3,12 @@ import { complete } from '../../../api/api.ts';
 import { readApiConfig } from '../../../api/config.ts';
 import { stripePayments } from '../../../api/console/billing/stripe.ts';
 import { silentLog } from '../../../common/log.ts';
-import { type BillingRig, billingRig, PRICES } from '../../support/console/billing-rig.ts';
-import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import {
+  type BillingFixture,
+  billingFixture,
+  PRICES,
+} from '../../support/console/billing-fixture.ts';
+import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { SECRET_KEY, stripeFake, WEBHOOK_SECRET } from '../../support/servers/stripe-fake.ts';
 
 type Shown = {
@@ -21,18 +25,18 @@ type Shown = {
 };
 
 describe('billing by Stripe', () => {
-  let rig: BillingRig;
+  let fixture: BillingFixture;
   before(async () => {
-    rig = await billingRig();
+    fixture = await billingFixture();
   });
   afterEach(() => {
-    rig.stripe.trouble = 'none';
-    rig.stripe.beforeAnswer = () => undefined;
+    fixture.stripe.trouble = 'none';
+    fixture.stripe.beforeAnswer = () => undefined;
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   it('shows what each plan is called and costs, and which is the account’s', async () => {
-    const { owner, id } = await rig.customer('starter');
+    const { owner, id } = await fixture.customer('starter');
     const shown = await owner.good<Shown>('GET', `/accounts/${id}/billing`);
     expect(shown).to.include({ mode: 'stripe', notice: null, canManage: false });
     const [free, starter, growth, scale] = shown.plans;
@@ -55,11 +59,11 @@ describe('billing by Stripe', () => {
   });
 
   it('leads to a checkout that knows the account, the price and the way back', async () => {
-    const { checkout, id } = await rig.customer();
-    const open = rig.stripe.world.checkouts.length;
+    const { checkout, id } = await fixture.customer();
+    const open = fixture.stripe.world.checkouts.length;
     const url = await checkout('growth');
-    expect(rig.stripe.world.checkouts.slice(open)).to.have.length(1);
-    expect(rig.stripe.world.checkouts.at(-1)).to.deep.include({
+    expect(fixture.stripe.world.checkouts.slice(open)).to.have.length(1);
+    expect(fixture.stripe.world.checkouts.at(-1)).to.deep.include({
       url,
       price: PRICES.growth,
       metadata: { pressroom_account: id },
@@ -67,35 +71,35 @@ describe('billing by Stripe', () => {
   });
 
   it('closes the checkout before, so that nobody buys twice', async () => {
-    const { checkout } = await rig.customer();
+    const { checkout } = await fixture.customer();
     const before = await checkout('starter');
     const after = await checkout('growth');
-    expect(() => rig.stripe.world.pay(before)).to.throw('expired');
-    expect(rig.stripe.world.pay(after).status).to.equal('active');
-    await rig.deliverAll();
+    expect(() => fixture.stripe.world.pay(before)).to.throw('expired');
+    expect(fixture.stripe.world.pay(after).status).to.equal('active');
+    await fixture.deliverAll();
   });
 
   it('makes one customer when two people go to pay at once', async () => {
-    const { id, owner, read } = await rig.customer();
-    const other = await rig.person({ role: 'billing', account: id });
-    const customers = rig.stripe.world.customers.size;
+    const { id, owner, read } = await fixture.customer();
+    const other = await fixture.person({ role: 'billing', account: id });
+    const customers = fixture.stripe.world.customers.size;
     const answers = await Promise.all(
       [owner, other].map(person =>
         person.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'starter' }),
       ),
     );
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
-    expect(rig.stripe.world.customers.size).to.equal(customers + 1);
-    expect(rig.stripe.world.customers.get((await read()).billing!.customer)).to.have.property(
+    expect(fixture.stripe.world.customers.size).to.equal(customers + 1);
+    expect(fixture.stripe.world.customers.get((await read()).billing!.customer)).to.have.property(
       'email',
     );
   });
 
   it('makes another customer in place of one that Stripe does not know any more', async () => {
-    const { id, owner, checkout, buys, read } = await rig.customer();
+    const { id, owner, checkout, buys, read } = await fixture.customer();
     await checkout('starter');
     const { customer: lost } = (await read()).billing!;
-    rig.stripe.world.customers.delete(lost);
+    fixture.stripe.world.customers.delete(lost);
     const portal = await owner.call('POST', `/accounts/${id}/billing/portal`);
     expect(portal.error()).to.include({ code: 'conflict' });
     expect(portal.error().message).to.include('Choose a plan');
@@ -105,9 +109,9 @@ describe('billing by Stripe', () => {
   });
 
   it('shows who comes back from paying the new plan before any event has come', async () => {
-    const { checkout, id, owner, read } = await rig.customer();
-    rig.stripe.world.pay(await checkout('growth'));
-    await rig.store.accounts.updateOne(
+    const { checkout, id, owner, read } = await fixture.customer();
+    fixture.stripe.world.pay(await checkout('growth'));
+    await fixture.store.accounts.updateOne(
       { _id: id },
       { $set: { 'billing.syncedAt': new Date(Date.now() - 60_000) } },
     );
@@ -117,11 +121,11 @@ describe('billing by Stripe', () => {
       )!.name,
     ).to.equal('growth');
     expect(await read()).to.include({ plan: 'growth', state: 'active' });
-    await rig.deliverAll();
+    await fixture.deliverAll();
   });
 
   it('leads to the portal once there is a customer', async () => {
-    const { id, owner, buys, read } = await rig.customer();
+    const { id, owner, buys, read } = await fixture.customer();
     const early = await owner.call('POST', `/accounts/${id}/billing/portal`);
     expect(early.status).to.equal(409);
     await buys('starter');
@@ -138,7 +142,7 @@ describe('billing by Stripe', () => {
     ['the plan that the account has', 'starter', 409, 'has this plan already'],
   ] as const)
     it(`refuses a checkout of ${what}`, async () => {
-      const { id, owner, buys } = await rig.customer();
+      const { id, owner, buys } = await fixture.customer();
       await buys('starter');
       const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan });
       expect(answer.status).to.equal(status);
@@ -146,25 +150,25 @@ describe('billing by Stripe', () => {
     });
 
   it('refuses a change of the plan while a payment is open', async () => {
-    const { id, owner, buys } = await rig.customer();
-    rig.stripe.world.becomes(await buys('starter'), 'unpaid');
-    await rig.deliverAll();
+    const { id, owner, buys } = await fixture.customer();
+    fixture.stripe.world.becomes(await buys('starter'), 'unpaid');
+    await fixture.deliverAll();
     const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' });
     expect(answer.status).to.equal(409);
     expect(answer.error().message).to.include('Pay it first');
   });
 
   it('sells nothing to an account that the operator has suspended', async () => {
-    const { id, owner, name } = await rig.customer();
-    await rig.accounts.setAccount(name, { state: 'paused' });
+    const { id, owner, name } = await fixture.customer();
+    await fixture.accounts.setAccount(name, { state: 'paused' });
     const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' });
     expect(answer.status).to.equal(409);
     expect(answer.error().message).to.include('suspended');
   });
 
   it('says so when Stripe does not answer, and remembers nothing of the try', async () => {
-    const { id, owner, read } = await rig.customer();
-    rig.stripe.trouble = 'cut';
+    const { id, owner, read } = await fixture.customer();
+    fixture.stripe.trouble = 'cut';
     const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' });
     expect(answer.status).to.equal(503);
     expect(answer.error()).to.include({ code: 'unavailable' });
@@ -172,15 +176,15 @@ describe('billing by Stripe', () => {
   });
 
   it('shows no word of Stripe’s about a secret key that it does not take', async () => {
-    const { id, owner } = await rig.customer();
-    rig.stripe.trouble = 'unauthorized';
+    const { id, owner } = await fixture.customer();
+    fixture.stripe.trouble = 'unauthorized';
     const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' });
     expect(answer.status).to.equal(503);
     expect(answer.body.toString()).to.not.include('sk_');
   });
 
   it('lets owners and who keeps the books pay, and nobody else', async () => {
-    const { id } = await rig.customer();
+    const { id } = await fixture.customer();
     for (const [role, reads, pays] of [
       ['owner', 200, 200],
       ['admin', 200, 403],
@@ -188,7 +192,7 @@ describe('billing by Stripe', () => {
       ['billing', 200, 200],
       ['viewer', 403, 403],
     ] as const) {
-      const person = await rig.person({ role, account: id });
+      const person = await fixture.person({ role, account: id });
       expect((await person.call('GET', `/accounts/${id}/billing`)).status, role).to.equal(reads);
       expect(
         (await person.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' })).status,
@@ -198,10 +202,13 @@ describe('billing by Stripe', () => {
   });
 
   it('keeps in mind who went to pay', async () => {
-    const { id, owner, checkout } = await rig.customer();
+    const { id, owner, checkout } = await fixture.customer();
     await checkout('growth');
     await owner.good('POST', `/accounts/${id}/billing/portal`);
-    const entries = await rig.store.console.audit.find({ account: id }).sort({ at: 1 }).toArray();
+    const entries = await fixture.store.console.audit
+      .find({ account: id })
+      .sort({ at: 1 })
+      .toArray();
     expect(entries.map(({ action, target, actor }) => ({ action, target, actor }))).to.deep.equal([
       { action: 'billing.checkout_opened', target: 'growth', actor: owner.email },
       { action: 'billing.portal_opened', target: undefined, actor: owner.email },
@@ -210,15 +217,15 @@ describe('billing by Stripe', () => {
 });
 
 describe('billing by Stripe that is away from the start', () => {
-  let rig: BillingRig;
+  let fixture: BillingFixture;
   before(async () => {
-    rig = await billingRig();
-    rig.stripe.trouble = 'cut';
+    fixture = await billingFixture();
+    fixture.stripe.trouble = 'cut';
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   it('shows plan and state without prices, and says why', async () => {
-    const { id, owner } = await rig.customer('starter');
+    const { id, owner } = await fixture.customer('starter');
     const shown = await owner.good<Shown>('GET', `/accounts/${id}/billing`);
     expect(shown.notice).to.include('does not answer');
     expect(shown.plans.find(({ current }) => current)).to.include({
@@ -261,51 +268,53 @@ describe('an installation without payments', () => {
     ['manual', 'canceled', true],
   ] as const)
     it(`${refused ? 'refuses' : 'serves'} an account that is ${state} in the mode ${mode}`, async () => {
-      const rig: ConsoleRig = await consoleRig({
+      const fixture: ConsoleFixture = await consoleFixture({
         workers: 0,
         env: { PRESSROOM_BILLING: mode, PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '100ms' },
       });
       try {
-        await rig.store.accounts.updateOne({ _id: rig.accountId }, { $set: { state } });
+        await fixture.store.accounts.updateOne({ _id: fixture.accountId }, { $set: { state } });
         // Nobody works here: what was let in waits for a worker in vain.
-        const { code, reason } = await rig.refusal({ html: '<p>x</p>' });
+        const { code, reason } = await fixture.refusal({ html: '<p>x</p>' });
         expect({ code, reason }).to.deep.equal(
           refused
             ? { code: 'subscription_inactive', reason: undefined }
             : { code: 'render_failed', reason: 'no_worker' },
         );
-        const owner = await rig.person({ role: 'owner' });
-        expect(await owner.good<Shown>('GET', `/accounts/${rig.accountId}/billing`)).to.include({
-          mode,
-          canManage: false,
-          notice: null,
-        });
-        const answer = await owner.call('POST', `/accounts/${rig.accountId}/billing/checkout`, {
+        const owner = await fixture.person({ role: 'owner' });
+        expect(await owner.good<Shown>('GET', `/accounts/${fixture.accountId}/billing`)).to.include(
+          {
+            mode,
+            canManage: false,
+            notice: null,
+          },
+        );
+        const answer = await owner.call('POST', `/accounts/${fixture.accountId}/billing/checkout`, {
           plan: 'growth',
         });
         expect(answer.status).to.equal(409);
         expect((await owner.call('POST', '/console/stripe/webhook', {})).status).to.equal(404);
       } finally {
-        await rig.stop();
+        await fixture.stop();
       }
     });
 
   it('refuses a state in the mode none, where it would decide nothing', async () => {
-    const rig = await consoleRig({ workers: 0, env: { PRESSROOM_BILLING: 'none' } });
+    const fixture = await consoleFixture({ workers: 0, env: { PRESSROOM_BILLING: 'none' } });
     try {
-      const operator = await rig.person({ operator: true });
-      const answer = await operator.call('PATCH', `/operator/accounts/${rig.accountId}`, {
+      const operator = await fixture.person({ operator: true });
+      const answer = await operator.call('PATCH', `/operator/accounts/${fixture.accountId}`, {
         state: 'paused',
       });
       expect(answer.status).to.equal(409);
       expect(answer.error().message).to.include('PRESSROOM_BILLING=manual');
     } finally {
-      await rig.stop();
+      await fixture.stop();
     }
   });
 
   it('lets the operator decide again who had a subscription before the mode was changed', async () => {
-    const rig = await consoleRig({ workers: 0 });
+    const fixture = await consoleFixture({ workers: 0 });
     try {
       const billing = {
         customer: 'cus_1',
@@ -314,18 +323,18 @@ describe('an installation without payments', () => {
         state: 'active' as const,
         periodEnd: new Date(),
       };
-      await rig.store.accounts.updateOne({ _id: rig.accountId }, { $set: { billing } });
-      const operator = await rig.person({ operator: true });
+      await fixture.store.accounts.updateOne({ _id: fixture.accountId }, { $set: { billing } });
+      const operator = await fixture.person({ operator: true });
       expect(
         (
-          await operator.call('PATCH', `/operator/accounts/${rig.accountId}`, {
+          await operator.call('PATCH', `/operator/accounts/${fixture.accountId}`, {
             plan: 'free',
             state: 'canceled',
           })
         ).status,
       ).to.equal(200);
     } finally {
-      await rig.stop();
+      await fixture.stop();
     }
   });
 

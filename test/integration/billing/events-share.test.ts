@@ -3,28 +3,28 @@ import { EVENTS_BUDGET_BYTES, paymentEvents } from '../../../api/console/billing
 import { HELD_PER_BODY_BYTE } from '../../../api/http/body.ts';
 import { networkOf } from '../../../common/addresses.ts';
 import { silentLog } from '../../../common/log.ts';
-import { type HttpRig, httpRig } from '../../support/http-rig.ts';
-import { type LeaseRig, leaseRig } from '../../support/lease-rig.ts';
+import { type HttpFixture, httpFixture } from '../../support/http-fixture.ts';
+import { type LeaseFixture, leaseFixture } from '../../support/lease-fixture.ts';
 
 const LARGEST = 2 ** 20;
 /** Three quarters of the whole. */
 const OF_ONE = (EVENTS_BUDGET_BYTES * 3) / 4 / (LARGEST * HELD_PER_BODY_BYTE);
 
 describe('events of the payment provider', () => {
-  let rig: LeaseRig;
-  let http: HttpRig;
+  let fixture: LeaseFixture;
+  let http: HttpFixture;
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
     const payments = { readEvent: async () => ({ id: 'evt_1', type: 'a kind of no interest' }) };
     const sync = { customer: async () => false };
     const handle = paymentEvents({
       payments,
       sync,
-      store: rig.store,
+      store: fixture.store,
       trustedProxies: [networkOf('127.0.0.1')],
       log: silentLog,
     });
-    http = await httpRig(rig, {
+    http = await httpFixture(fixture, {
       console: {
         routes: [{ method: 'post', path: '/event', handle }],
         renders: undefined as never,
@@ -33,8 +33,8 @@ describe('events of the payment provider', () => {
   });
   after(async () => {
     await http?.close();
-    await rig?.reset();
-    await rig?.close();
+    await fixture?.reset();
+    await fixture?.close();
   });
 
   it('leave a quarter of their memory to other addresses', async () => {

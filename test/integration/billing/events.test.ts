@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { type BillingRig, billingRig, type Customer } from '../../support/console/billing-rig.ts';
+import {
+  type BillingFixture,
+  billingFixture,
+  type Customer,
+} from '../../support/console/billing-fixture.ts';
 import { httpCall } from '../../support/http-call.ts';
 import { WEBHOOK_PATH } from '../../support/servers/stripe-fake.ts';
 import type { FakeSubscription } from '../../support/servers/stripe-world.ts';
@@ -7,37 +11,37 @@ import type { FakeSubscription } from '../../support/servers/stripe-world.ts';
 const nowS = () => Math.floor(Date.now() / 1_000);
 
 describe('events of the payment provider', () => {
-  let rig: BillingRig;
+  let fixture: BillingFixture;
   let customer: Customer;
   let subscription: FakeSubscription;
   before(async () => {
-    rig = await billingRig();
+    fixture = await billingFixture();
   });
   beforeEach(async () => {
-    customer = await rig.customer();
+    customer = await fixture.customer();
     subscription = await customer.buys('starter');
-    rig.stripe.calls.length = 0;
+    fixture.stripe.calls.length = 0;
   });
   afterEach(() => {
-    rig.stripe.beforeAnswer = () => undefined;
-    rig.stripe.trouble = 'none';
+    fixture.stripe.beforeAnswer = () => undefined;
+    fixture.stripe.trouble = 'none';
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   const deliver = (
-    ...of: Parameters<BillingRig['stripe']['deliver']> extends [number, ...infer Rest]
+    ...of: Parameters<BillingFixture['stripe']['deliver']> extends [number, ...infer Rest]
       ? Rest
       : never
-  ) => rig.stripe.deliver(rig.api.port(), ...of);
+  ) => fixture.stripe.deliver(fixture.api.port(), ...of);
   const eventsOf = (what: () => void) => {
     what();
-    return rig.stripe.world.takeEvents();
+    return fixture.stripe.world.takeEvents();
   };
   const state = async () => (await customer.read()).state;
-  const asked = () => rig.stripe.calls.filter(call => call === 'GET /v1/subscriptions').length;
+  const asked = () => fixture.stripe.calls.filter(call => call === 'GET /v1/subscriptions').length;
 
   it('change nothing when they come a second time, and are answered as the first', async () => {
-    const [event] = eventsOf(() => rig.stripe.world.becomes(subscription, 'unpaid'));
+    const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
     expect((await deliver(event!)).status).to.equal(200);
     const { billing } = await customer.read();
     expect(asked()).to.equal(1);
@@ -48,9 +52,9 @@ describe('events of the payment provider', () => {
 
   it('lead to the newest state in whatever order they come', async () => {
     const events = [
-      ...eventsOf(() => rig.stripe.world.becomes(subscription, 'past_due')),
-      ...eventsOf(() => rig.stripe.world.becomes(subscription, 'unpaid')),
-      ...eventsOf(() => rig.stripe.world.becomes(subscription, 'active')),
+      ...eventsOf(() => fixture.stripe.world.becomes(subscription, 'past_due')),
+      ...eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid')),
+      ...eventsOf(() => fixture.stripe.world.becomes(subscription, 'active')),
     ];
     for (const event of events.reverse()) {
       expect((await deliver(event)).status).to.equal(200);
@@ -59,11 +63,11 @@ describe('events of the payment provider', () => {
   });
 
   it('do not let an older answer of the provider replace a newer one', async () => {
-    const [older] = eventsOf(() => rig.stripe.world.becomes(subscription, 'unpaid'));
+    const [older] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
     const late = Promise.withResolvers<void>();
     const made = Promise.withResolvers<void>();
     let first = true;
-    rig.stripe.beforeAnswer = call => {
+    fixture.stripe.beforeAnswer = call => {
       if (call !== 'GET /v1/subscriptions' || !first) return;
       first = false;
       made.resolve();
@@ -71,7 +75,7 @@ describe('events of the payment provider', () => {
     };
     const slow = deliver(older!);
     await made.promise; // the answer says unpaid, and is on its way
-    const [newer] = eventsOf(() => rig.stripe.world.becomes(subscription, 'active'));
+    const [newer] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'active'));
     expect((await deliver(newer!)).status).to.equal(200);
     late.resolve();
     expect((await slow).status).to.equal(200);
@@ -81,12 +85,12 @@ describe('events of the payment provider', () => {
 
   it('are all taken when many come at once', async () => {
     const events = Array.from({ length: 5 }, () =>
-      eventsOf(() => rig.stripe.world.becomes(subscription, 'past_due')),
+      eventsOf(() => fixture.stripe.world.becomes(subscription, 'past_due')),
     ).flat();
     const answers = await Promise.all(events.map(event => deliver(event)));
     expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
     expect(await state()).to.equal('past_due');
-    const told = await rig.store.console.audit.countDocuments({
+    const told = await fixture.store.console.audit.countDocuments({
       account: customer.id,
       action: 'billing.state_changed',
     });
@@ -94,10 +98,10 @@ describe('events of the payment provider', () => {
   });
 
   it('are not lost when the process ends between the account’s write and the event’s', async () => {
-    const [event] = eventsOf(() => rig.stripe.world.becomes(subscription, 'unpaid'));
-    const { collectionName } = rig.store.console.billingEvents;
+    const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
+    const { collectionName } = fixture.store.console.billingEvents;
     const command = (validator: object) =>
-      rig.store.console.billingEvents.db.command({ collMod: collectionName, validator });
+      fixture.store.console.billingEvents.db.command({ collMod: collectionName, validator });
     await command({ nothing: 'fits' });
     try {
       expect((await deliver(event!)).status).to.equal(500);
@@ -106,9 +110,11 @@ describe('events of the payment provider', () => {
     }
     expect(await state()).to.equal('unpaid');
     expect((await deliver(event!)).status).to.equal(200);
-    expect(await rig.store.console.billingEvents.countDocuments({ _id: event!.id })).to.equal(1);
+    expect(await fixture.store.console.billingEvents.countDocuments({ _id: event!.id })).to.equal(
+      1,
+    );
     expect(
-      await rig.store.console.audit.countDocuments({
+      await fixture.store.console.audit.countDocuments({
         account: customer.id,
         action: 'billing.state_changed',
       }),
@@ -116,21 +122,21 @@ describe('events of the payment provider', () => {
   });
 
   it('are answered 503 and not remembered while the provider is away, so that they are sent again', async () => {
-    const [event] = eventsOf(() => rig.stripe.world.becomes(subscription, 'unpaid'));
-    rig.stripe.trouble = 'cut';
+    const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
+    fixture.stripe.trouble = 'cut';
     const answer = await deliver(event!);
     expect(answer.status).to.equal(503);
     expect(answer.error()).to.include({ code: 'unavailable' });
     expect(await state()).to.equal('active');
-    rig.stripe.trouble = 'none';
+    fixture.stripe.trouble = 'none';
     expect((await deliver(event!)).status).to.equal(200);
     expect(await state()).to.equal('unpaid');
   });
 
   it('of customers that are nobody’s, and of other kinds, are answered 200', async () => {
-    const stranger = rig.stripe.world.createCustomer({});
+    const stranger = fixture.stripe.world.createCustomer({});
     for (const event of eventsOf(() =>
-      rig.stripe.world.subscribe(stranger.id, 'price_of_something_else', {}),
+      fixture.stripe.world.subscribe(stranger.id, 'price_of_something_else', {}),
     ))
       expect((await deliver(event)).status).to.equal(200);
     const payout = {
@@ -146,68 +152,73 @@ describe('events of the payment provider', () => {
 
   it('of something else that the customer bought change nothing', async () => {
     for (const event of eventsOf(() =>
-      rig.stripe.world.subscribe(subscription.customer, 'price_of_something_else', {}, 'unpaid'),
+      fixture.stripe.world.subscribe(
+        subscription.customer,
+        'price_of_something_else',
+        {},
+        'unpaid',
+      ),
     ))
       expect((await deliver(event)).status).to.equal(200);
     expect(await customer.read()).to.include({ state: 'active', plan: 'starter' });
   });
 
   it('with a status that nobody knows keep the last known state', async () => {
-    for (const event of eventsOf(() => rig.stripe.world.becomes(subscription, 'dormant')))
+    for (const event of eventsOf(() => fixture.stripe.world.becomes(subscription, 'dormant')))
       expect((await deliver(event)).status).to.equal(200);
     expect(await state()).to.equal('active');
   });
 
   it('with a price that nobody knows keep the plan', async () => {
     for (const event of eventsOf(() =>
-      rig.stripe.world.changePrice(subscription, 'price_forgotten'),
+      fixture.stripe.world.changePrice(subscription, 'price_forgotten'),
     ))
       expect((await deliver(event)).status).to.equal(200);
     expect(await customer.read()).to.include({ state: 'active', plan: 'starter' });
   });
 
   it('change nothing when Stripe suddenly knows nobody, as with the key of another company', async () => {
-    const [event] = eventsOf(() => rig.stripe.world.becomes(subscription, 'active'));
-    rig.stripe.world.customers.delete(subscription.customer);
+    const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'active'));
+    fixture.stripe.world.customers.delete(subscription.customer);
     expect((await deliver(event!)).status).to.equal(200);
     expect(await customer.read()).to.include({ state: 'active', plan: 'starter' });
   });
 
   it('leave an account paused that the operator has suspended', async () => {
-    await rig.accounts.setAccount(customer.name, { state: 'paused' });
-    for (const event of eventsOf(() => rig.stripe.world.becomes(subscription, 'active')))
+    await fixture.accounts.setAccount(customer.name, { state: 'paused' });
+    for (const event of eventsOf(() => fixture.stripe.world.becomes(subscription, 'active')))
       expect((await deliver(event)).status).to.equal(200);
     expect(await state()).to.equal('paused');
-    await rig.accounts.setAccount(customer.name, { state: 'active' });
+    await fixture.accounts.setAccount(customer.name, { state: 'active' });
     expect(await state()).to.equal('active');
   });
 
   it('let the operator decide nothing while there is a subscription, and leave alone what is decided after its end', async () => {
-    const refused = await rig.accounts.setAccount(customer.name, { plan: 'scale' }).then(
+    const refused = await fixture.accounts.setAccount(customer.name, { plan: 'scale' }).then(
       () => expect.fail('it was changed'),
       (error: { code: string }) => error,
     );
     expect(refused).to.include({ code: 'conflict' });
-    for (const event of eventsOf(() => rig.stripe.world.ends(subscription)))
+    for (const event of eventsOf(() => fixture.stripe.world.ends(subscription)))
       expect((await deliver(event)).status).to.equal(200);
-    await rig.accounts.setAccount(customer.name, { plan: 'scale', state: 'active' });
-    for (const event of eventsOf(() => rig.stripe.world.ends(subscription)))
+    await fixture.accounts.setAccount(customer.name, { plan: 'scale', state: 'active' });
+    for (const event of eventsOf(() => fixture.stripe.world.ends(subscription)))
       expect((await deliver(event)).status).to.equal(200);
     expect(await customer.read()).to.include({ plan: 'scale', state: 'active' });
   });
 
   it('make an account that was suspended meanwhile what they told, once it is resumed', async () => {
-    await rig.accounts.setAccount(customer.name, { state: 'paused' });
-    for (const event of eventsOf(() => rig.stripe.world.ends(subscription)))
+    await fixture.accounts.setAccount(customer.name, { state: 'paused' });
+    for (const event of eventsOf(() => fixture.stripe.world.ends(subscription)))
       expect((await deliver(event)).status).to.equal(200);
     expect(await state()).to.equal('paused');
-    await rig.accounts.setAccount(customer.name, { state: 'active' });
+    await fixture.accounts.setAccount(customer.name, { state: 'active' });
     expect(await state()).to.equal('canceled');
   });
 
   describe('of a doubtful sender are refused with one sentence that does not tell why:', () => {
     const [refused, what] = [400, 'The signature of the event is not valid.'];
-    const unpaid = () => eventsOf(() => rig.stripe.world.becomes(subscription, 'unpaid'))[0]!;
+    const unpaid = () => eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'))[0]!;
     const check = async (answer: Awaited<ReturnType<typeof deliver>>) => {
       expect(answer.status).to.equal(refused);
       expect(answer.error()).to.include({ code: 'validation_error', message: what });
@@ -230,7 +241,7 @@ describe('events of the payment provider', () => {
       const body = JSON.stringify(unpaid());
       await check(
         await httpCall(
-          rig.api.port(),
+          fixture.api.port(),
           'POST',
           WEBHOOK_PATH,
           { 'content-type': 'application/json' },
@@ -243,19 +254,19 @@ describe('events of the payment provider', () => {
   });
 
   it('are taken four minutes late', async () => {
-    const [event] = eventsOf(() => rig.stripe.world.becomes(subscription, 'unpaid'));
+    const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
     expect((await deliver(event!, { timestamp: nowS() - 240 })).status).to.equal(200);
     expect(await state()).to.equal('unpaid');
   });
 
   it('larger than the limit are refused without being read to their end', async () => {
-    const [event] = eventsOf(() => rig.stripe.world.becomes(subscription, 'unpaid'));
+    const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
     const answer = await deliver(event!, { body: 'x'.repeat(2 ** 20 + 1) });
     expect(answer.status).to.equal(400);
     expect(answer.error()).to.include({ code: 'payload_too_large' });
   });
 
   it('are read by this path alone and by this method alone', async () => {
-    expect((await httpCall(rig.api.port(), 'GET', WEBHOOK_PATH)).status).to.equal(405);
+    expect((await httpCall(fixture.api.port(), 'GET', WEBHOOK_PATH)).status).to.equal(405);
   });
 });

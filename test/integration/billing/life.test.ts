@@ -1,27 +1,27 @@
 import { expect } from 'chai';
 import {
-  type BillingRig,
-  billingRig,
+  type BillingFixture,
+  billingFixture,
   type Customer,
   PRICES,
-} from '../../support/console/billing-rig.ts';
+} from '../../support/console/billing-fixture.ts';
 import { renderCall } from '../../support/http-call.ts';
 import type { FakeSubscription } from '../../support/servers/stripe-world.ts';
 
 describe('the life of a subscription', () => {
-  let rig: BillingRig;
+  let fixture: BillingFixture;
   let customer: Customer;
   let subscription: FakeSubscription;
   before(async () => {
-    rig = await billingRig({ workers: 1, env: { PRESSROOM_PAST_DUE_GRACE: '168h' } });
-    customer = await rig.customer();
+    fixture = await billingFixture({ workers: 1, env: { PRESSROOM_PAST_DUE_GRACE: '168h' } });
+    customer = await fixture.customer();
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
-  const render = () => renderCall(rig.api.port(), customer.key, { html: '<p>paid</p>' });
+  const render = () => renderCall(fixture.api.port(), customer.key, { html: '<p>paid</p>' });
   const happens = async (what: () => void) => {
     what();
-    await rig.deliverAll();
+    await fixture.deliverAll();
   };
   const state = async () => {
     const { plan, state } = await customer.read();
@@ -32,13 +32,13 @@ describe('the life of a subscription', () => {
     expect((await render()).status).to.equal(200);
     subscription = await customer.buys('starter');
     expect(await state()).to.equal('starter active');
-    const bought = rig.stripe.world.customers.get(subscription.customer);
+    const bought = fixture.stripe.world.customers.get(subscription.customer);
     expect(bought).to.deep.include({
       name: customer.name,
       email: customer.owner.email,
       metadata: { pressroom_account: customer.id },
     });
-    expect(rig.stripe.calls.filter(call => call === 'POST /v1/customers')).to.have.length(1);
+    expect(fixture.stripe.calls.filter(call => call === 'POST /v1/customers')).to.have.length(1);
   });
 
   it('goes on with another price: the plan is that one’s', async () => {
@@ -50,7 +50,7 @@ describe('the life of a subscription', () => {
     expect(
       page.searchParams.get('flow_data[subscription_update_confirm][items][0][price]'),
     ).to.equal(PRICES.growth);
-    await happens(() => rig.stripe.world.changePrice(subscription, PRICES.growth));
+    await happens(() => fixture.stripe.world.changePrice(subscription, PRICES.growth));
     expect(await state()).to.equal('growth active');
     expect(
       (await customer.owner.good<{ plan: string }>('GET', `/accounts/${customer.id}/billing`)).plan,
@@ -58,7 +58,7 @@ describe('the life of a subscription', () => {
   });
 
   it('is still served within the grace after a payment failed', async () => {
-    await happens(() => rig.stripe.world.becomes(subscription, 'past_due'));
+    await happens(() => fixture.stripe.world.becomes(subscription, 'past_due'));
     expect(await state()).to.equal('growth past_due');
     expect((await render()).status).to.equal(200);
     const { graceUntil } = await customer.owner.good<{ graceUntil: string }>(
@@ -72,12 +72,12 @@ describe('the life of a subscription', () => {
 
   it('does not prolong the grace when one more payment fails', async () => {
     const { pastDueSince } = await customer.read();
-    await happens(() => rig.stripe.world.becomes(subscription, 'past_due'));
+    await happens(() => fixture.stripe.world.becomes(subscription, 'past_due'));
     expect((await customer.read()).pastDueSince).to.deep.equal(pastDueSince);
   });
 
   it('is refused when the grace is over', async () => {
-    await rig.store.accounts.updateOne(
+    await fixture.store.accounts.updateOne(
       { _id: customer.id },
       { $set: { pastDueSince: new Date(Date.now() - 169 * 3600e3) } },
     );
@@ -88,15 +88,15 @@ describe('the life of a subscription', () => {
   });
 
   it('is refused when it is unpaid, and served from the next request on when it is paid', async () => {
-    await happens(() => rig.stripe.world.becomes(subscription, 'unpaid'));
+    await happens(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
     expect((await render()).error()).to.include({ code: 'subscription_inactive' });
-    await happens(() => rig.stripe.world.becomes(subscription, 'active'));
+    await happens(() => fixture.stripe.world.becomes(subscription, 'active'));
     expect((await render()).status).to.equal(200);
     expect(await customer.read()).to.not.have.property('pastDueSince');
   });
 
   it('is served until the end of its period when it was canceled, and refused afterwards', async () => {
-    await happens(() => rig.stripe.world.cancelAtEnd(subscription));
+    await happens(() => fixture.stripe.world.cancelAtEnd(subscription));
     const { cancelAtPeriodEnd, periodEnd } = await customer.owner.good<{
       cancelAtPeriodEnd: boolean;
       periodEnd: string;
@@ -106,7 +106,7 @@ describe('the life of a subscription', () => {
       periodEnd: subscription.items.data[0]!.current_period_end,
     });
     expect((await render()).status).to.equal(200);
-    await happens(() => rig.stripe.world.ends(subscription));
+    await happens(() => fixture.stripe.world.ends(subscription));
     expect(await state()).to.equal('growth canceled');
     expect((await render()).error()).to.include({ code: 'subscription_inactive' });
     expect((await customer.read()).billing).to.not.have.any.keys('periodStart', 'periodEnd');
@@ -120,7 +120,7 @@ describe('the life of a subscription', () => {
   });
 
   it('leaves an entry for each change in the account’s log of who did what, and none for what did not change', async () => {
-    const entries = await rig.store.console.audit
+    const entries = await fixture.store.console.audit
       .find({ account: customer.id, actor: 'Stripe' })
       .sort({ at: 1 })
       .toArray();

@@ -2,7 +2,11 @@ import { expect } from 'chai';
 import { parsePlans } from '../../../api/accounts/plans.ts';
 import { type LeaseOperations, leaseOperations } from '../../../api/leases/lease-operations.ts';
 import { LEASE_TIMES } from '../../../api/leases/mongo-leases.ts';
-import { type BillingRig, billingRig, type Customer } from '../../support/console/billing-rig.ts';
+import {
+  type BillingFixture,
+  billingFixture,
+  type Customer,
+} from '../../support/console/billing-fixture.ts';
 import type { FakeSubscription } from '../../support/servers/stripe-world.ts';
 
 const DAY_MS = 86_400e3;
@@ -12,40 +16,40 @@ const dayOf = (date: Date) => date.toISOString().slice(0, 10);
 const monthNow = () => new Date().toISOString().slice(0, 7);
 
 describe('the billing period', () => {
-  let rig: BillingRig;
+  let fixture: BillingFixture;
   let operations: LeaseOperations;
   let customer: Customer;
   let subscription: FakeSubscription;
   before(async () => {
-    rig = await billingRig();
-    operations = leaseOperations(rig.store, {
+    fixture = await billingFixture();
+    operations = leaseOperations(fixture.store, {
       plans: parsePlans([]),
       pastDueGraceMs: 0,
       ...LEASE_TIMES,
     });
   });
   beforeEach(async () => {
-    customer = await rig.customer();
+    customer = await fixture.customer();
     subscription = await customer.buys('growth');
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   let leases = 0;
   /** A render that ends: its lease is there, and is settled. */
   async function rendered(): Promise<number | undefined> {
     leases += 1;
     const lease = { id: `lease ${leases}`, key: 'key', expires: new Date(Date.now() + DAY_MS) };
-    await rig.store.accounts.updateOne({ _id: customer.id }, { $push: { leases: lease } });
+    await fixture.store.accounts.updateOne({ _id: customer.id }, { $push: { leases: lease } });
     return (await operations.settle(customer.id, lease.id)) as number | undefined;
   }
   const usage = async () => (await customer.read()).usage;
   const set = (fields: object) =>
-    rig.store.accounts.updateOne({ _id: customer.id }, { $set: fields });
+    fixture.store.accounts.updateOne({ _id: customer.id }, { $set: fields });
   /** What the account lists show: an older period counts as zero. */
-  const shown = async () => (await rig.accounts.accountById(customer.id)).usage;
+  const shown = async () => (await fixture.accounts.accountById(customer.id)).usage;
   const heard = async (start: Date, end: Date) => {
-    rig.stripe.world.setPeriod(subscription, start, end);
-    await rig.deliverAll();
+    fixture.stripe.world.setPeriod(subscription, start, end);
+    await fixture.deliverAll();
   };
 
   it('is Stripe’s where there is one', async () => {
@@ -92,8 +96,8 @@ describe('the billing period', () => {
   });
 
   it('is not set back when a subscription ends', async () => {
-    rig.stripe.world.ends(subscription);
-    await rig.deliverAll();
+    fixture.stripe.world.ends(subscription);
+    await fixture.deliverAll();
     await set({ usage: { period: '2999-01-15', count: 41 } });
     expect(await rendered()).to.equal(42);
     expect(await usage()).to.deep.equal({ period: '2999-01-15', count: 42 });
@@ -101,8 +105,8 @@ describe('the billing period', () => {
 
   it('is the month again after a subscription has ended', async () => {
     await set({ usage: { period: '2001-01-15', count: 41 } });
-    rig.stripe.world.ends(subscription);
-    await rig.deliverAll();
+    fixture.stripe.world.ends(subscription);
+    await fixture.deliverAll();
     expect(await shown()).to.equal(0);
     const month = monthNow();
     expect(await rendered()).to.equal(1);

@@ -5,8 +5,12 @@ import { stripePayments } from '../../../api/console/billing/stripe.ts';
 import { createSync } from '../../../api/console/billing/sync.ts';
 import { createAudit } from '../../../api/console/security/audit.ts';
 import { silentLog } from '../../../common/log.ts';
-import { type BillingRig, billingRig, type Customer } from '../../support/console/billing-rig.ts';
-import { consoleRig } from '../../support/console/console-rig.ts';
+import {
+  type BillingFixture,
+  billingFixture,
+  type Customer,
+} from '../../support/console/billing-fixture.ts';
+import { consoleFixture } from '../../support/console/console-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { SECRET_KEY, WEBHOOK_SECRET } from '../../support/servers/stripe-fake.ts';
 import type { FakeSubscription } from '../../support/servers/stripe-world.ts';
@@ -14,44 +18,44 @@ import type { FakeSubscription } from '../../support/servers/stripe-world.ts';
 const YESTERDAY = () => new Date(Date.now() - 25 * 3600e3);
 
 describe('the daily look at the payment provider', () => {
-  let rig: BillingRig;
+  let fixture: BillingFixture;
   let customers: { customer: Customer; subscription: FakeSubscription }[];
   before(async () => {
-    rig = await billingRig();
+    fixture = await billingFixture();
   });
   beforeEach(async () => {
     customers = [];
     for (let made = 0; made < 4; made += 1) {
-      const customer = await rig.customer();
+      const customer = await fixture.customer();
       customers.push({ customer, subscription: await customer.buys('starter') });
     }
-    rig.stripe.calls.length = 0;
+    fixture.stripe.calls.length = 0;
   });
-  afterEach(() => rig.store.accounts.deleteMany({ billing: { $exists: true } }));
-  after(() => rig.stop());
+  afterEach(() => fixture.store.accounts.deleteMany({ billing: { $exists: true } }));
+  after(() => fixture.stop());
 
   const sync = () => {
-    const { prices } = readApiConfig(rig.env).billing.stripe;
+    const { prices } = readApiConfig(fixture.env).billing.stripe;
     const payments = stripePayments(
-      { secretKey: SECRET_KEY, webhookSecret: WEBHOOK_SECRET, apiUrl: rig.stripe.url },
+      { secretKey: SECRET_KEY, webhookSecret: WEBHOOK_SECRET, apiUrl: fixture.stripe.url },
       silentLog,
     );
     return createSync({
-      store: rig.store,
+      store: fixture.store,
       payments,
       prices,
-      audit: createAudit(rig.store),
+      audit: createAudit(fixture.store),
       log: silentLog,
     });
   };
   const look = (by: Parameters<typeof createResync>[0]['sync'] = sync()) =>
-    createResync({ store: rig.store, sync: by, log: silentLog, times: { pauseMs: 0 } });
+    createResync({ store: fixture.store, sync: by, log: silentLog, times: { pauseMs: 0 } });
   const loseEvents = () => {
-    for (const { subscription } of customers) rig.stripe.world.becomes(subscription, 'unpaid');
-    rig.stripe.world.takeEvents();
+    for (const { subscription } of customers) fixture.stripe.world.becomes(subscription, 'unpaid');
+    fixture.stripe.world.takeEvents();
   };
   const isOld = () =>
-    rig.store.accounts.updateMany(
+    fixture.store.accounts.updateMany(
       { billing: { $exists: true } },
       { $set: { 'billing.syncedAt': YESTERDAY() } },
     );
@@ -70,14 +74,17 @@ describe('the daily look at the payment provider', () => {
   it('asks about nobody of whom something was heard today', async () => {
     loseEvents();
     expect(await look().round()).to.equal(0);
-    expect(rig.stripe.calls).to.deep.equal([]);
+    expect(fixture.stripe.calls).to.deep.equal([]);
   });
 
   it('finds a subscription of which no event ever came', async () => {
-    const { id, checkout, read } = await rig.customer();
-    rig.stripe.world.pay(await checkout('growth'));
-    rig.stripe.world.takeEvents();
-    await rig.store.accounts.updateOne({ _id: id }, { $set: { 'billing.syncedAt': YESTERDAY() } });
+    const { id, checkout, read } = await fixture.customer();
+    fixture.stripe.world.pay(await checkout('growth'));
+    fixture.stripe.world.takeEvents();
+    await fixture.store.accounts.updateOne(
+      { _id: id },
+      { $set: { 'billing.syncedAt': YESTERDAY() } },
+    );
     expect(await look().round()).to.equal(1);
     expect(await read()).to.include({ plan: 'growth' });
   });
@@ -87,7 +94,7 @@ describe('the daily look at the payment provider', () => {
     await isOld();
     const rounds = await Promise.all([look().round(), look().round(), look().round()]);
     expect(rounds.reduce((sum, asked) => sum + asked, 0)).to.equal(4);
-    expect(rig.stripe.calls).to.deep.equal(
+    expect(fixture.stripe.calls).to.deep.equal(
       Array.from({ length: 4 }, () => 'GET /v1/subscriptions'),
     );
     expect(await states()).to.deep.equal(unpaid);
@@ -98,7 +105,7 @@ describe('the daily look at the payment provider', () => {
     const failing = { account: async () => Promise.reject(new Error('the provider is away')) };
     expect(await look(failing).round()).to.equal(0);
     expect(await look().round()).to.equal(1);
-    await rig.store.accounts.updateMany(
+    await fixture.store.accounts.updateMany(
       { billing: { $exists: true } },
       { $set: { 'billing.claimedUntil': YESTERDAY() } },
     );
@@ -108,7 +115,7 @@ describe('the daily look at the payment provider', () => {
   it('is done at the start of every API process', async () => {
     loseEvents();
     await isOld();
-    const another = await consoleRig({ workers: 0, uri: rig.uri, env: rig.env });
+    const another = await consoleFixture({ workers: 0, uri: fixture.uri, env: fixture.env });
     try {
       // One after the other, two a second.
       await eventually(async () => expect(await states()).to.deep.equal(unpaid));
@@ -120,14 +127,14 @@ describe('the daily look at the payment provider', () => {
   it('ends at once with its process', async () => {
     await isOld();
     const resync = createResync({
-      store: rig.store,
+      store: fixture.store,
       sync: sync(),
       log: silentLog,
       times: { pauseMs: 3600e3 },
     });
     await resync.start();
-    await eventually(() => expect(rig.stripe.calls).to.have.length(1));
+    await eventually(() => expect(fixture.stripe.calls).to.have.length(1));
     await resync.stop(new AbortController().signal);
-    expect(rig.stripe.calls).to.have.length(1);
+    expect(fixture.stripe.calls).to.have.length(1);
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { nameOf, pathWith, SAMPLES } from '../../support/console/console-rows.ts';
 import { changesNothing, type PreparedCall, preparedCall } from '../../support/prepared-call.ts';
 
@@ -10,15 +10,15 @@ const READING = Object.keys(SAMPLES).filter(name => name.startsWith('GET'));
 
 describe('a call of the management API that means harm', function () {
   this.timeout(120_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
+    fixture = await consoleFixture({ workers: 0 });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
-  const prepared = (name: string) => preparedCall(rig, name);
+  const prepared = (name: string) => preparedCall(fixture, name);
   const unchanged = (call: PreparedCall, act: () => Promise<void>) =>
-    changesNothing(rig, call, act);
+    changesNothing(fixture, call, act);
 
   describe('with fields that are not asked for', () => {
     for (const name of WITH_BODY)
@@ -131,7 +131,7 @@ describe('a call of the management API that means harm', function () {
     });
 
     it('in the cookie opens no session', async () => {
-      const token = (await rig.person()).cookie.split('=')[1]!;
+      const token = (await fixture.person()).cookie.split('=')[1]!;
       for (const value of [
         '{"$gt":""}',
         'x',
@@ -140,7 +140,7 @@ describe('a call of the management API that means harm', function () {
         token.toLowerCase(),
         encodeURIComponent('{"$ne":null}'),
       ]) {
-        const answer = await rig.call('GET', '/console/v1/me', {
+        const answer = await fixture.call('GET', '/console/v1/me', {
           cookie: `__Host-pressroom-session=${value}`,
         });
         expect([answer.status, answer.error().code]).to.deep.equal([401, 'unauthorized']);
@@ -202,7 +202,7 @@ describe('a call of the management API that means harm', function () {
         'content-type': 'application/json',
         'content-length': String(Buffer.byteLength(text)),
       };
-      const answer = await rig.call(method, path, headers, text);
+      const answer = await fixture.call(method, path, headers, text);
       return [answer.status, answer.error().code];
     }
   });
@@ -256,17 +256,17 @@ describe('a call of the management API that means harm', function () {
       const { caller, path } = await prepared('GET /me');
       const token = caller.cookie.split('=')[1]!;
       for (const headers of [
-        { authorization: `Bearer ${rig.key}` },
+        { authorization: `Bearer ${fixture.key}` },
         { authorization: `Bearer ${token}` },
         { cookie: `session=${token}` },
       ])
-        expect((await rig.call('GET', path, headers)).status).to.equal(401);
-      expect((await rig.call('GET', `${path}?session=${token}`)).status).to.equal(401);
+        expect((await fixture.call('GET', path, headers)).status).to.equal(401);
+      expect((await fixture.call('GET', `${path}?session=${token}`)).status).to.equal(401);
     });
 
     it('and the other way round: a session renders nothing at /v1/render', async () => {
-      const person = await rig.person({ role: 'owner' });
-      const answer = await rig.call(
+      const person = await fixture.person({ role: 'owner' });
+      const answer = await fixture.call(
         'POST',
         '/v1/render',
         { cookie: person.cookie, 'content-type': 'application/json' },
@@ -295,7 +295,7 @@ describe('a call of the management API that means harm', function () {
   });
 
   it('is thought of for every row that takes a body', () => {
-    const withBody = rig.api.consoleRows.filter(({ body }) => body !== undefined);
+    const withBody = fixture.api.consoleRows.filter(({ body }) => body !== undefined);
     expect(withBody.map(nameOf).sort()).to.deep.equal([...WITH_BODY].sort());
   });
 });

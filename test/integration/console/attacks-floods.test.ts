@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { passwords } from '../../../api/console/security/passwords.ts';
 import { createSignInLimits } from '../../../api/console/security/sign-in-limits.ts';
-import { CONSOLE_SECRET } from '../../support/console/console-rig.ts';
+import { CONSOLE_SECRET } from '../../support/console/console-fixture.ts';
 import {
   pathOf,
   type SsoFixture,
@@ -11,16 +11,16 @@ import {
 } from '../../support/console/sso-fixture.ts';
 
 describe('who sends the dashboard too much', () => {
-  let rig: SsoFixture;
+  let fixture: SsoFixture;
   before(async () => {
-    rig = await ssoFixture();
+    fixture = await ssoFixture();
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   it('does not fill the audit log: 300 changes a minute are one person’s share, and another one has theirs', async () => {
     const [one, other] = [
-      await rig.person({ role: 'viewer' }),
-      await rig.person({ role: 'viewer' }),
+      await fixture.person({ role: 'viewer' }),
+      await fixture.person({ role: 'viewer' }),
     ];
     const statuses: number[] = [];
     for (let sent = 0; sent < 310; sent += 10)
@@ -32,7 +32,7 @@ describe('who sends the dashboard too much', () => {
         ).map(({ status }) => status),
       );
     expect(statuses.filter(status => status === 200)).to.have.length(300);
-    expect(await rig.store.console.audit.countDocuments({ user: one.id })).to.equal(300);
+    expect(await fixture.store.console.audit.countDocuments({ user: one.id })).to.equal(300);
     const refused = await one.call('PATCH', '/me', { name: 'Ada' });
     expect(refused.status).to.equal(429);
     expect(Number(refused.headers['retry-after'])).to.be.within(1, 60);
@@ -41,7 +41,7 @@ describe('who sends the dashboard too much', () => {
   });
 
   it('fills neither the counts of tries nor those of a person: a try that nobody has the time to look at is none', async () => {
-    const { signInLimits } = rig.store.console;
+    const { signInLimits } = fixture.store.console;
     await signInLimits.deleteMany({});
     let over = false;
     // More than wait at once, each of them at the end of the line again as soon as it was looked
@@ -50,7 +50,7 @@ describe('who sends the dashboard too much', () => {
       while (!over)
         await passwords.verify(undefined, 'a guess', { who: 'stranger', id: `address ${index}` });
     });
-    const answer = await rig
+    const answer = await fixture
       .visitor()
       .post('/app/sign-in', { email: 'ada@example.com', password: 'correct horse battery' });
     over = true;
@@ -61,18 +61,18 @@ describe('who sends the dashboard too much', () => {
   });
 
   it('does not have the company’s provider asked: a hundred ways back a minute are one address’s share', async () => {
-    const visitor = rig.visitor();
-    const back = pathOf(await rig.provider.signIn(await rig.leave(visitor), somebody()));
-    const limits = createSignInLimits(rig.store, CONSOLE_SECRET);
+    const visitor = fixture.visitor();
+    const back = pathOf(await fixture.provider.signIn(await fixture.leave(visitor), somebody()));
+    const limits = createSignInLimits(fixture.store, CONSOLE_SECRET);
     for (let each = 0; each < 100; each += 1) await limits.ssoCallback('127.0.0.1');
-    const before = rig.provider.calls.length;
+    const before = fixture.provider.calls.length;
     const answer = await visitor.get(back);
     expect(answer.status).to.equal(429);
     expect(words(answer)).to.include('Too many tries');
     expect(Number(answer.headers['retry-after'])).to.be.within(1, 60);
-    expect(rig.provider.calls).to.have.length(before);
+    expect(fixture.provider.calls).to.have.length(before);
     // The sign-in that was begun is still good.
-    await rig.store.console.signInLimits.deleteMany({});
+    await fixture.store.console.signInLimits.deleteMany({});
     expect((await visitor.get(back)).status).to.equal(200);
   });
 });

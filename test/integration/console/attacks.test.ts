@@ -10,23 +10,31 @@ import { createAudit } from '../../../api/console/security/audit.ts';
 import { createUsers } from '../../../api/console/users/users.ts';
 import type { Context } from '../../../api/http/state.ts';
 import type { UserDocument } from '../../../api/store/store.ts';
-import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import {
+  CONSOLE_SECRET,
+  type ConsoleFixture,
+  consoleFixture,
+} from '../../support/console/console-fixture.ts';
 import { visitor } from '../../support/visitor.ts';
 
 const PASSWORD = 'correct horse battery';
 
 describe('the dashboard under attack', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   before(async () => {
-    rig = await consoleRig({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });
+    fixture = await consoleFixture({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   const newUser = (password?: string) =>
-    createUsers(rig.store).create({ email: `${randomUUID()}@example.com`, name: 'Ada', password });
+    createUsers(fixture.store).create({
+      email: `${randomUUID()}@example.com`,
+      name: 'Ada',
+      password,
+    });
 
   it('takes no session cookie whose name another host of the domain could have set', async () => {
-    const { cookie, call } = await rig.person({ role: 'owner' });
+    const { cookie, call } = await fixture.person({ role: 'owner' });
     for (const before of ['\u00a0', 'x=y; \u00a0', '\u00a0 ', 'x', 'x='])
       expect(
         (await call('GET', '/me', undefined, { cookie: `${before}${cookie}` })).status,
@@ -41,15 +49,15 @@ describe('the dashboard under attack', () => {
 
   it('counts wrong codes also for who types the right password in between', async () => {
     const { _id, email } = await newUser(PASSWORD);
-    const who = visitor(rig.api.port(), { ip: '192.0.2.1' });
+    const who = visitor(fixture.api.port(), { ip: '192.0.2.1' });
     await who.post('/app/sign-in', { email, password: PASSWORD });
     const anHourAgo = Date.now() - 3600e3;
     const twoFactor = createTwoFactor(
-      rig.store,
+      fixture.store,
       { secret: CONSOLE_SECRET, label: 'test' },
       () => anHourAgo,
     );
-    const stored = async () => (await createUsers(rig.store).byId(_id))!;
+    const stored = async () => (await createUsers(fixture.store).byId(_id))!;
     const { secret } = await twoFactor.begin(await stored());
     await twoFactor.confirm(
       await stored(),
@@ -84,7 +92,7 @@ describe('the dashboard under attack', () => {
     async function enter(
       user: UserDocument,
     ): Promise<{ error: unknown; set: string[]; sessions: number }> {
-      const { store } = rig;
+      const { store } = fixture;
       const cookies = createCookies('https://press.example');
       const [sessions, users, audit] = [
         createSessions(store),
@@ -105,7 +113,7 @@ describe('the dashboard under attack', () => {
 
     it('before the password was changed, which ended the sessions of then', async () => {
       const before = await newUser(PASSWORD);
-      await createUsers(rig.store).setPassword(before._id, 'another long password');
+      await createUsers(fixture.store).setPassword(before._id, 'another long password');
       await refused(before);
     });
 
@@ -117,13 +125,16 @@ describe('the dashboard under attack', () => {
         lastStep: 0,
         confirmedAt: new Date(),
       };
-      await rig.store.console.users.updateOne({ _id: before._id }, { $set: { twoFactor } });
+      await fixture.store.console.users.updateOne({ _id: before._id }, { $set: { twoFactor } });
       await refused(before);
     });
 
     it('before the person was disabled, also for when they are enabled again', async () => {
       const before = await newUser(PASSWORD);
-      await rig.store.console.users.updateOne({ _id: before._id }, { $set: { disabled: true } });
+      await fixture.store.console.users.updateOne(
+        { _id: before._id },
+        { $set: { disabled: true } },
+      );
       await refused(before);
     });
 
@@ -136,31 +147,31 @@ describe('the dashboard under attack', () => {
   });
 
   it('voids what a former operator invited as an operator, and keeps what the same person may still give as a member', async () => {
-    const chief = await rig.person({ operator: true });
-    const former = await rig.person({ operator: true, role: 'admin' });
-    const other = await rig.account2();
+    const chief = await fixture.person({ operator: true });
+    const former = await fixture.person({ operator: true, role: 'admin' });
+    const other = await fixture.account2();
     const invite = (role: string) => ({ email: `${randomUUID()}@example.com`, role });
     for (const [account, role] of [
       [other, 'owner'],
-      [rig.accountId, 'owner'],
-      [rig.accountId, 'viewer'],
+      [fixture.accountId, 'owner'],
+      [fixture.accountId, 'viewer'],
     ] as const)
       await former.good('POST', `/operator/accounts/${account}/invitations`, invite(role));
     const open = async (_id: string) =>
-      (await rig.store.console.teams.findOne({ _id }))!.invitations.map(({ role }) => role);
-    expect([await open(other), await open(rig.accountId)]).to.deep.equal([
+      (await fixture.store.console.teams.findOne({ _id }))!.invitations.map(({ role }) => role);
+    expect([await open(other), await open(fixture.accountId)]).to.deep.equal([
       ['owner'],
       ['owner', 'viewer'],
     ]);
 
     await chief.good('PATCH', `/operator/users/${former.id}`, { operator: false });
-    expect([await open(other), await open(rig.accountId)]).to.deep.equal([[], ['viewer']]);
+    expect([await open(other), await open(fixture.accountId)]).to.deep.equal([[], ['viewer']]);
   });
 
   it('takes no address that becomes another one when its letters are made small', async () => {
-    const owner = await rig.person({ role: 'owner' });
+    const owner = await fixture.person({ role: 'owner' });
     // The Kelvin sign, which Unicode makes small to a plain `k`.
-    const answer = await owner.call('POST', `/accounts/${rig.accountId}/team/invitations`, {
+    const answer = await owner.call('POST', `/accounts/${fixture.accountId}/team/invitations`, {
       email: 'mi\u212ae@example.com',
       role: 'viewer',
     });

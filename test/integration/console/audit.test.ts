@@ -1,22 +1,26 @@
 import { expect } from 'chai';
 import type { AuditPage, OperatorAuditPage } from '../../../api/console/contract/users.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 
 describe('the audit log', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let account: string;
   let owner: Person;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
+    fixture = await consoleFixture({ workers: 0 });
   });
   beforeEach(async () => {
-    account = await rig.account2();
-    owner = await rig.person({ role: 'owner', account });
+    account = await fixture.account2();
+    owner = await fixture.person({ role: 'owner', account });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   const put = (entries: { id: string; at: Date }[]) =>
-    rig.store.console.audit.insertMany(
+    fixture.store.console.audit.insertMany(
       entries.map(({ id, at }) => ({
         _id: id,
         at,
@@ -78,19 +82,19 @@ describe('the audit log', () => {
     const at = Date.now();
     await put([1, 2, 3].map(index => ({ id: `aud_${account}${index}`, at: new Date(at + index) })));
     const { next } = await owner.good<AuditPage>('GET', `/accounts/${account}/audit?limit=1`);
-    const other = await rig.account2();
-    const stranger = await rig.person({ role: 'owner', account: other });
+    const other = await fixture.account2();
+    const stranger = await fixture.person({ role: 'owner', account: other });
     const page = await stranger.good<AuditPage>('GET', `/accounts/${other}/audit?cursor=${next}`);
     expect(page.items).to.deep.equal([]);
   });
 
   it('is over all accounts for an operator, with their names, and with what concerns none', async () => {
-    const operator = await rig.person({ operator: true });
+    const operator = await fixture.person({ operator: true });
     await owner.good('POST', `/accounts/${account}/keys`, { name: 'production' });
-    const person = await rig.person();
+    const person = await fixture.person();
     await operator.good('PATCH', `/operator/users/${person.id}`, { disabled: true });
     const { items } = await operator.good<OperatorAuditPage>('GET', '/operator/audit?limit=2');
-    const { name } = (await rig.store.accounts.findOne({ _id: account }))!;
+    const { name } = (await fixture.store.accounts.findOne({ _id: account }))!;
     expect(items.map(entry => [entry.action, entry.account])).to.deep.equal([
       ['user.disabled', null],
       ['key.created', { id: account, name }],

@@ -1,21 +1,21 @@
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 
 describe('the dashboard without a session', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
+    fixture = await consoleFixture({ workers: 0 });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   it('sends to the sign-in', async () => {
-    const { status, headers } = await rig.call('GET', '/app');
+    const { status, headers } = await fixture.call('GET', '/app');
     expect(status).to.equal(302);
     expect(headers['location']).to.equal('/app/sign-in');
   });
 
   it('is the page with a session, under a strict policy', async () => {
-    const person = await rig.person({ role: 'owner' });
+    const person = await fixture.person({ role: 'owner' });
     const { status, headers, body } = await person.call('GET', '/app', undefined, {
       'sec-fetch-site': 'none',
     });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { nameOf, SAMPLES } from '../../support/console/console-rows.ts';
 import { changesNothing, type PreparedCall, preparedCall } from '../../support/prepared-call.ts';
 
@@ -9,15 +9,15 @@ const WITH_BODY = Object.entries(SAMPLES).flatMap(([name, { body }]) => (body ? 
 
 describe('a call that another site makes a browser send', function () {
   this.timeout(120_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
+    fixture = await consoleFixture({ workers: 0 });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
-  const prepared = (name: string) => preparedCall(rig, name);
+  const prepared = (name: string) => preparedCall(fixture, name);
   const unchanged = (call: PreparedCall, act: () => Promise<void>) =>
-    changesNothing(rig, call, act);
+    changesNothing(fixture, call, act);
 
   const SITES: [string, Record<string, string>][] = [
     ['Sec-Fetch-Site: cross-site', { 'sec-fetch-site': 'cross-site' }],
@@ -106,7 +106,7 @@ describe('a call that another site makes a browser send', function () {
   });
 
   it('is thought of for every row that changes something', () => {
-    const changing = rig.api.consoleRows.filter(({ method }) => method !== 'get');
+    const changing = fixture.api.consoleRows.filter(({ method }) => method !== 'get');
     expect(changing.map(nameOf).sort()).to.deep.equal([...CHANGING].sort());
   });
 });

@@ -2,19 +2,19 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import type { ConsoleRoute } from '../../../api/console/kit/route.ts';
 import type { ConsoleOpenApi, ConsoleOperation } from '../../../api/console/routes/openapi.ts';
-import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { nameOf, pathWith, SAMPLES } from '../../support/console/console-rows.ts';
 
 describe('the description of the management API', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let description: ConsoleOpenApi;
   let rows: readonly ConsoleRoute[];
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
-    rows = rig.api.consoleRows;
-    description = await (await rig.person()).good<ConsoleOpenApi>('GET', '/openapi.json');
+    fixture = await consoleFixture({ workers: 0 });
+    rows = fixture.api.consoleRows;
+    description = await (await fixture.person()).good<ConsoleOpenApi>('GET', '/openapi.json');
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   const operationOf = (row: ConsoleRoute): ConsoleOperation => {
     const path = row.path.replace(/:(\w+)/g, '{$1}');
@@ -102,9 +102,9 @@ describe('the description of the management API', () => {
   it('has the status of every sample call, and its answer fits', async () => {
     for (const row of rows) {
       const sample = SAMPLES[nameOf(row)]!;
-      const account = await rig.account2();
-      const caller = await rig.person({ role: 'owner', account, operator: true });
-      const scene = { rig, account, caller };
+      const account = await fixture.account2();
+      const caller = await fixture.person({ role: 'owner', account, operator: true });
+      const scene = { fixture, account, caller };
       const ids = { account, ...(await sample.make?.(scene)) };
       const answer = await caller.call(
         row.method.toUpperCase(),

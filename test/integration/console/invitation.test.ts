@@ -3,23 +3,27 @@ import { expect } from 'chai';
 import { createInvitations, INVITATION_MS } from '../../../api/console/users/invitations.ts';
 import { createTeams } from '../../../api/console/users/teams.ts';
 import type { Role } from '../../../api/store/store.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import { SESSION, type Visitor, visitor as visitorOf } from '../../support/visitor.ts';
 
 const PASSWORD = 'correct horse battery staple';
 
 describe('an invitation', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let account: string;
   let owner: Person;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
+    fixture = await consoleFixture({ workers: 0 });
   });
   beforeEach(async () => {
-    account = await rig.account2();
-    owner = await rig.person({ role: 'owner', account });
+    account = await fixture.account2();
+    owner = await fixture.person({ role: 'owner', account });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   async function invited(email = `${randomUUID()}@example.com`, role: Role = 'developer') {
     const { link, invitation } = await owner.good<{ link: string; invitation: { id: string } }>(
@@ -33,7 +37,7 @@ describe('an invitation', () => {
     return { email, id: invitation.id, link, token: link.split('#')[1]! };
   }
   function browser(person?: Person): Visitor {
-    const visitor = visitorOf(rig.api.port());
+    const visitor = visitorOf(fixture.api.port());
     if (person) visitor.cookies.set(SESSION, person.cookie.split('=')[1]!);
     return visitor;
   }
@@ -51,12 +55,13 @@ describe('an invitation', () => {
       password: PASSWORD,
       ...fields,
     });
-  const members = async () => (await rig.store.console.teams.findOne({ _id: account }))!.members;
-  const userOf = (email: string) => rig.store.console.users.findOne({ email });
+  const members = async () =>
+    (await fixture.store.console.teams.findOne({ _id: account }))!.members;
+  const userOf = (email: string) => fixture.store.console.users.findOne({ email });
 
   it('opens on a page that asks for the code, needs no script and shows nobody’s token', async () => {
     const { token } = await invited();
-    const { status, headers, body } = await rig.call('GET', '/app/invitation', {
+    const { status, headers, body } = await fixture.call('GET', '/app/invitation', {
       'sec-fetch-site': 'cross-site',
     });
     expect(status).to.equal(200);
@@ -82,7 +87,9 @@ describe('an invitation', () => {
     });
     expect((await visitor.get('/console/v1/me')).status).to.equal(200);
     expect([...visitor.cookies.keys()]).not.to.include('__Host-pressroom-invitation');
-    expect(await rig.store.console.audit.findOne({ account, action: 'member.joined' })).to.include({
+    expect(
+      await fixture.store.console.audit.findOne({ account, action: 'member.joined' }),
+    ).to.include({
       target: email,
       user: user._id,
     });
@@ -113,7 +120,7 @@ describe('an invitation', () => {
     expect(
       answers.filter(({ status, headers }) => status === 303 && headers['location'] === '/app'),
     ).to.have.length(1);
-    expect(await rig.store.console.users.countDocuments({ email })).to.equal(1);
+    expect(await fixture.store.console.users.countDocuments({ email })).to.equal(1);
     expect(await members()).to.have.length(2);
     const late = await browser().post('/app/invitation', { token });
     expect(late.status).to.equal(404);
@@ -122,7 +129,7 @@ describe('an invitation', () => {
 
   it('is accepted once by a person who clicks twice', async () => {
     const { email, token } = await invited();
-    await rig.store.console.users.insertOne({
+    await fixture.store.console.users.insertOne({
       _id: 'usr_twice',
       email,
       name: 'T',
@@ -130,8 +137,8 @@ describe('an invitation', () => {
       identities: [],
       createdAt: new Date(),
     });
-    const teams = createTeams(rig.store);
-    const invitations = createInvitations(rig.store, teams);
+    const teams = createTeams(fixture.store);
+    const invitations = createInvitations(fixture.store, teams);
     const outcomes = await Promise.all(
       Array.from({ length: 6 }, () => invitations.accept(token, 'usr_twice')),
     );
@@ -151,7 +158,7 @@ describe('an invitation', () => {
   it('is void after seven days', async () => {
     const { token } = await invited();
     let ms = Date.now();
-    const invitations = createInvitations(rig.store, createTeams(rig.store), () => ms);
+    const invitations = createInvitations(fixture.store, createTeams(fixture.store), () => ms);
     ms += INVITATION_MS - 60_000;
     expect(await invitations.find(token)).not.to.equal(undefined);
     ms += 61_000;
@@ -160,7 +167,7 @@ describe('an invitation', () => {
   });
 
   it('is accepted with one button by the person it is for', async () => {
-    const person = await rig.person();
+    const person = await fixture.person();
     const { token } = await invited(person.email, 'admin');
     const visitor = await opened(token, person);
     expect((await visitor.get('/app/invitation/accept')).html).to.include('Accept');
@@ -171,7 +178,7 @@ describe('an invitation', () => {
   });
 
   it('sends a person who has an address here already to the sign-in, and back', async () => {
-    const person = await rig.person();
+    const person = await fixture.person();
     const { token } = await invited(person.email);
     const visitor = await opened(token);
     const page = (await visitor.get('/app/invitation/accept')).html;
@@ -183,8 +190,8 @@ describe('an invitation', () => {
   });
 
   it('is for nobody else: another person can only sign out', async () => {
-    const other = await rig.person();
-    const { token } = await invited((await rig.person()).email);
+    const other = await fixture.person();
+    const { token } = await invited((await fixture.person()).email);
     const visitor = await opened(token, other);
     const look = await visitor.get('/app/invitation/accept');
     expect(look.status).to.equal(403);
@@ -197,13 +204,13 @@ describe('an invitation', () => {
   });
 
   it('is refused for a disabled person', async () => {
-    const person = await rig.person();
+    const person = await fixture.person();
     const { token } = await invited(person.email);
-    await rig.store.console.users.updateOne({ _id: person.id }, { $set: { disabled: true } });
+    await fixture.store.console.users.updateOne({ _id: person.id }, { $set: { disabled: true } });
     const look = await (await opened(token, person)).get('/app/invitation/accept');
     expect(look.status).to.equal(403);
     expect(look.body.toString()).to.include('disabled');
-    const invitations = createInvitations(rig.store, createTeams(rig.store));
+    const invitations = createInvitations(fixture.store, createTeams(fixture.store));
     let refused: unknown;
     await invitations.accept(token, person.id).catch(error => {
       refused = error;
@@ -223,7 +230,7 @@ describe('an invitation', () => {
   });
 
   it('is not accepted by a form of another site', async () => {
-    const person = await rig.person();
+    const person = await fixture.person();
     const { token } = await invited(person.email);
     const visitor = await opened(token, person);
     for (const site of ['cross-site', 'same-site', 'none'])
@@ -245,7 +252,7 @@ describe('an invitation', () => {
   });
 
   it('shows names of accounts and addresses as text', async () => {
-    await rig.store.accounts.updateOne(
+    await fixture.store.accounts.updateOne(
       { _id: account },
       { $set: { name: `<img src=x onerror=alert(1)> ${account}` } },
     );

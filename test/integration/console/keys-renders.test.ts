@@ -1,7 +1,11 @@
 // What is done to keys in the dashboard, as renders meet it: in this API process, and in another
 // that has accepted the key a moment ago.
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import { renderCall } from '../../support/http-call.ts';
 import { type Installation, installation } from '../../support/installation.ts';
 
@@ -9,30 +13,30 @@ const HELLO = { html: '<h1>hello</h1>', sandbox: true };
 type Created = { key: { id: string }; text: string };
 
 describe('keys of the dashboard in two API processes', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let other: Installation;
   let owner: Person;
   before(async () => {
-    rig = await consoleRig();
+    fixture = await consoleFixture();
     other = await installation({
       workers: 0,
-      uri: rig.uri,
-      env: { PRESSROOM_WORKERS: rig.worker.address },
+      uri: fixture.uri,
+      env: { PRESSROOM_WORKERS: fixture.worker.address },
     });
-    owner = await rig.person({ role: 'owner' });
+    owner = await fixture.person({ role: 'owner' });
   });
   after(async () => {
     await other?.stop();
-    await rig.stop();
+    await fixture.stop();
   });
 
-  const path = (rest = '') => `/accounts/${rig.accountId}/keys${rest}`;
+  const path = (rest = '') => `/accounts/${fixture.accountId}/keys${rest}`;
   const create = (body: object = {}) =>
     owner.good<Created>('POST', path(), { name: 'press', ...body });
   /** The statuses of a render in each process. */
   const render = (text: string) =>
     Promise.all(
-      [rig, other].map(async ({ api }) => (await renderCall(api.port(), text, HELLO)).status),
+      [fixture, other].map(async ({ api }) => (await renderCall(api.port(), text, HELLO)).status),
     );
 
   it('render at once in both', async () => {
@@ -48,8 +52,8 @@ describe('keys of the dashboard in two API processes', () => {
 
   it('let a render end that runs while its key is revoked', async () => {
     const { key, text } = await create();
-    const running = renderCall(rig.api.port(), text, { ...HELLO, wait_delay: '1s' });
-    await rig.worker.until({ busy: 1 });
+    const running = renderCall(fixture.api.port(), text, { ...HELLO, wait_delay: '1s' });
+    await fixture.worker.until({ busy: 1 });
     await owner.good('DELETE', path(`/${key.id}`));
     expect((await running).status).to.equal(200);
   });
@@ -63,7 +67,7 @@ describe('keys of the dashboard in two API processes', () => {
     expect(await render(former.text)).to.deep.equal([200, 200]);
     expect(await render(next.text)).to.deep.equal([200, 200]);
     // An hour later.
-    await rig.store.accounts.updateOne(
+    await fixture.store.accounts.updateOne(
       { 'keys.id': former.key.id },
       { $set: { 'keys.$.expiresAt': new Date(Date.now() - 1) } },
     );

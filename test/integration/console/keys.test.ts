@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 
 interface Key {
   id: string;
@@ -20,17 +24,17 @@ const DAY_MS = 86_400e3;
 const at = (text: string | null) => new Date(text!).getTime();
 
 describe('keys in the dashboard', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let developer: Person;
   /** An account without a key. */
   let account: string;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
+    fixture = await consoleFixture({ workers: 0 });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
   beforeEach(async () => {
-    account = await rig.account2();
-    developer = await rig.person({ role: 'developer', account });
+    account = await fixture.account2();
+    developer = await fixture.person({ role: 'developer', account });
   });
 
   const path = (rest = '') => `/accounts/${account}/keys${rest}`;
@@ -41,13 +45,13 @@ describe('keys in the dashboard', () => {
     const answer = await developer.call(method, path(rest), body);
     return { status: answer.status, ...answer.error() };
   };
-  const stored = async () => (await rig.store.accounts.findOne({ _id: account }))!.keys;
+  const stored = async () => (await fixture.store.accounts.findOne({ _id: account }))!.keys;
   /**
    * Whether an API call gets past the check of a key that was not used before: there is no worker,
    * so a body that is wrong tells.
    */
   const works = async (text: string) =>
-    (await rig.render({}, { authorization: `Bearer ${text}` })).status === 400;
+    (await fixture.render({}, { authorization: `Bearer ${text}` })).status === 400;
 
   it('are made with a name, an end and networks, and shown without their text afterwards', async () => {
     const expiresAt = new Date(Date.now() + 30 * DAY_MS).toISOString();
@@ -91,7 +95,7 @@ describe('keys in the dashboard', () => {
       flushes: [],
     });
     const lastAt = new Date('2026-11-02T03:04:05.678Z');
-    await rig.store.console.usageDays.insertMany([
+    await fixture.store.console.usageDays.insertMany([
       { ...of('2026-11-01'), lastAt: new Date('2026-11-01T00:00:00Z') },
       { ...of('2026-11-02'), lastAt },
     ]);
@@ -102,7 +106,7 @@ describe('keys in the dashboard', () => {
 
   it('are marked when they have expired', async () => {
     const { key } = await create({ expiresAt: new Date(Date.now() + DAY_MS).toISOString() });
-    await rig.store.accounts.updateOne(
+    await fixture.store.accounts.updateOne(
       { _id: account, 'keys.id': key.id },
       { $set: { 'keys.$.expiresAt': new Date(Date.now() - 1) } },
     );
@@ -151,7 +155,7 @@ describe('keys in the dashboard', () => {
       id: `key ${nth}`,
       hash: randomUUID(),
     }));
-    await rig.store.accounts.updateOne({ _id: account }, { $push: { keys: { $each: more } } });
+    await fixture.store.accounts.updateOne({ _id: account }, { $push: { keys: { $each: more } } });
     expect((await refusal('POST', '', { name: 'one more' })).message).to.include(
       '200 keys already',
     );
@@ -254,8 +258,8 @@ describe('keys in the dashboard', () => {
 
   it('of another account are not there', async () => {
     const own = await create();
-    const other = await rig.account2();
-    const stranger = await rig.person({ role: 'owner', account: other });
+    const other = await fixture.account2();
+    const stranger = await fixture.person({ role: 'owner', account: other });
     for (const [method, rest, body] of [
       ['POST', `/${own.key.id}/rotate`, { overlap: 'none' }],
       ['DELETE', `/${own.key.id}`, undefined],
@@ -271,8 +275,8 @@ describe('keys in the dashboard', () => {
 
   it('are seen and not touched by a viewer, and not even seen by who only pays', async () => {
     const { key } = await create();
-    const viewer = await rig.person({ role: 'viewer', account });
-    const payer = await rig.person({ role: 'billing', account });
+    const viewer = await fixture.person({ role: 'viewer', account });
+    const payer = await fixture.person({ role: 'billing', account });
     expect((await viewer.good<{ items: Key[] }>('GET', path())).items).to.deep.equal([key]);
     expect((await payer.call('GET', path())).status).to.equal(403);
     for (const person of [viewer, payer]) {
@@ -291,7 +295,9 @@ describe('keys in the dashboard', () => {
       overlap: 'hour',
     });
     await developer.good('DELETE', path(`/${rotated.key.id}`));
-    const entries = await rig.store.console.audit.find({ account }, { sort: { at: 1 } }).toArray();
+    const entries = await fixture.store.console.audit
+      .find({ account }, { sort: { at: 1 } })
+      .toArray();
     expect(entries.map(({ action, target, actor }) => [action, target, actor])).to.deep.equal(
       ['key.created', 'key.rotated', 'key.revoked'].map(action => [
         action,

@@ -1,13 +1,13 @@
 // What a page wrote to its console, as the log of renders has it: read at the end of the render,
 // bounded, and never in the render's way.
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
-import { type LoggedRows, loggedRows } from '../../support/console/log-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
+import { type LoggedRows, loggedRows } from '../../support/console/log-fixture.ts';
 import { html } from '../../support/installation.ts';
 import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
 
 describe('the console of a page in the log of renders', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let log: LoggedRows;
   let web: WebServer;
   before(async () => {
@@ -16,19 +16,19 @@ describe('the console of a page in the log of renders', () => {
       '/second': '<script>console.log("second")</script>',
       '/script.js': (_request, response) => response.end('console.log("of the script")'),
     });
-    rig = await consoleRig({
+    fixture = await consoleFixture({
       intranet: true,
       env: { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}`, PRESSROOM_RENDER_TIMEOUT: '5s' },
     });
-    log = await loggedRows(rig);
+    log = await loggedRows(fixture);
   });
   after(async () => {
-    await rig?.stop();
+    await fixture?.stop();
     await web?.close();
   });
 
   async function linesOf(body: Record<string, unknown>, status = 200): Promise<string[]> {
-    const answer = await rig.render(body);
+    const answer = await fixture.render(body);
     expect(answer.status, answer.body.toString('latin1').slice(0, 300)).to.equal(status);
     const { console } = await log.detail(answer.headers['x-request-id']!);
     return console.map(({ level, text }) => `${level}: ${text}`);

@@ -1,20 +1,24 @@
 import { expect } from 'chai';
 import type { Health, Live, Overview } from '../../../api/console/contract/accounts.ts';
-import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import {
+  CONSOLE_SECRET,
+  type ConsoleFixture,
+  consoleFixture,
+} from '../../support/console/console-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { html, type Installation, installation } from '../../support/installation.ts';
 
 describe('the installation as an operator sees it', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   before(async () => {
-    rig = await consoleRig({ env: { PRESSROOM_SLOTS: '1' } });
+    fixture = await consoleFixture({ env: { PRESSROOM_SLOTS: '1' } });
   });
-  after(() => rig?.stop());
+  after(() => fixture?.stop());
 
   const live = async () =>
-    (await rig.person({ operator: true })).good<Live>('GET', '/operator/live');
+    (await fixture.person({ operator: true })).good<Live>('GET', '/operator/live');
   const health = async () =>
-    (await rig.person({ operator: true })).good<Health>('GET', '/operator/health');
+    (await fixture.person({ operator: true })).good<Health>('GET', '/operator/health');
 
   it('has the worker with its slots', async () => {
     const { processes } = await eventually(async () => {
@@ -25,12 +29,12 @@ describe('the installation as an operator sees it', () => {
     expect(processes).to.have.length(1);
     expect(processes[0]).to.include({ pool: 'default' });
     expect(processes[0]!.workers).to.deep.equal([
-      { address: rig.worker.address, state: 'serving', capacity: 1, busy: 0 },
+      { address: fixture.worker.address, state: 'serving', capacity: 1, busy: 0 },
     ]);
   });
 
   it('has what runs and what waits, and whose it is', async () => {
-    const calls = [1, 2, 3].map(() => rig.render({ html: html('slow'), wait_delay: '30s' }));
+    const calls = [1, 2, 3].map(() => fixture.render({ html: html('slow'), wait_delay: '30s' }));
     for (const call of calls) call.catch(() => {});
     const found = await eventually(async () => {
       const now = await live();
@@ -39,11 +43,11 @@ describe('the installation as an operator sees it', () => {
       return now;
     });
     expect(found.waitingByAccount).to.deep.equal([
-      { id: rig.accountId, name: rig.account, waiting: 2 },
+      { id: fixture.accountId, name: fixture.account, waiting: 2 },
     ]);
     expect(found.processes[0]!.queue.oldestMs).to.be.greaterThan(0);
-    const viewer = await rig.person({ role: 'viewer' });
-    const overview = await viewer.good<Overview>('GET', `/accounts/${rig.accountId}/overview`);
+    const viewer = await fixture.person({ role: 'viewer' });
+    const overview = await viewer.good<Overview>('GET', `/accounts/${fixture.accountId}/overview`);
     expect(overview).to.include({ running: 3, waiting: 2 });
     for (const call of calls) call.hangUp();
     await eventually(async () => expect((await live()).processes[0]!.queue.waiting).to.equal(0));
@@ -52,7 +56,7 @@ describe('the installation as an operator sees it', () => {
   it('has another process while it runs, and not when it has gone', async () => {
     const other: Installation = await installation({
       workers: 0,
-      uri: rig.uri,
+      uri: fixture.uri,
       env: { PRESSROOM_SECRET: CONSOLE_SECRET },
     });
     try {
@@ -64,14 +68,14 @@ describe('the installation as an operator sees it', () => {
   });
 
   it('shows no report that is too old', async () => {
-    const report = (await rig.store.console.processes.findOne({}))!;
-    await rig.store.console.processes.insertOne({
+    const report = (await fixture.store.console.processes.findOne({}))!;
+    await fixture.store.console.processes.insertOne({
       ...report,
       _id: 'killed',
       expires: new Date(Date.now() - 1),
     });
     expect((await live()).processes.map(({ id }) => id)).to.deep.equal([report._id]);
-    await rig.store.console.processes.deleteOne({ _id: 'killed' });
+    await fixture.store.console.processes.deleteOne({ _id: 'killed' });
   });
 
   it('is judged by checks, each with a hint where something is to be done', async () => {
@@ -93,7 +97,7 @@ describe('the installation as an operator sees it', () => {
   });
 
   it('is down without a worker', async () => {
-    const without = await consoleRig({ workers: 0 });
+    const without = await consoleFixture({ workers: 0 });
     try {
       const operator = await without.person({ operator: true });
       const { status, checks } = await operator.good<Health>('GET', '/operator/health');
@@ -108,7 +112,7 @@ describe('the installation as an operator sees it', () => {
   });
 
   it('is shown to operators alone', async () => {
-    const owner = await rig.person({ role: 'owner' });
+    const owner = await fixture.person({ role: 'owner' });
     for (const path of ['live', 'health'])
       expect((await owner.call('GET', `/operator/${path}`)).status, path).to.equal(403);
   });

@@ -3,20 +3,24 @@ import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import { createTwoFactor } from '../../../api/console/auth/two-factor.ts';
 import { createUsers } from '../../../api/console/users/users.ts';
-import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import {
+  CONSOLE_SECRET,
+  type ConsoleFixture,
+  consoleFixture,
+} from '../../support/console/console-fixture.ts';
 import { type Visitor, visitor } from '../../support/visitor.ts';
 
 const PASSWORD = 'correct horse battery';
 
 describe('setting up the second factor', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let email: string;
   let userId: string;
   let who: Visitor;
   let ips = 0;
 
   async function signedIn(): Promise<Visitor> {
-    const visit = visitor(rig.api.port(), { ip: `192.0.2.${++ips}` });
+    const visit = visitor(fixture.api.port(), { ip: `192.0.2.${++ips}` });
     await visit.post('/app/sign-in', { email, password: PASSWORD });
     return visit;
   }
@@ -35,15 +39,18 @@ describe('setting up the second factor', () => {
     return { secret, recoveryCodes };
   }
   const actions = async () =>
-    (await rig.store.console.audit.find({ user: userId }).toArray()).map(({ action }) => action);
+    (await fixture.store.console.audit.find({ user: userId }).toArray()).map(
+      ({ action }) => action,
+    );
 
   before(async () => {
-    rig = await consoleRig({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });
+    fixture = await consoleFixture({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
   beforeEach(async () => {
     email = `${randomUUID()}@example.com`;
-    userId = (await createUsers(rig.store).create({ email, name: 'Ada', password: PASSWORD }))._id;
+    userId = (await createUsers(fixture.store).create({ email, name: 'Ada', password: PASSWORD }))
+      ._id;
     who = await signedIn();
   });
 
@@ -102,7 +109,7 @@ describe('setting up the second factor', () => {
   });
 
   it('needs no password of who has none', async () => {
-    const person = await rig.person();
+    const person = await fixture.person();
     expect((await person.call('POST', '/me/two-factor', {})).status).to.equal(200);
   });
 
@@ -111,8 +118,12 @@ describe('setting up the second factor', () => {
       409,
     );
     let at = Date.now();
-    const twoFactor = createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'x' }, () => at);
-    const stored = async () => (await createUsers(rig.store).byId(userId))!;
+    const twoFactor = createTwoFactor(
+      fixture.store,
+      { secret: CONSOLE_SECRET, label: 'x' },
+      () => at,
+    );
+    const stored = async () => (await createUsers(fixture.store).byId(userId))!;
     const { secret } = await twoFactor.begin(await stored());
     at += 15 * 60_000 + 1;
     const code = TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: at });
@@ -162,7 +173,7 @@ describe('setting up the second factor', () => {
 
   it('tells nothing of it in the audit log but that it was done', async () => {
     const { secret, recoveryCodes } = await on();
-    const all = JSON.stringify(await rig.store.console.audit.find({ user: userId }).toArray());
+    const all = JSON.stringify(await fixture.store.console.audit.find({ user: userId }).toArray());
     expect(all).not.to.include(secret).and.not.include(recoveryCodes[0]);
   });
 });

@@ -3,20 +3,20 @@ import { expect } from 'chai';
 import { createSessions, SESSION_IDLE_MS } from '../../../api/console/auth/sessions.ts';
 import { hashToken } from '../../../api/console/security/tokens.ts';
 import { createUsers } from '../../../api/console/users/users.ts';
-import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { SESSION, type Visitor, visitor } from '../../support/visitor.ts';
 
 const PASSWORD = 'correct horse battery';
 const NEXT = 'staple of another horse';
 
 describe('what a person does with their own sign-in', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let email: string;
   let userId: string;
   let ips = 0;
 
   async function signedIn(): Promise<Visitor> {
-    const who = visitor(rig.api.port(), { ip: `192.0.2.${++ips}` });
+    const who = visitor(fixture.api.port(), { ip: `192.0.2.${++ips}` });
     expect((await who.post('/app/sign-in', { email, password: PASSWORD })).status).to.equal(303);
     return who;
   }
@@ -24,7 +24,7 @@ describe('what a person does with their own sign-in', () => {
     JSON.parse((await who.api(method, path, body)).body.toString());
 
   before(async () => {
-    rig = await consoleRig({
+    fixture = await consoleFixture({
       workers: 0,
       env: {
         PRESSROOM_TRUSTED_PROXIES: '127.0.0.1',
@@ -33,15 +33,16 @@ describe('what a person does with their own sign-in', () => {
       },
     });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
   beforeEach(async () => {
     email = `${randomUUID()}@example.com`;
-    userId = (await createUsers(rig.store).create({ email, name: 'Ada', password: PASSWORD }))._id;
+    userId = (await createUsers(fixture.store).create({ email, name: 'Ada', password: PASSWORD }))
+      ._id;
   });
 
   it('is told who they are, their accounts with what they may do there, and what the installation offers', async () => {
-    await rig.store.console.teams.updateOne(
-      { _id: rig.accountId },
+    await fixture.store.console.teams.updateOne(
+      { _id: fixture.accountId },
       {
         $push: { members: { user: userId, role: 'billing', since: new Date() } },
         $setOnInsert: { invitations: [] },
@@ -60,8 +61,8 @@ describe('what a person does with their own sign-in', () => {
     });
     expect(me.accounts).to.deep.equal([
       {
-        id: rig.accountId,
-        name: rig.account,
+        id: fixture.accountId,
+        name: fixture.account,
         role: 'billing',
         permissions: ['account.read', 'usage.read', 'team.read', 'billing.read', 'billing.write'],
       },
@@ -84,7 +85,7 @@ describe('what a person does with their own sign-in', () => {
     const refused = await who.api('PATCH', '/me', { name: 'Ada', operator: true });
     expect(refused.status).to.equal(400);
     expect(refused.error().message).to.include('operator');
-    expect((await createUsers(rig.store).byId(userId))!.operator).to.equal(false);
+    expect((await createUsers(fixture.store).byId(userId))!.operator).to.equal(false);
   });
 
   describe('with their password', () => {
@@ -95,7 +96,7 @@ describe('what a person does with their own sign-in', () => {
       ).to.equal(204);
       expect((await who.api('GET', '/me')).status).to.equal(200);
       expect((await elsewhere.api('GET', '/me')).status).to.equal(401);
-      const again = visitor(rig.api.port(), { ip: '198.51.100.1' });
+      const again = visitor(fixture.api.port(), { ip: '198.51.100.1' });
       expect((await again.post('/app/sign-in', { email, password: PASSWORD })).status).to.equal(
         401,
       );
@@ -104,7 +105,7 @@ describe('what a person does with their own sign-in', () => {
 
     it('notes the change, without any password', async () => {
       await (await signedIn()).api('POST', '/me/password', { current: PASSWORD, next: NEXT });
-      const entry = await rig.store.console.audit.findOne({
+      const entry = await fixture.store.console.audit.findOne({
         user: userId,
         action: 'person.password_changed',
       });
@@ -137,7 +138,7 @@ describe('what a person does with their own sign-in', () => {
     });
 
     it('sets a first one without a current one, when they have none', async () => {
-      const person = await rig.person();
+      const person = await fixture.person();
       expect((await person.call('POST', '/me/password', { next: NEXT })).status).to.equal(204);
       expect((await person.call('POST', '/me/password', { next: PASSWORD })).status).to.equal(400);
     });
@@ -179,7 +180,7 @@ describe('what a person does with their own sign-in', () => {
     });
 
     it('cannot end somebody else’s', async () => {
-      const [who, stranger] = [await signedIn(), await rig.person()];
+      const [who, stranger] = [await signedIn(), await fixture.person()];
       const { items } = await json(who, 'GET', '/me/sessions');
       expect((await stranger.call('DELETE', `/me/sessions/${items[0].id}`)).status).to.equal(404);
       expect((await who.api('GET', '/me')).status).to.equal(200);
@@ -194,14 +195,14 @@ describe('what a person does with their own sign-in', () => {
 
     it('loses them when they are disabled, at once', async () => {
       const who = await signedIn();
-      await rig.store.console.users.updateOne({ _id: userId }, { $set: { disabled: true } });
+      await fixture.store.console.users.updateOne({ _id: userId }, { $set: { disabled: true } });
       expect((await who.api('GET', '/me')).status).to.equal(401);
     });
   });
 
   describe('in time', () => {
     const opened = async (now: () => number) => {
-      const sessions = createSessions(rig.store, now);
+      const sessions = createSessions(fixture.store, now);
       return {
         sessions,
         ...(await sessions.open({

@@ -3,7 +3,11 @@ import { expect } from 'chai';
 import { createAccounts } from '../../../api/accounts/accounts.ts';
 import { parsePlans } from '../../../api/accounts/plans.ts';
 import type { OperatorAccount } from '../../../api/console/contract/accounts.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import { visitor } from '../../support/visitor.ts';
 
 interface Page<T> {
@@ -12,13 +16,13 @@ interface Page<T> {
 }
 
 describe('an operator', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let operator: Person;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
-    operator = await rig.person({ operator: true });
+    fixture = await consoleFixture({ workers: 0 });
+    operator = await fixture.person({ operator: true });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   /** All pages, one after the other. */
   async function all<T>(path: string): Promise<T[]> {
@@ -38,8 +42,8 @@ describe('an operator', () => {
       // Three of them in the same millisecond: the id decides.
       const ids = await Promise.all(
         Array.from({ length: 7 }, async (_, index) => {
-          const id = await rig.account2();
-          await rig.store.accounts.updateOne(
+          const id = await fixture.account2();
+          await fixture.store.accounts.updateOne(
             { _id: id },
             {
               $set: {
@@ -89,9 +93,9 @@ describe('an operator', () => {
     });
 
     it('with members, keys, plan and usage', async () => {
-      const account = await rig.account2('starter');
-      await rig.person({ role: 'owner', account });
-      await rig.person({ role: 'viewer', account });
+      const account = await fixture.account2('starter');
+      await fixture.person({ role: 'owner', account });
+      await fixture.person({ role: 'viewer', account });
       const shown = await operator.good<OperatorAccount>('GET', `/operator/accounts/${account}`);
       expect(shown).to.include({
         id: account,
@@ -120,14 +124,14 @@ describe('an operator', () => {
 
   describe('changes accounts', () => {
     it('and the account’s own log says who did it and what it was before', async () => {
-      const account = await rig.account2('free');
+      const account = await fixture.account2('free');
       const shown = await operator.good<OperatorAccount>('PATCH', `/operator/accounts/${account}`, {
         plan: 'scale',
         state: 'paused',
         intranet: true,
       });
       expect(shown).to.include({ plan: 'scale', state: 'paused', intranet: true });
-      const entry = (await rig.store.console.audit.findOne({
+      const entry = (await fixture.store.console.audit.findOne({
         account,
         action: 'account.changed',
       }))!;
@@ -143,7 +147,7 @@ describe('an operator', () => {
     });
 
     it('and is told what plans and states there are', async () => {
-      const path = `/operator/accounts/${await rig.account2()}`;
+      const path = `/operator/accounts/${await fixture.account2()}`;
       expect((await operator.call('PATCH', path, { plan: 'gold' })).error().message).to.include(
         'the plans are free, starter',
       );
@@ -156,12 +160,12 @@ describe('an operator', () => {
     });
 
     it('but not what Stripe decides: only to pause an account and to end that', async () => {
-      const accounts = createAccounts(rig.store, {
+      const accounts = createAccounts(fixture.store, {
         plans: parsePlans([]),
         peppers: ['p'],
         billing: { mode: 'stripe' },
       });
-      const account = await rig.account2('growth');
+      const account = await fixture.account2('growth');
       const billing = {
         customer: 'cus_1',
         revision: 1,
@@ -171,7 +175,7 @@ describe('an operator', () => {
         periodStart: new Date(),
         periodEnd: new Date(Date.now() + 86_400_000),
       };
-      await rig.store.accounts.updateOne(
+      await fixture.store.accounts.updateOne(
         { _id: account },
         { $set: { billing, state: 'past_due', pastDueSince: new Date() } },
       );
@@ -194,13 +198,13 @@ describe('an operator', () => {
     });
 
     it('and is told that no state counts in an installation without billing', async () => {
-      const accounts = createAccounts(rig.store, {
+      const accounts = createAccounts(fixture.store, {
         plans: parsePlans([]),
         peppers: ['p'],
         billing: { mode: 'none' },
       });
       const refused = await accounts
-        .setAccountById(await rig.account2(), { state: 'paused' })
+        .setAccountById(await fixture.account2(), { state: 'paused' })
         .catch(error => error);
       expect(refused).to.include({ code: 'conflict' });
       expect(refused.message).to.include('PRESSROOM_BILLING=manual');
@@ -216,7 +220,7 @@ describe('an operator', () => {
         `/operator/accounts/${made.id}/invitations`,
         { email, role: 'owner' },
       );
-      const browser = visitor(rig.api.port());
+      const browser = visitor(fixture.api.port());
       await browser.post('/app/invitation', { token: link.split('#')[1]! });
       await browser.post('/app/invitation/accept', {
         as: 'new',
@@ -224,12 +228,14 @@ describe('an operator', () => {
         password: 'correct horse battery',
       });
       expect(
-        (await rig.store.console.teams.findOne({ _id: made.id }))!.members.map(({ role }) => role),
+        (await fixture.store.console.teams.findOne({ _id: made.id }))!.members.map(
+          ({ role }) => role,
+        ),
       ).to.deep.equal(['owner']);
     });
 
     it('whose names are their own', async () => {
-      const answer = await operator.call('POST', '/operator/accounts', { name: rig.account });
+      const answer = await operator.call('POST', '/operator/accounts', { name: fixture.account });
       expect(answer.status).to.equal(400);
       expect(answer.error().message).to.include('already');
     });
@@ -237,9 +243,9 @@ describe('an operator', () => {
 
   describe('sees people', () => {
     it('by the beginning of an address or a name, with their accounts, and without secrets', async () => {
-      const account = await rig.account2();
-      const person = await rig.person({ role: 'developer', account });
-      await rig.store.console.users.updateOne(
+      const account = await fixture.account2();
+      const person = await fixture.person({ role: 'developer', account });
+      await fixture.store.console.users.updateOne(
         { _id: person.id },
         {
           $set: {
@@ -258,7 +264,7 @@ describe('an operator', () => {
         `/operator/users?search=${person.email.slice(0, 12).toUpperCase()}`,
       );
       const { items } = answer.json() as Page<Record<string, unknown>>;
-      const { name } = (await rig.store.accounts.findOne({ _id: account }))!;
+      const { name } = (await fixture.store.accounts.findOne({ _id: account }))!;
       expect(items).to.have.length(1);
       expect(items[0]).to.deep.include({
         id: person.id,
@@ -270,7 +276,7 @@ describe('an operator', () => {
     });
 
     it('page by page, each once', async () => {
-      const people = await Promise.all(Array.from({ length: 5 }, () => rig.person()));
+      const people = await Promise.all(Array.from({ length: 5 }, () => fixture.person()));
       const found = await all<{ id: string }>('/operator/users?limit=2');
       expect(found.map(({ id }) => id)).to.include.members(people.map(({ id }) => id));
       expect(new Set(found.map(({ id }) => id)).size).to.equal(found.length);
@@ -279,14 +285,14 @@ describe('an operator', () => {
 
   describe('changes people', () => {
     it('and who is disabled is out at once, in every session, and cannot come back', async () => {
-      const person = await rig.person({ role: 'owner', account: await rig.account2() });
+      const person = await fixture.person({ role: 'owner', account: await fixture.account2() });
       await person.good('GET', '/me');
       await operator.good('PATCH', `/operator/users/${person.id}`, { disabled: true });
       expect((await person.call('GET', '/me')).status).to.equal(401);
-      expect(await rig.store.console.sessions.countDocuments({ user: person.id })).to.equal(0);
+      expect(await fixture.store.console.sessions.countDocuments({ user: person.id })).to.equal(0);
       await operator.good('PATCH', `/operator/users/${person.id}`, { disabled: false });
       expect((await person.call('GET', '/me')).status).to.equal(401);
-      const acts = await rig.store.console.audit
+      const acts = await fixture.store.console.audit
         .find({ target: person.email, user: operator.id })
         .toArray();
       expect(acts.map(({ action }) => action).sort()).to.deep.equal([
@@ -296,7 +302,7 @@ describe('an operator', () => {
     });
 
     it('and who is no operator any more is none from the next call on', async () => {
-      const other = await rig.person();
+      const other = await fixture.person();
       await operator.good('PATCH', `/operator/users/${other.id}`, { operator: true });
       await other.good('GET', '/operator/users');
       await operator.good('PATCH', `/operator/users/${other.id}`, { operator: false });
@@ -312,7 +318,7 @@ describe('an operator', () => {
     });
 
     it('and at least one operator is left when two unmake each other at once', async () => {
-      const alone = await consoleRig({ workers: 0 });
+      const alone = await consoleFixture({ workers: 0 });
       try {
         for (let round = 0; round < 10; round += 1) {
           await alone.store.console.users.deleteMany({});
@@ -340,22 +346,26 @@ describe('an operator', () => {
 
 describe('an account that an operator suspends', function () {
   this.timeout(90_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   before(async () => {
-    rig = await consoleRig();
+    fixture = await consoleFixture();
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   it('renders no more from the next request on, and again when that is ended', async () => {
-    const operator = await rig.person({ operator: true });
+    const operator = await fixture.person({ operator: true });
     const page = { html: '<p>Hello</p>' };
-    const owner = await rig.person({ role: 'owner' });
-    expect((await rig.render(page)).status).to.equal(200);
-    await operator.good('PATCH', `/operator/accounts/${rig.accountId}`, { state: 'paused' });
-    expect(await rig.refusal(page)).to.include({ status: 403, code: 'subscription_inactive' });
-    const played = await owner.call('POST', `/accounts/${rig.accountId}/playground/render`, page);
+    const owner = await fixture.person({ role: 'owner' });
+    expect((await fixture.render(page)).status).to.equal(200);
+    await operator.good('PATCH', `/operator/accounts/${fixture.accountId}`, { state: 'paused' });
+    expect(await fixture.refusal(page)).to.include({ status: 403, code: 'subscription_inactive' });
+    const played = await owner.call(
+      'POST',
+      `/accounts/${fixture.accountId}/playground/render`,
+      page,
+    );
     expect([played.status, played.error().code]).to.deep.equal([403, 'subscription_inactive']);
-    await operator.good('PATCH', `/operator/accounts/${rig.accountId}`, { state: 'active' });
-    expect((await rig.render(page)).status).to.equal(200);
+    await operator.good('PATCH', `/operator/accounts/${fixture.accountId}`, { state: 'active' });
+    expect((await fixture.render(page)).status).to.equal(200);
   });
 });

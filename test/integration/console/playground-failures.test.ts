@@ -12,22 +12,22 @@ import { silentLog } from '../../../common/log.ts';
 import { createMetrics } from '../../../common/operations.ts';
 import { eventually } from '../../support/eventually.ts';
 import { heldByOthers } from '../../support/held-budget.ts';
-import { type HttpRig, httpRig } from '../../support/http-rig.ts';
-import { type LeaseRig, leaseRig, plans } from '../../support/lease-rig.ts';
+import { type HttpFixture, httpFixture } from '../../support/http-fixture.ts';
+import { type LeaseFixture, leaseFixture, plans } from '../../support/lease-fixture.ts';
 
 const publicUrl = 'http://localhost:8080';
 
 describe('the playground, when something fails on our side', () => {
-  let rig: LeaseRig;
-  let http: HttpRig;
+  let fixture: LeaseFixture;
+  let http: HttpFixture;
   let account: string;
   let cookie: string;
   const budget = createByteBudget(100_000);
   /** Until when renders wait. */
   let held: Promise<void> | undefined;
   before(async () => {
-    rig = await leaseRig();
-    const { store } = rig;
+    fixture = await leaseFixture();
+    const { store } = fixture;
     const sessions = createSessions(store);
     const render = async () => {
       await held;
@@ -50,11 +50,11 @@ describe('the playground, when something fails on our side', () => {
       requests: createAccountRequests(store, plans),
       trustedProxies: [],
     };
-    http = await httpRig(rig, {
+    http = await httpFixture(fixture, {
       budget,
       console: { routes: consoleRoutes(rows, around), renders },
     });
-    account = (await rig.account('free')).id;
+    account = (await fixture.account('free')).id;
     await store.console.users.insertOne({
       _id: 'ada',
       email: 'ada@example.com',
@@ -78,8 +78,8 @@ describe('the playground, when something fails on our side', () => {
   });
   after(async () => {
     await http?.close();
-    await rig?.reset();
-    await rig?.close();
+    await fixture?.reset();
+    await fixture?.close();
   });
 
   const ask = (body: string) =>

@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Call, httpCall } from '../../support/http-call.ts';
 import { pdfInfo, pdfPicture, pdfText } from '../../support/pdf.ts';
@@ -16,24 +20,24 @@ async function isBlank(pdf: Buffer): Promise<boolean> {
 }
 
 describe('the playground', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let developer: Person;
   before(async () => {
-    rig = await consoleRig({ plan: 'starter' });
-    developer = await rig.person({ role: 'developer' });
+    fixture = await consoleFixture({ plan: 'starter' });
+    developer = await fixture.person({ role: 'developer' });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
   afterEach(async () => {
-    await rig.worker.until({ busy: 0, ready: 2 });
-    await eventually(async () => expect(await rig.running()).to.equal(0));
+    await fixture.worker.until({ busy: 0, ready: 2 });
+    await eventually(async () => expect(await fixture.running()).to.equal(0));
   });
 
   /** Like the page's call; can hang up. */
-  function render(body: unknown, { cookie } = developer, account = rig.accountId): Call {
+  function render(body: unknown, { cookie } = developer, account = fixture.accountId): Call {
     const headers = { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' };
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     return httpCall(
-      rig.api.port(),
+      fixture.api.port(),
       'POST',
       `/console/v1/accounts/${account}/playground/render`,
       headers,
@@ -42,7 +46,7 @@ describe('the playground', () => {
   }
 
   it('renders with the watermark unless told otherwise, and does not count that', async () => {
-    const before = await rig.usage();
+    const before = await fixture.usage();
     const answer = await render(HELLO);
     expect(answer.status).to.equal(200);
     expect(answer.headers).to.include({
@@ -61,47 +65,47 @@ describe('the playground', () => {
     expect(await pdfText(answer.body)).to.include('Hello, world');
     expect(await isBlank((await render(EMPTY)).body)).to.equal(false);
     expect(await isBlank((await render({ ...EMPTY, sandbox: true })).body)).to.equal(false);
-    expect(await rig.usage()).to.equal(before);
+    expect(await fixture.usage()).to.equal(before);
   });
 
   it('renders without the watermark when that is switched off, and counts it', async () => {
-    const before = await rig.usage();
+    const before = await fixture.usage();
     const answer = await render({ ...EMPTY, sandbox: false });
     expect(answer.headers)
       .to.include({ 'x-usage-count': String(before + 1) })
       .and.to.not.have.property('x-sandbox');
     expect(answer.headers['server-timing']).to.include('settle;dur=');
     expect(await isBlank(answer.body)).to.equal(true);
-    expect(await rig.usage()).to.equal(before + 1);
+    expect(await fixture.usage()).to.equal(before + 1);
   });
 
   it('holds the places of the plan together with the API', async () => {
-    const calls = [render(LONG), rig.render(LONG)];
+    const calls = [render(LONG), fixture.render(LONG)];
     const gone = calls.map(call => call.catch(() => {}));
-    await rig.worker.until({ busy: 2 });
-    for (const refused of [await render(HELLO), await rig.render(HELLO)]) {
+    await fixture.worker.until({ busy: 2 });
+    for (const refused of [await render(HELLO), await fixture.render(HELLO)]) {
       expect(refused.status).to.equal(429);
       expect(refused.error().code).to.equal('concurrency_limit');
       expect(refused.headers['x-concurrency-limit']).to.equal('2');
       expect(Number(refused.headers['retry-after'])).to.be.within(1, 30);
     }
     calls[1]!.hangUp();
-    await eventually(async () => expect(await rig.running()).to.equal(1));
+    await eventually(async () => expect(await fixture.running()).to.equal(1));
     expect((await render(HELLO)).status).to.equal(200);
     calls[0]!.hangUp();
     await Promise.all(gone);
   });
 
   it('gives slot and place back when the person goes away, and counts nothing', async () => {
-    const before = await rig.usage();
+    const before = await fixture.usage();
     const call = render({ ...LONG, sandbox: false });
     const gone = call.catch(error => error.name);
-    await rig.worker.until({ busy: 1 });
+    await fixture.worker.until({ busy: 1 });
     call.hangUp();
     expect(await gone).to.equal('AbortError');
-    await rig.worker.until({ busy: 0, ready: 2 });
-    await eventually(async () => expect(await rig.running()).to.equal(0));
-    expect(await rig.usage()).to.equal(before);
+    await fixture.worker.until({ busy: 0, ready: 2 });
+    await eventually(async () => expect(await fixture.running()).to.equal(0));
+    expect(await fixture.usage()).to.equal(before);
   });
 
   it('refuses what /v1/render refuses, in the same words', async () => {
@@ -118,7 +122,7 @@ describe('the playground', () => {
       { html: '<script>location.href = "http://a%20b/"</script>', wait_delay: '300ms' },
     ];
     for (const body of wrong) {
-      const [here, there] = [await render(body), await rig.render(body)];
+      const [here, there] = [await render(body), await fixture.render(body)];
       const { request_id: _one, ...error } = here.error();
       const { request_id: _two, ...expected } = there.error();
       expect([here.status, error], JSON.stringify(body)).to.deep.equal([there.status, expected]);
@@ -146,12 +150,12 @@ describe('the playground', () => {
   });
 
   it('refuses a suspended account, and serves it again when it is active', async () => {
-    await rig.accounts.setAccount(rig.account, { state: 'paused' });
+    await fixture.accounts.setAccount(fixture.account, { state: 'paused' });
     const answer = await render(HELLO);
     expect(answer.status).to.equal(403);
     expect(answer.error().code).to.equal('subscription_inactive');
     expect(answer.error().message).to.include('http://localhost:8080/app');
-    await rig.accounts.setAccount(rig.account, { state: 'active' });
+    await fixture.accounts.setAccount(fixture.account, { state: 'active' });
     expect((await render(HELLO)).status).to.equal(200);
   });
 
@@ -161,52 +165,52 @@ describe('the playground', () => {
     const denied = async () =>
       Number(
         /pressroom_egress_denied_total\{reason="address"\} (\d+)/.exec(
-          await rig.worker.metrics.text(),
+          await fixture.worker.metrics.text(),
         )?.[1] ?? 0,
       );
     expect(await denied()).to.equal(0);
-    await rig.accounts.setAccount(rig.account, { intranet: true });
+    await fixture.accounts.setAccount(fixture.account, { intranet: true });
     // Let through by the API, and refused by the guard, which alone knows the operator's list.
     expect((await render({ url })).error().code).to.equal('ssrf_blocked');
     expect(await denied()).to.be.greaterThan(0);
-    await rig.accounts.setAccount(rig.account, { intranet: false });
+    await fixture.accounts.setAccount(fixture.account, { intranet: false });
   });
 
   describe('is closed', () => {
     const refused = async (person: Person) => {
-      const before = await rig.usage();
+      const before = await fixture.usage();
       const answer = await render({ ...HELLO, sandbox: false }, person);
-      expect(await rig.usage()).to.equal(before);
+      expect(await fixture.usage()).to.equal(before);
       return { status: answer.status, code: answer.error().code };
     };
 
     it('to a viewer, and to who only pays', async () => {
       for (const role of ['viewer', 'billing'] as const)
-        expect(await refused(await rig.person({ role }))).to.deep.equal({
+        expect(await refused(await fixture.person({ role }))).to.deep.equal({
           status: 403,
           code: 'forbidden',
         });
     });
 
     it('to members of other accounts, and to an operator who is no member', async () => {
-      const account = await rig.account2();
+      const account = await fixture.account2();
       for (const person of [
-        await rig.person({ role: 'owner', account }),
-        await rig.person({ operator: true }),
+        await fixture.person({ role: 'owner', account }),
+        await fixture.person({ operator: true }),
       ])
         expect(await refused(person)).to.deep.equal({ status: 404, code: 'not_found' });
     });
 
     it('from the next call on to whom the session or the role was taken', async () => {
       const [out, demoted] = [
-        await rig.person({ role: 'developer' }),
-        await rig.person({ role: 'developer' }),
+        await fixture.person({ role: 'developer' }),
+        await fixture.person({ role: 'developer' }),
       ];
       expect((await render(HELLO, out)).status).to.equal(200);
       expect((await render(HELLO, demoted)).status).to.equal(200);
-      await rig.store.console.sessions.deleteMany({ user: out.id });
-      await rig.store.console.teams.updateOne(
-        { _id: rig.accountId, 'members.user': demoted.id },
+      await fixture.store.console.sessions.deleteMany({ user: out.id });
+      await fixture.store.console.teams.updateOne(
+        { _id: fixture.accountId, 'members.user': demoted.id },
         { $set: { 'members.$.role': 'viewer' } },
       );
       expect(await refused(out)).to.deep.equal({ status: 401, code: 'unauthorized' });

@@ -11,20 +11,20 @@ import { commandOf } from '../../fault/harness/frames.ts';
 import { type Link, openLink } from '../../fault/harness/link.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freeze, thaw } from '../../support/freeze.ts';
-import { type LeaseRig, leaseRig } from '../../support/lease-rig.ts';
+import { type LeaseFixture, leaseFixture } from '../../support/lease-fixture.ts';
 
 const never = new AbortController().signal;
 
 describe('the log of renders in trouble', () => {
-  let rig: LeaseRig;
+  let fixture: LeaseFixture;
   let link: Link;
   let linked: Store;
   let account: string;
   const logs: RenderLog[] = [];
   before(async () => {
-    rig = await leaseRig();
-    link = await openLink(rig.mongod.port, 'mongodb');
-    const uri = rig.uriThrough(link.port);
+    fixture = await leaseFixture();
+    link = await openLink(fixture.mongod.port, 'mongodb');
+    const uri = fixture.uriThrough(link.port);
     linked = connectStore({ uri, operationTimeoutMs: 700 }, silentLog);
     await linked.start();
   });
@@ -34,17 +34,17 @@ describe('the log of renders in trouble', () => {
   afterEach(async () => {
     link.heal();
     for (const log of logs.splice(0)) await log.stop(AbortSignal.abort());
-    await rig.reset();
+    await fixture.reset();
   });
   after(async () => {
     await linked?.stop(never);
     await link?.close();
-    await rig?.close();
+    await fixture?.close();
   });
 
-  async function opened(flushEveryMs = 30, store = rig.store) {
+  async function opened(flushEveryMs = 30, store = fixture.store) {
     const metrics = createMetrics({ processDefaults: false });
-    const log = new RenderLog(store, rig.log, metrics, { flushEveryMs });
+    const log = new RenderLog(store, fixture.log, metrics, { flushEveryMs });
     await log.start();
     logs.push(log);
     return { log, metrics };
@@ -63,9 +63,9 @@ describe('the log of renders in trouble', () => {
       })
       .catch(() => {});
 
-  const rows = () => rig.store.console.renders.countDocuments({ account });
+  const rows = () => fixture.store.console.renders.countDocuments({ account });
   const sums = async () => {
-    const days = await rig.store.console.usageDays.find({ '_id.account': account }).toArray();
+    const days = await fixture.store.console.usageDays.find({ '_id.account': account }).toArray();
     const sum = (field: 'ok' | 'failed') => days.reduce((all, day) => all + day[field], 0);
     const timed = days
       .flatMap(({ durations = {} }) => Object.values(durations))
@@ -77,24 +77,24 @@ describe('the log of renders in trouble', () => {
     const { log } = await opened();
     await good(log);
     await eventually(async () => expect(await sums()).to.include({ ok: 1 }));
-    await freeze(rig.mongod.pid);
+    await freeze(fixture.mongod.pid);
     try {
       for (let i = 0; i < 20; i++) await good(log);
       await eventually(() =>
-        expect(rig.lines.map(({ msg }) => msg)).to.include(
+        expect(fixture.lines.map(({ msg }) => msg)).to.include(
           'the log of renders cannot be written, trying on',
         ),
       );
       for (let i = 0; i < 20; i++) await good(log);
     } finally {
-      thaw(rig.mongod.pid);
+      thaw(fixture.mongod.pid);
     }
     await eventually(async () => expect(await rows()).to.equal(41));
     await eventually(async () =>
       expect(await sums()).to.deep.equal({ ok: 41, failed: 0, timed: 41 }),
     );
     await eventually(() =>
-      expect(rig.lines.map(({ msg }) => msg)).to.include('the log of renders is written again'),
+      expect(fixture.lines.map(({ msg }) => msg)).to.include('the log of renders is written again'),
     );
   });
 
@@ -139,17 +139,19 @@ describe('the log of renders in trouble', () => {
 
   it('lets the oldest go when too many wait, and says so', async () => {
     const { log, metrics } = await opened(1e6);
-    await freeze(rig.mongod.pid);
+    await freeze(fixture.mongod.pid);
     try {
       for (let i = 0; i < MAX_WAITING_RECORDS + 30; i++) await good(log);
       expect(await metrics.text()).to.match(/pressroom_render_log_dropped_total 30\b/);
       await eventually(() =>
         expect(
-          rig.lines.find(({ msg }) => msg === 'renders are missing in the log of the dashboard'),
+          fixture.lines.find(
+            ({ msg }) => msg === 'renders are missing in the log of the dashboard',
+          ),
         ).to.include({ lost: 30 }),
       );
     } finally {
-      thaw(rig.mongod.pid);
+      thaw(fixture.mongod.pid);
     }
     await log.stop(never);
     logs.length = 0;
@@ -159,14 +161,14 @@ describe('the log of renders in trouble', () => {
 
   it('takes no time from a render while MongoDB stands still', async () => {
     const { log } = await opened(5);
-    await freeze(rig.mongod.pid);
+    await freeze(fixture.mongod.pid);
     try {
       const start = performance.now();
       for (let i = 0; i < 100; i++) await good(log);
       // A write would take its time limit of 700 ms.
       expect(performance.now() - start).to.be.below(500);
     } finally {
-      thaw(rig.mongod.pid);
+      thaw(fixture.mongod.pid);
     }
   });
 
@@ -182,7 +184,7 @@ describe('the log of renders in trouble', () => {
   it('does not hold up the end of a process for longer than it may', async () => {
     const { log } = await opened(1e6);
     await good(log);
-    await freeze(rig.mongod.pid);
+    await freeze(fixture.mongod.pid);
     try {
       const deadline = new AbortController();
       const stopped = log.stop(deadline.signal);
@@ -190,13 +192,13 @@ describe('the log of renders in trouble', () => {
       deadline.abort();
       await stopped;
       expect(
-        rig.lines.find(
+        fixture.lines.find(
           ({ msg, lost }) =>
             msg === 'renders are missing in the log of the dashboard' && lost === 1,
         ),
       ).to.not.equal(undefined);
     } finally {
-      thaw(rig.mongod.pid);
+      thaw(fixture.mongod.pid);
     }
   });
 });

@@ -5,7 +5,11 @@ import { pino } from 'pino';
 import type { RenderSummary } from '../../../api/console/contract/accounts.ts';
 import { createRetention } from '../../../api/history/retention.ts';
 import type { RenderDocument } from '../../../api/store/store.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 
 interface Page {
@@ -14,23 +18,23 @@ interface Page {
 }
 
 describe('the pages of the log of renders', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let person: Person;
   const lines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
   before(async () => {
-    rig = await consoleRig({
+    fixture = await consoleFixture({
       workers: 0,
       log,
       env: { PRESSROOM_RENDER_LOG_KEEP: '48h', PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '100ms' },
     });
-    person = await rig.person({ role: 'viewer' });
+    person = await fixture.person({ role: 'viewer' });
   });
-  after(() => rig?.stop());
+  after(() => fixture?.stop());
 
   async function filled(documents: Partial<RenderDocument>[]) {
-    const account = await rig.account2();
-    const who = await rig.person({ role: 'viewer', account });
+    const account = await fixture.account2();
+    const who = await fixture.person({ role: 'viewer', account });
     const base = {
       account,
       via: 'api',
@@ -42,7 +46,7 @@ describe('the pages of the log of renders', () => {
       totalMs: 1,
     } as const;
     const at = new Date();
-    await rig.store.console.renders.insertMany(
+    await fixture.store.console.renders.insertMany(
       documents.map(
         (each, index) => ({ _id: `${account}-${index}`, at, ...base, ...each }) as RenderDocument,
       ),
@@ -118,7 +122,7 @@ describe('the pages of the log of renders', () => {
       'from=yesterday',
       'key[$ne]=a&status[$ne]=a',
     ]) {
-      const answer = await person.call('GET', `/accounts/${rig.accountId}/renders?${query}`);
+      const answer = await person.call('GET', `/accounts/${fixture.accountId}/renders?${query}`);
       expect([query, answer.status]).to.deep.equal([query, 400]);
     }
   });
@@ -157,21 +161,21 @@ describe('the pages of the log of renders', () => {
       `"${S}"`,
     ];
     // Of one account no more than ten refusals a second are kept.
-    const other = (await rig.store.accounts.findOne({ _id: await rig.account2() }))!;
-    const { text } = await rig.accounts.createKey(other.name, { name: 'other' });
+    const other = (await fixture.store.accounts.findOne({ _id: await fixture.account2() }))!;
+    const { text } = await fixture.accounts.createKey(other.name, { name: 'other' });
     for (const [index, body] of bodies.entries())
-      await rig.call(
+      await fixture.call(
         'POST',
         '/v1/render',
         {
-          authorization: `Bearer ${index % 2 ? text : rig.key}`,
+          authorization: `Bearer ${index % 2 ? text : fixture.key}`,
           'content-type': 'application/json',
         },
         typeof body === 'string' ? body : JSON.stringify(body),
       );
     const documents = await eventually(async () => {
-      const found = await rig.store.console.renders
-        .find({ account: { $in: [rig.accountId, other._id] } })
+      const found = await fixture.store.console.renders
+        .find({ account: { $in: [fixture.accountId, other._id] } })
         .toArray();
       expect(found.length).to.equal(bodies.length);
       return found;
@@ -186,19 +190,19 @@ describe('the pages of the log of renders', () => {
   });
 
   it('are kept for as long as the configuration says', async () => {
-    const indexes = await rig.store.console.renders.indexes();
+    const indexes = await fixture.store.console.renders.indexes();
     expect(indexes.find(({ name }) => name === 'retention')?.expireAfterSeconds).to.equal(
       48 * 3_600,
     );
-    await createRetention(rig.store, 3_600_000, log).start();
-    const after = await rig.store.console.renders.indexes();
+    await createRetention(fixture.store, 3_600_000, log).start();
+    const after = await fixture.store.console.renders.indexes();
     expect(after.find(({ name }) => name === 'retention')?.expireAfterSeconds).to.equal(3_600);
   });
 
   it('are kept as before, and the log says so, where the database does not allow a change', async () => {
     const keepRenders = () =>
       Promise.reject(new Error('not authorized on pressroom to execute command'));
-    await createRetention({ ...rig.store, keepRenders }, 3_600_000, log).start();
+    await createRetention({ ...fixture.store, keepRenders }, 3_600_000, log).start();
     expect(lines.at(-1))
       .to.include('the time for which renders are kept')
       .and.include('not authorized');

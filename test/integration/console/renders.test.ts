@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { RenderDetail } from '../../../api/console/contract/accounts.ts';
-import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
-import { type LoggedRows, loggedRows } from '../../support/console/log-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
+import { type LoggedRows, loggedRows } from '../../support/console/log-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { html } from '../../support/installation.ts';
 import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
 
 describe('the log of renders', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let log: LoggedRows;
   let web: WebServer;
   let keyId: string;
@@ -15,22 +15,22 @@ describe('the log of renders', () => {
     web = await startWebServer({
       '/page': '<h1>Page</h1><script>console.log("of", "the page")</script>',
     });
-    rig = await consoleRig({
+    fixture = await consoleFixture({
       plan: 'free',
       intranet: true,
       env: { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}` },
     });
-    log = await loggedRows(rig);
-    keyId = (await rig.accounts.listKeys(rig.account))[0]!.id;
+    log = await loggedRows(fixture);
+    keyId = (await fixture.accounts.listKeys(fixture.account))[0]!.id;
   });
   after(async () => {
-    await rig?.stop();
+    await fixture?.stop();
     await web?.close();
   });
 
   /** The row of this very call. */
   async function rowOf(body: unknown, status: number): Promise<RenderDetail> {
-    const answer = await rig.render(body);
+    const answer = await fixture.render(body);
     expect(answer.status, answer.body.toString('latin1').slice(0, 300)).to.equal(status);
     return log.detail(answer.headers['x-request-id']!);
   }
@@ -111,17 +111,17 @@ describe('the log of renders', () => {
       outcome: 'error',
       code: 'ssrf_blocked',
     });
-    const account = await rig.account2();
-    const name = (await rig.store.accounts.findOne({ _id: account }))!.name;
-    const { text } = await rig.accounts.createKey(name, { name: 'other' });
-    const answer = await rig.call(
+    const account = await fixture.account2();
+    const name = (await fixture.store.accounts.findOne({ _id: account }))!.name;
+    const { text } = await fixture.accounts.createKey(name, { name: 'other' });
+    const answer = await fixture.call(
       'POST',
       '/v1/render',
       { authorization: `Bearer ${text}`, 'content-type': 'application/json' },
       '{"url":"http://10.0.0.1/"}',
     );
     expect(answer.error().code).to.equal('ssrf_blocked');
-    const other = await loggedRows(rig, account);
+    const other = await loggedRows(fixture, account);
     expect(await other.detail(answer.headers['x-request-id']!)).to.include({
       code: 'ssrf_blocked',
       outcome: 'error',
@@ -129,9 +129,9 @@ describe('the log of renders', () => {
   });
 
   it('has a call over the cap, and a caller who went away', async () => {
-    const slow = rig.render({ html: html('slow'), wait_delay: '30s' });
+    const slow = fixture.render({ html: html('slow'), wait_delay: '30s' });
     slow.catch(() => {});
-    await eventually(async () => expect(await rig.running()).to.equal(1));
+    await eventually(async () => expect(await fixture.running()).to.equal(1));
     expect(await rowOf({ html: 'x' }, 429)).to.include({
       outcome: 'error',
       code: 'concurrency_limit',
@@ -139,21 +139,21 @@ describe('the log of renders', () => {
     slow.hangUp();
     const [gone] = await log.rows(1, '?status=client_closed');
     expect(gone).to.include({ outcome: 'client_closed', code: null, counted: false });
-    await eventually(async () => expect(await rig.running()).to.equal(0));
+    await eventually(async () => expect(await fixture.running()).to.equal(0));
   });
 
   it('has a call of an account that is not served any more', async () => {
-    const account = await rig.account2();
-    const { name } = (await rig.store.accounts.findOne({ _id: account }))!;
-    const { text } = await rig.accounts.createKey(name, { name: 'unpaid' });
-    await rig.accounts.setAccount(name, { state: 'unpaid' });
-    const answer = await rig.call(
+    const account = await fixture.account2();
+    const { name } = (await fixture.store.accounts.findOne({ _id: account }))!;
+    const { text } = await fixture.accounts.createKey(name, { name: 'unpaid' });
+    await fixture.accounts.setAccount(name, { state: 'unpaid' });
+    const answer = await fixture.call(
       'POST',
       '/v1/render',
       { authorization: `Bearer ${text}`, 'content-type': 'application/json' },
       '{"html":"x"}',
     );
-    const other = await loggedRows(rig, account);
+    const other = await loggedRows(fixture, account);
     const row = await other.detail(answer.headers['x-request-id']!);
     expect(answer.status).to.equal(403);
     expect(row).to.include({ code: 'subscription_inactive', outcome: 'error', source: null });
@@ -161,7 +161,7 @@ describe('the log of renders', () => {
   });
 
   it('has who rendered in the playground', async () => {
-    const path = `/console/v1/accounts/${rig.accountId}/playground/render`;
+    const path = `/console/v1/accounts/${fixture.accountId}/playground/render`;
     const answer = await log.person.call('POST', path, { html: html('tried') });
     expect(answer.status).to.equal(200);
     const row = await log.detail(answer.headers['x-request-id']!);
@@ -176,8 +176,8 @@ describe('the log of renders', () => {
   });
 
   it('says nothing of a caller whose key is not good', async () => {
-    const before = await rig.store.console.renders.countDocuments();
-    const answer = await rig.call(
+    const before = await fixture.store.console.renders.countDocuments();
+    const answer = await fixture.call(
       'POST',
       '/v1/render',
       { authorization: 'Bearer pressroom_live_x', 'content-type': 'application/json' },
@@ -185,17 +185,19 @@ describe('the log of renders', () => {
     );
     expect(answer.status).to.equal(401);
     await rowOf({ html: html('after it') }, 200);
-    expect(await rig.store.console.renders.countDocuments()).to.equal(before + 1);
+    expect(await fixture.store.console.renders.countDocuments()).to.equal(before + 1);
   });
 
   it('does not show the renders of one account to another', async () => {
     const { id } = await rowOf({ html: html('mine') }, 200);
-    const account = await rig.account2();
-    const other = await rig.person({ role: 'owner', account });
-    expect((await other.call('GET', `/accounts/${rig.accountId}/renders`)).status).to.equal(404);
-    expect((await other.call('GET', `/accounts/${rig.accountId}/renders/${id}`)).status).to.equal(
+    const account = await fixture.account2();
+    const other = await fixture.person({ role: 'owner', account });
+    expect((await other.call('GET', `/accounts/${fixture.accountId}/renders`)).status).to.equal(
       404,
     );
+    expect(
+      (await other.call('GET', `/accounts/${fixture.accountId}/renders/${id}`)).status,
+    ).to.equal(404);
     expect((await other.call('GET', `/accounts/${account}/renders/${id}`)).status).to.equal(404);
     expect(
       (await other.good<{ items: [] }>('GET', `/accounts/${account}/renders`)).items,

@@ -3,7 +3,11 @@ import { expect } from 'chai';
 import { MAY } from '../../../api/console/contract/permissions.ts';
 import type { ConsoleRoute } from '../../../api/console/kit/route.ts';
 import { ROLES, type Role } from '../../../api/store/store.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import {
   nameOf,
   pathWith,
@@ -46,28 +50,28 @@ function expected(caller: Caller, { needs, good }: Sample, method: string): numb
 
 describe('the management API', function () {
   this.timeout(120_000);
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let rows: readonly ConsoleRoute[];
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
-    rows = rig.api.consoleRows;
+    fixture = await consoleFixture({ workers: 0 });
+    rows = fixture.api.consoleRows;
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   async function person(caller: Caller, account: string): Promise<Person> {
-    if (isMember(caller)) return rig.person({ role: caller, account });
-    if (caller === 'an operator') return rig.person({ operator: true });
+    if (isMember(caller)) return fixture.person({ role: caller, account });
+    if (caller === 'an operator') return fixture.person({ operator: true });
     if (caller === 'an operator who is a viewer')
-      return rig.person({ operator: true, role: 'viewer', account });
+      return fixture.person({ operator: true, role: 'viewer', account });
     if (caller === 'an owner elsewhere')
-      return rig.person({ role: 'owner', account: await rig.account2() });
-    return rig.person();
+      return fixture.person({ role: 'owner', account: await fixture.account2() });
+    return fixture.person();
   }
 
   /** An account with an owner of its own, so that whoever calls is not its last. */
   async function anAccount(): Promise<string> {
-    const account = await rig.account2();
-    await rig.person({ role: 'owner', account });
+    const account = await fixture.account2();
+    await fixture.person({ role: 'owner', account });
     return account;
   }
 
@@ -107,9 +111,9 @@ describe('the management API', function () {
           CALLERS.map(async caller => {
             const account = await anAccount();
             const one = await person(caller, account);
-            const scene = { rig, account, caller: one };
+            const scene = { fixture, account, caller: one };
             const ids = { account, ...(await sample.make?.(scene)) };
-            const before = await stateOf(rig, [account]);
+            const before = await stateOf(fixture, [account]);
             const answer = await one.call(
               method,
               pathWith(row, ids),
@@ -120,7 +124,7 @@ describe('the management API', function () {
             wanted[caller] = expected(caller, sample, row.method);
             if (answer.status < 300) return;
             expect(answer.error().code, `${caller}: ${answer.body}`).to.equal(CODES[answer.status]);
-            expect(await stateOf(rig, [account]), caller).to.equal(before);
+            expect(await stateOf(fixture, [account]), caller).to.equal(before);
           }),
         );
         expect(outcome).to.deep.equal(wanted);
@@ -134,23 +138,23 @@ describe('the management API', function () {
           const row = rowOf();
           const [own, foreign] = [await anAccount(), await anAccount()];
           const [caller, other] = [
-            await rig.person({ role: 'owner', account: own }),
-            await rig.person({ role: 'owner', account: foreign }),
+            await fixture.person({ role: 'owner', account: own }),
+            await fixture.person({ role: 'owner', account: foreign }),
           ];
           const ids = {
-            ...(await sample.make!({ rig, account: foreign, caller: other })),
+            ...(await sample.make!({ fixture, account: foreign, caller: other })),
             account: own,
           };
-          const before = await stateOf(rig, [own, foreign]);
-          const sessions = await rig.store.console.sessions.countDocuments({ user: other.id });
+          const before = await stateOf(fixture, [own, foreign]);
+          const sessions = await fixture.store.console.sessions.countDocuments({ user: other.id });
           const answer = await caller.call(
             method,
             pathWith(row, ids),
-            sample.body?.({ rig, account: own, caller }),
+            sample.body?.({ fixture, account: own, caller }),
           );
           expect(answer.status, String(answer.body)).to.equal(404);
-          expect(await stateOf(rig, [own, foreign])).to.equal(before);
-          expect(await rig.store.console.sessions.countDocuments({ user: other.id })).to.equal(
+          expect(await stateOf(fixture, [own, foreign])).to.equal(before);
+          expect(await fixture.store.console.sessions.countDocuments({ user: other.id })).to.equal(
             sessions,
           );
         });
@@ -159,7 +163,7 @@ describe('the management API', function () {
         it('has a 404 for an id that nobody has', async () => {
           const row = rowOf();
           const account = await anAccount();
-          const caller = await rig.person({
+          const caller = await fixture.person({
             role: 'owner',
             account,
             operator: sample.needs === 'operator',
@@ -168,7 +172,7 @@ describe('the management API', function () {
           const answer = await caller.call(
             method,
             pathWith(row, { account, ...unknown }),
-            sample.body?.({ rig, account, caller }),
+            sample.body?.({ fixture, account, caller }),
           );
           expect(answer.status, String(answer.body)).to.equal(404);
         });
@@ -177,14 +181,14 @@ describe('the management API', function () {
 
   it('takes a role away from the next call on', async () => {
     const account = await anAccount();
-    const admin = await rig.person({ role: 'admin', account });
+    const admin = await fixture.person({ role: 'admin', account });
     await admin.good('GET', `/accounts/${account}/audit`);
-    await rig.store.console.teams.updateOne(
+    await fixture.store.console.teams.updateOne(
       { _id: account, 'members.user': admin.id },
       { $set: { 'members.$.role': 'viewer' } },
     );
     expect((await admin.call('GET', `/accounts/${account}/audit`)).status).to.equal(403);
-    await rig.store.console.teams.updateOne(
+    await fixture.store.console.teams.updateOne(
       { _id: account },
       { $pull: { members: { user: admin.id } } },
     );

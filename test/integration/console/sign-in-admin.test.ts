@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { createSessions } from '../../../api/console/auth/sessions.ts';
 import { passwords } from '../../../api/console/security/passwords.ts';
 import { createUsers } from '../../../api/console/users/users.ts';
-import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -19,11 +19,11 @@ const PROGRAMS = {
 
 describe('pressroom admin', () => {
   const folder = temporaryFolder();
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
 
   async function run(args: string[], input = '', program = PROGRAMS['the command line']) {
     const { PATH = '', HOME = '' } = process.env;
-    const env = { PATH, HOME, MONGODB_URI: rig.uri, PRESSROOM_PEPPER: 'a pepper of the tests' };
+    const env = { PATH, HOME, MONGODB_URI: fixture.uri, PRESSROOM_PEPPER: 'a pepper of the tests' };
     const child = spawn(process.execPath, [program, 'admin', ...args], { env });
     child.stdin.end(input);
     const [out, errors, [code]] = await Promise.all([
@@ -37,17 +37,17 @@ describe('pressroom admin', () => {
     run(['create', ...args], ...more);
   const who = (email: string) => ['--email', email, '--name', 'Ada Lovelace'];
   const rolesIn = async (account: string) => {
-    const { _id } = (await rig.store.accounts.findOne({ name: account }))!;
-    return (await rig.store.console.teams.findOne({ _id }))?.members.map(({ user, role }) => [
+    const { _id } = (await fixture.store.accounts.findOne({ name: account }))!;
+    return (await fixture.store.console.teams.findOne({ _id }))?.members.map(({ user, role }) => [
       user,
       role,
     ]);
   };
 
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
+    fixture = await consoleFixture({ workers: 0 });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   for (const [name, program] of Object.entries(PROGRAMS))
     it(`makes an operator by ${name}, with a password from standard input`, async () => {
@@ -59,13 +59,13 @@ describe('pressroom admin', () => {
       );
       expect(code, errors).to.equal(0);
       expect(out).to.equal(`${email}\n`);
-      const user = (await createUsers(rig.store).byEmail(email))!;
+      const user = (await createUsers(fixture.store).byEmail(email))!;
       expect(user).to.include({ operator: true, name: 'Ada Lovelace' });
       expect(
         await passwords.verify(user.password, PASSWORD, { who: 'known', id: user._id }),
       ).to.equal(true);
       expect(
-        await rig.store.console.audit.countDocuments({ actor: 'command line', target: email }),
+        await fixture.store.console.audit.countDocuments({ actor: 'command line', target: email }),
       ).to.equal(1);
     });
 
@@ -75,7 +75,7 @@ describe('pressroom admin', () => {
       PASSWORD,
     );
     expect(code, errors).to.equal(0);
-    expect((await createUsers(rig.store).byEmail('grace.hopper@example.com'))!.name).to.equal(
+    expect((await createUsers(fixture.store).byEmail('grace.hopper@example.com'))!.name).to.equal(
       'grace.hopper',
     );
   });
@@ -85,7 +85,7 @@ describe('pressroom admin', () => {
     await writeFile(file, `${PASSWORD}\r\n`);
     const { code, errors } = await admin([...who('file@example.com'), '--password-file', file]);
     expect(code, errors).to.equal(0);
-    const user = (await createUsers(rig.store).byEmail('file@example.com'))!;
+    const user = (await createUsers(fixture.store).byEmail('file@example.com'))!;
     expect(
       await passwords.verify(user.password, PASSWORD, { who: 'known', id: user._id }),
     ).to.equal(true);
@@ -93,19 +93,19 @@ describe('pressroom admin', () => {
 
   it('makes the person an owner of the account that is named', async () => {
     const { code, errors } = await admin(
-      [...who('owner@example.com'), '--password-stdin', '--account', rig.account],
+      [...who('owner@example.com'), '--password-stdin', '--account', fixture.account],
       PASSWORD,
     );
     expect(code, errors).to.equal(0);
-    const user = (await createUsers(rig.store).byEmail('owner@example.com'))!;
-    expect(await rolesIn(rig.account)).to.deep.include([user._id, 'owner']);
+    const user = (await createUsers(fixture.store).byEmail('owner@example.com'))!;
+    expect(await rolesIn(fixture.account)).to.deep.include([user._id, 'owner']);
   });
 
   it('makes the person an owner of `default`, where there is one', async () => {
-    await rig.accounts.createAccount('default');
+    await fixture.accounts.createAccount('default');
     const { errors } = await admin([...who('default@example.com'), '--password-stdin'], PASSWORD);
     expect(errors).to.include('the account `default` is theirs');
-    const user = (await createUsers(rig.store).byEmail('default@example.com'))!;
+    const user = (await createUsers(fixture.store).byEmail('default@example.com'))!;
     expect(await rolesIn('default')).to.deep.equal([[user._id, 'owner']]);
   });
 
@@ -143,11 +143,11 @@ describe('pressroom admin', () => {
       expect(ran.code, ran.errors).to.equal(code);
       expect(ran.errors).to.include(words).and.not.include(PASSWORD);
       expect(ran.out).to.equal('');
-      expect(await createUsers(rig.store).byEmail(args[1])).to.equal(undefined);
+      expect(await createUsers(fixture.store).byEmail(args[1])).to.equal(undefined);
     });
 
   it('changes nobody who is there', async () => {
-    const { password } = await createUsers(rig.store).create({
+    const { password } = await createUsers(fixture.store).create({
       email: 'there@example.com',
       name: 'There',
       password: PASSWORD,
@@ -158,7 +158,7 @@ describe('pressroom admin', () => {
     );
     expect(code).to.equal(1);
     expect(errors).to.include('there@example.com already');
-    expect(await createUsers(rig.store).byEmail('there@example.com')).to.deep.include({
+    expect(await createUsers(fixture.store).byEmail('there@example.com')).to.deep.include({
       password,
       operator: false,
       name: 'There',
@@ -170,15 +170,15 @@ describe('pressroom admin', () => {
     let userId: string;
 
     before(async () => {
-      const users = createUsers(rig.store);
+      const users = createUsers(fixture.store);
       userId = (await users.create({ email, name: 'Forgetful', password: PASSWORD }))._id;
-      await createSessions(rig.store).open({
+      await createSessions(fixture.store).open({
         user: userId,
         method: 'password',
         ip: '192.0.2.1',
         userAgent: 'a test',
       });
-      await rig.store.console.users.updateOne(
+      await fixture.store.console.users.updateOne(
         { _id: userId },
         {
           $set: {
@@ -195,7 +195,7 @@ describe('pressroom admin', () => {
       );
       expect(code, errors).to.equal(0);
       expect(errors).to.include('Sessions that were ended: 1.');
-      const user = (await createUsers(rig.store).byId(userId))!;
+      const user = (await createUsers(fixture.store).byId(userId))!;
       expect(
         await passwords.verify(user.password, 'another long password', {
           who: 'known',
@@ -204,7 +204,7 @@ describe('pressroom admin', () => {
       ).to.equal(true);
       expect(user).to.have.property('twoFactor');
       expect(
-        await rig.store.console.audit.countDocuments({
+        await fixture.store.console.audit.countDocuments({
           action: 'person.password_reset',
           target: email,
         }),
@@ -216,7 +216,7 @@ describe('pressroom admin', () => {
         ['reset-password', '--email', email, '--password-stdin', '--two-factor-off'],
         PASSWORD,
       );
-      expect(await createUsers(rig.store).byId(userId)).not.to.have.property('twoFactor');
+      expect(await createUsers(fixture.store).byId(userId)).not.to.have.property('twoFactor');
     });
 
     it('says so when there is nobody', async () => {

@@ -3,25 +3,29 @@ import { expect } from 'chai';
 import { createSignInLimits, pauseAfterMs } from '../../../api/console/security/sign-in-limits.ts';
 import { createUsers } from '../../../api/console/users/users.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
-import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import {
+  CONSOLE_SECRET,
+  type ConsoleFixture,
+  consoleFixture,
+} from '../../support/console/console-fixture.ts';
 import { visitor } from '../../support/visitor.ts';
 
 const PASSWORD = 'correct horse battery';
 
 describe('the limits of signing in', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   // Not earlier than now: the database removes what is over.
   let at = Date.now();
-  const limits = () => createSignInLimits(rig.store, CONSOLE_SECRET, () => at);
+  const limits = () => createSignInLimits(fixture.store, CONSOLE_SECRET, () => at);
   const someEmail = () => `${randomUUID()}@example.com`;
   let hosts = 0;
   /** IPv6 addresses of different subscribers. */
   const someIp = () => `2001:db8:1:${(++hosts).toString(16)}::1`;
 
   before(async () => {
-    rig = await consoleRig({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });
+    fixture = await consoleFixture({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   /** The seconds to wait, or `tried`. */
   const outcome = (tried: Promise<unknown>): Promise<number | 'tried'> =>
@@ -54,7 +58,7 @@ describe('the limits of signing in', () => {
     it('takes two tries at once, whichever clock is behind', async () => {
       const attempt = { email: someEmail(), ip: someIp(), device: undefined };
       await limits().password(attempt);
-      const behind = createSignInLimits(rig.store, CONSOLE_SECRET, () => at - 50);
+      const behind = createSignInLimits(fixture.store, CONSOLE_SECRET, () => at - 50);
       expect(await outcome(behind.password(attempt))).to.equal('tried');
     });
 
@@ -173,7 +177,7 @@ describe('the limits of signing in', () => {
   it('stores no address of a person or of a machine', async () => {
     const attempt = { email: someEmail(), ip: '192.0.2.99', device: undefined };
     await limits().password(attempt);
-    const all = JSON.stringify(await rig.store.console.signInLimits.find().toArray());
+    const all = JSON.stringify(await fixture.store.console.signInLimits.find().toArray());
     expect(all).not.to.include(attempt.email).and.not.include('192.0.2.99');
   });
 
@@ -186,9 +190,9 @@ describe('the limits of signing in', () => {
   describe('on the page', () => {
     it('are a 429 that says how long to wait, the same for a person and for nobody', async () => {
       const email = someEmail();
-      await createUsers(rig.store).create({ email, name: 'Ada', password: PASSWORD });
-      const who = visitor(rig.api.port(), { ip: '203.0.113.1' });
-      const stranger = visitor(rig.api.port(), { ip: '203.0.113.2' });
+      await createUsers(fixture.store).create({ email, name: 'Ada', password: PASSWORD });
+      const who = visitor(fixture.api.port(), { ip: '203.0.113.1' });
+      const stranger = visitor(fixture.api.port(), { ip: '203.0.113.2' });
       for (let each = 0; each < 5; each += 1) {
         expect((await who.post('/app/sign-in', { email, password: 'wrong' })).status).to.equal(401);
         await stranger.post('/app/sign-in', { email: `x${email}`, password: 'wrong' });
@@ -209,11 +213,11 @@ describe('the limits of signing in', () => {
     it('know the device by its cookie, for the person whose it is', async () => {
       const [email, other] = [someEmail(), someEmail()];
       for (const each of [email, other])
-        await createUsers(rig.store).create({ email: each, name: 'Ada', password: PASSWORD });
+        await createUsers(fixture.store).create({ email: each, name: 'Ada', password: PASSWORD });
       const ip = '203.0.113.3';
-      const who = visitor(rig.api.port(), { ip });
+      const who = visitor(fixture.api.port(), { ip });
       expect((await who.post('/app/sign-in', { email, password: PASSWORD })).status).to.equal(303);
-      const stranger = visitor(rig.api.port(), { ip });
+      const stranger = visitor(fixture.api.port(), { ip });
       for (let each = 0; each < 6; each += 1) {
         await stranger.post('/app/sign-in', { email, password: 'wrong' });
         await stranger.post('/app/sign-in', { email: other, password: 'wrong' });

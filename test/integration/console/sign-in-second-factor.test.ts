@@ -5,14 +5,18 @@ import { createPendingTwoFactor } from '../../../api/console/auth/pending-two-fa
 import { createTwoFactor } from '../../../api/console/auth/two-factor.ts';
 import type { Cookies } from '../../../api/console/kit/cookies.ts';
 import { createUsers } from '../../../api/console/users/users.ts';
-import { CONSOLE_SECRET, type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import {
+  CONSOLE_SECRET,
+  type ConsoleFixture,
+  consoleFixture,
+} from '../../support/console/console-fixture.ts';
 import { SECOND_STEP, SESSION, type Visitor, visitor } from '../../support/visitor.ts';
 
 const PASSWORD = 'correct horse battery';
 const STEP_MS = 30_000;
 
 describe('the second factor', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let email: string;
   let userId: string;
   let secret: string;
@@ -20,8 +24,8 @@ describe('the second factor', () => {
   let ips = 0;
 
   const twoFactor = (now = () => Date.now()) =>
-    createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'Pressroom test' }, now);
-  const stored = async () => (await createUsers(rig.store).byId(userId))!;
+    createTwoFactor(fixture.store, { secret: CONSOLE_SECRET, label: 'Pressroom test' }, now);
+  const stored = async () => (await createUsers(fixture.store).byId(userId))!;
   /** What the app shows so many steps from now. */
   const appCode = (steps = 0, atMs = Date.now()) =>
     TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: atMs + steps * STEP_MS });
@@ -35,7 +39,7 @@ describe('the second factor', () => {
     )!;
   };
 
-  const browser = (): Visitor => visitor(rig.api.port(), { ip: `192.0.2.${++ips}` });
+  const browser = (): Visitor => visitor(fixture.api.port(), { ip: `192.0.2.${++ips}` });
   async function halfWay(who = browser(), next = ''): Promise<Visitor> {
     const { status, location } = await who.post(`/app/sign-in${next}`, {
       email,
@@ -49,13 +53,14 @@ describe('the second factor', () => {
     who.post(`/app/sign-in/code${next}`, { code });
 
   before(async () => {
-    rig = await consoleRig({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });
+    fixture = await consoleFixture({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   beforeEach(async () => {
     email = `${randomUUID()}@example.com`;
-    userId = (await createUsers(rig.store).create({ email, name: 'Ada', password: PASSWORD }))._id;
+    userId = (await createUsers(fixture.store).create({ email, name: 'Ada', password: PASSWORD }))
+      ._id;
     // Set up an hour ago: the codes of now are all new.
     const anHourAgo = Date.now() - 3600e3;
     ({ secret } = await twoFactor(() => anHourAgo).begin(await stored()));
@@ -79,7 +84,7 @@ describe('the second factor', () => {
   it('takes the code of the step before and after, for clocks that differ, and no other', async () => {
     const at = Date.parse('2026-11-10T12:00:00Z');
     const use = async (steps: number) => {
-      await rig.store.console.users.updateOne(
+      await fixture.store.console.users.updateOne(
         { _id: userId },
         { $set: { 'twoFactor.lastStep': 0 } },
       );
@@ -122,7 +127,7 @@ describe('the second factor', () => {
     expect((await send(await halfWay(), first!)).status).to.equal(401);
     expect((await stored()).twoFactor!.recoveryCodes).to.have.length(9);
     expect(
-      await rig.store.console.audit.countDocuments({
+      await fixture.store.console.audit.countDocuments({
         user: userId,
         action: 'person.recovery_code_used',
       }),
@@ -149,8 +154,8 @@ describe('the second factor', () => {
   });
 
   it('notes wrong codes in the audit log, without the code', async () => {
-    await send(await halfWay(visitor(rig.api.port(), { ip: '198.51.100.9' })), wrongCode());
-    const entry = await rig.store.console.audit.findOne({
+    await send(await halfWay(visitor(fixture.api.port(), { ip: '198.51.100.9' })), wrongCode());
+    const entry = await fixture.store.console.audit.findOne({
       user: userId,
       action: 'person.second_factor_failed',
     });
@@ -170,7 +175,7 @@ describe('the second factor', () => {
     const step = createPendingTwoFactor(
       CONSOLE_SECRET,
       cookies as Cookies,
-      createUsers(rig.store),
+      createUsers(fixture.store),
       () => at,
     );
     step.begin({} as never, await stored(), 'password');
@@ -182,7 +187,7 @@ describe('the second factor', () => {
 
   it('voids a stolen half-finished sign-in when the password is changed', async () => {
     const thief = await halfWay();
-    await createUsers(rig.store).setPassword(userId, 'a new password of the owner');
+    await createUsers(fixture.store).setPassword(userId, 'a new password of the owner');
     const { status, html } = await send(thief, appCode());
     expect(status).to.equal(401);
     expect(html).to.include('your password was changed meanwhile');
@@ -201,7 +206,7 @@ describe('the second factor', () => {
 
   it('lets nobody in who was disabled between the two steps', async () => {
     const who = await halfWay();
-    await rig.store.console.users.updateOne({ _id: userId }, { $set: { disabled: true } });
+    await fixture.store.console.users.updateOne({ _id: userId }, { $set: { disabled: true } });
     expect((await send(who, appCode())).status).to.equal(401);
     expect(who.cookies.has(SESSION)).to.equal(false);
   });
@@ -240,7 +245,7 @@ describe('the second factor', () => {
   });
 
   it('says what is wrong when the installation’s secret is another one, and still takes a recovery code', async () => {
-    const changed = createTwoFactor(rig.store, {
+    const changed = createTwoFactor(fixture.store, {
       secret: 'another secret, long enough',
       label: 'x',
     });

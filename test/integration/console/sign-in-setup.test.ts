@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { createSetup } from '../../../api/console/auth/bootstrap.ts';
 import { createUsers } from '../../../api/console/users/users.ts';
-import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import type { Installation } from '../../support/installation.ts';
 import { type Visitor, visitor } from '../../support/visitor.ts';
 
@@ -16,13 +16,13 @@ describe('the first person of an installation', () => {
   async function fresh(
     env: Record<string, string> = {},
     uri?: string,
-  ): Promise<{ at: ConsoleRig; links: string[] }> {
+  ): Promise<{ at: ConsoleFixture; links: string[] }> {
     const links: string[] = [];
     const log = pino(
       { level: 'warn' },
       { write: line => links.push(...(/http[^"]*\/app\/setup#[\w-]+/.exec(line) ?? [])) },
     );
-    const at = await consoleRig({
+    const at = await consoleFixture({
       workers: 0,
       log: log as never,
       env,

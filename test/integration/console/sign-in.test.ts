@@ -2,30 +2,31 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { hashToken } from '../../../api/console/security/tokens.ts';
 import { createUsers } from '../../../api/console/users/users.ts';
-import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { DEVICE, SESSION, type Visitor, visitor } from '../../support/visitor.ts';
 
 const PASSWORD = 'correct horse battery';
 
 describe('signing in to the dashboard', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let email: string;
   let userId: string;
   let ips = 0;
 
   /** From an address of its own, so that no test uses up another one's tries. */
-  const browser = (): Visitor => visitor(rig.api.port(), { ip: `192.0.2.${++ips}` });
+  const browser = (): Visitor => visitor(fixture.api.port(), { ip: `192.0.2.${++ips}` });
   const signIn = (who = browser(), password = PASSWORD, path = '/app/sign-in') =>
     who.post(path, { email, password });
 
   before(async () => {
-    rig = await consoleRig({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });
+    fixture = await consoleFixture({ workers: 0, env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' } });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   beforeEach(async () => {
     email = `${randomUUID()}@example.com`;
-    userId = (await createUsers(rig.store).create({ email, name: 'Ada', password: PASSWORD }))._id;
+    userId = (await createUsers(fixture.store).create({ email, name: 'Ada', password: PASSWORD }))
+      ._id;
   });
 
   describe('the page', () => {
@@ -95,7 +96,7 @@ describe('signing in to the dashboard', () => {
       const who = browser();
       await signIn(who);
       const token = who.cookies.get(SESSION)!;
-      const stored = await rig.store.console.sessions.find({ user: userId }).toArray();
+      const stored = await fixture.store.console.sessions.find({ user: userId }).toArray();
       expect(stored.map(({ _id }) => _id)).to.deep.equal([hashToken(token)]);
       expect(JSON.stringify(stored)).not.to.include(token);
     });
@@ -106,7 +107,9 @@ describe('signing in to the dashboard', () => {
       who.cookies.set(SESSION, planted);
       await signIn(who);
       expect(who.cookies.get(SESSION)).not.to.equal(planted);
-      expect(await rig.store.console.sessions.findOne({ _id: hashToken(planted) })).to.equal(null);
+      expect(await fixture.store.console.sessions.findOne({ _id: hashToken(planted) })).to.equal(
+        null,
+      );
     });
 
     it('ends the session that the browser had before', async () => {
@@ -121,14 +124,14 @@ describe('signing in to the dashboard', () => {
     });
 
     it('notes who came, when and from where', async () => {
-      await signIn(visitor(rig.api.port(), { ip: '198.51.100.7' }));
-      const entry = await rig.store.console.audit.findOne({
+      await signIn(visitor(fixture.api.port(), { ip: '198.51.100.7' }));
+      const entry = await fixture.store.console.audit.findOne({
         user: userId,
         action: 'person.signed_in',
       });
       expect(entry).to.include({ actor: email, ip: '198.51.100.7' });
       expect(entry!.details).to.deep.equal({ method: 'password' });
-      expect((await createUsers(rig.store).byId(userId))!.lastSignInAt).to.be.instanceOf(Date);
+      expect((await createUsers(fixture.store).byId(userId))!.lastSignInAt).to.be.instanceOf(Date);
     });
 
     it('goes on to the page that was wanted', async () => {
@@ -157,7 +160,7 @@ describe('signing in to the dashboard', () => {
 
     it('keeps out who is disabled, with the words for a wrong password', async () => {
       const wrong = await signIn(browser(), 'another password');
-      await rig.store.console.users.updateOne({ _id: userId }, { $set: { disabled: true } });
+      await fixture.store.console.users.updateOne({ _id: userId }, { $set: { disabled: true } });
       const refused = await signIn();
       expect(refused.status).to.equal(401);
       expect(refused.html).to.equal(wrong.html);
@@ -204,7 +207,7 @@ describe('signing in to the dashboard', () => {
     });
 
     it('opens nothing for who has no password', async () => {
-      const { email: ofCompany } = await rig.person();
+      const { email: ofCompany } = await fixture.person();
       expect(
         (await browser().post('/app/sign-in', { email: ofCompany, password: '' })).status,
       ).to.equal(400);

@@ -1,7 +1,7 @@
 // The company's sign-in in a real browser: over its own pages, when it goes wrong, and for somebody
 // who has a password here already.
 import { expect } from 'chai';
-import { type AddressedRig, addressedRig } from '../../support/addressed-rig.ts';
+import { type AddressedFixture, addressedFixture } from '../../support/addressed-fixture.ts';
 import { type ConsoleBrowser, looks } from '../../support/console/console-browser.ts';
 import { somebody } from '../../support/console/sso-fixture.ts';
 import {
@@ -14,10 +14,10 @@ import type { TestProvider } from '../../support/servers/identity-provider.ts';
 describe('the sign-in of the company in a browser', function () {
   this.timeout(120_000);
   let provider: TestProvider;
-  let all: AddressedRig;
+  let all: AddressedFixture;
   let browser: ConsoleBrowser;
   before(async () => {
-    all = await addressedRig({ company: true });
+    all = await addressedFixture({ company: true });
     ({ browser } = all);
     provider = all.provider!;
   });
@@ -50,7 +50,7 @@ describe('the sign-in of the company in a browser', function () {
   });
 
   it('asks whose the address is, and signs in with the password', async () => {
-    const person = await personWithPassword(all.rig, { operator: true });
+    const person = await personWithPassword(all.fixture, { operator: true });
     const ada = somebody({ email: person.email });
     provider.knows(ada);
     const { page } = await browser.open(undefined, '/sign-in');
@@ -60,7 +60,7 @@ describe('the sign-in of the company in a browser', function () {
     await page.getByLabel(`Password of ${person.email}`).fill(PASSWORD);
     await page.keyboard.press('Enter');
     await page.waitForURL(url => url.pathname === '/app');
-    const { identities } = (await all.rig.store.console.users.findOne({ _id: person.id }))!;
+    const { identities } = (await all.fixture.store.console.users.findOne({ _id: person.id }))!;
     expect(identities).to.deep.equal([{ issuer: provider.issuer, subject: ada.subject }]);
     await page.context().close();
   });

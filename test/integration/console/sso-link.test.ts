@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import { createTwoFactor } from '../../../api/console/auth/two-factor.ts';
 import { passwords } from '../../../api/console/security/passwords.ts';
-import { CONSOLE_SECRET, type ConsoleRig } from '../../support/console/console-rig.ts';
+import { CONSOLE_SECRET, type ConsoleFixture } from '../../support/console/console-fixture.ts';
 import {
   type SsoFixture,
   somebody,
@@ -16,19 +16,19 @@ const LINK = '/app/sign-in/company/link';
 const PASSWORD = 'a password of the tests';
 
 describe('the sign-in of the company for a person with a password', () => {
-  let rig: SsoFixture;
+  let fixture: SsoFixture;
   let hash: string;
   before(async () => {
-    rig = await ssoFixture();
+    fixture = await ssoFixture();
     hash = await passwords.hash(PASSWORD, 'a test');
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   /** Somebody of the company whose address is in use here, by a member with a password. */
   async function withPassword({ operator = false } = {}) {
     const ada = somebody();
     const id = `usr_${randomUUID()}`;
-    await rig.store.console.users.insertOne({
+    await fixture.store.console.users.insertOne({
       _id: id,
       email: ada.email,
       name: 'Ada',
@@ -37,8 +37,8 @@ describe('the sign-in of the company for a person with a password', () => {
       identities: [],
       createdAt: new Date(),
     });
-    await rig.store.console.teams.updateOne(
-      { _id: rig.accountId },
+    await fixture.store.console.teams.updateOne(
+      { _id: fixture.accountId },
       {
         $push: { members: { user: id, role: 'developer', since: new Date() } },
         $setOnInsert: { invitations: [] },
@@ -48,16 +48,16 @@ describe('the sign-in of the company for a person with a password', () => {
     return { ada, id };
   }
 
-  async function arrived(of?: ConsoleRig) {
+  async function arrived(of?: ConsoleFixture) {
     const { ada, id } = await withPassword();
-    const visitor = rig.visitor(of);
-    const answer = await rig.signIn(visitor, ada, '/app/keys');
+    const visitor = fixture.visitor(of);
+    const answer = await fixture.signIn(visitor, ada, '/app/keys');
     expect([answer.status, answer.headers['location']]).to.deep.equal([303, LINK]);
     return { ada, id, visitor };
   }
 
   const identitiesOf = async (id: string) =>
-    (await rig.store.console.users.findOne({ _id: id }))!.identities;
+    (await fixture.store.console.users.findOne({ _id: id }))!.identities;
 
   it('links nobody by the address alone, and opens no session', async () => {
     const { id, visitor } = await arrived();
@@ -72,12 +72,14 @@ describe('the sign-in of the company for a person with a password', () => {
     expect([answer.status, answer.headers['location']]).to.deep.equal([303, '/app/keys']);
     expect((await visitor.me())!.id).to.equal(id);
     expect(await identitiesOf(id)).to.deep.equal([
-      { issuer: rig.provider.issuer, subject: ada.subject },
+      { issuer: fixture.provider.issuer, subject: ada.subject },
     ]);
-    const again = rig.visitor();
-    expect((await rig.signIn(again, ada)).headers['location']).to.equal('/app');
+    const again = fixture.visitor();
+    expect((await fixture.signIn(again, ada)).headers['location']).to.equal('/app');
     expect((await again.me())!.id).to.equal(id);
-    const acts = await rig.store.console.audit.find({ user: id }, { sort: { at: 1 } }).toArray();
+    const acts = await fixture.store.console.audit
+      .find({ user: id }, { sort: { at: 1 } })
+      .toArray();
     expect(acts.map(({ action }) => action)).to.deep.equal([
       'person.company_linked',
       'person.signed_in',
@@ -109,8 +111,8 @@ describe('the sign-in of the company for a person with a password', () => {
 
   it('asks for the second factor too, where there is one: afterwards the company stands for both', async () => {
     const { id, visitor } = await arrived();
-    const twoFactor = createTwoFactor(rig.store, { secret: CONSOLE_SECRET, label: 'a test' });
-    const user = async () => (await rig.store.console.users.findOne({ _id: id }))!;
+    const twoFactor = createTwoFactor(fixture.store, { secret: CONSOLE_SECRET, label: 'a test' });
+    const user = async () => (await fixture.store.console.users.findOne({ _id: id }))!;
     const { secret } = await twoFactor.begin(await user());
     const codeAt = (timestamp: number) =>
       new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
@@ -139,20 +141,23 @@ describe('the sign-in of the company for a person with a password', () => {
 
   it('asks nobody who did not come from the provider', async () => {
     const { visitor } = await arrived();
-    for (const stranger of [rig.visitor(), other('__Host-pressroom-company', 'A'.repeat(200))]) {
+    for (const stranger of [
+      fixture.visitor(),
+      other('__Host-pressroom-company', 'A'.repeat(200)),
+    ]) {
       expect((await stranger.get(LINK)).status).to.equal(400);
       expect((await stranger.post(LINK, { password: PASSWORD })).status).to.equal(400);
     }
     // What is kept for one step is not good for the other.
-    const left = rig.visitor();
-    await rig.leave(left);
+    const left = fixture.visitor();
+    await fixture.leave(left);
     expect((await left.get(LINK)).status).to.equal(400);
     expect((await visitor.get('/app/sign-in/company/callback?code=a&state=b')).status).to.equal(
       400,
     );
 
     function other(name: string, value: string): Visitor {
-      const made = rig.visitor();
+      const made = fixture.visitor();
       made.cookies.set(name, value);
       return made;
     }
@@ -160,28 +165,28 @@ describe('the sign-in of the company for a person with a password', () => {
 
   it('keeps out who was disabled meanwhile', async () => {
     const { id, visitor } = await arrived();
-    await rig.store.console.users.updateOne({ _id: id }, { $set: { disabled: true } });
+    await fixture.store.console.users.updateOne({ _id: id }, { $set: { disabled: true } });
     expect((await visitor.post(LINK, { password: PASSWORD })).status).to.equal(400);
     expect(await visitor.me()).to.equal(undefined);
   });
 
   it('does not link a second subject of the company, even with the password', async () => {
     const { ada, id, visitor } = await arrived();
-    const late = rig.visitor();
-    await rig.signIn(late, { ...somebody(), claims: ada.claims });
+    const late = fixture.visitor();
+    await fixture.signIn(late, { ...somebody(), claims: ada.claims });
     await visitor.post(LINK, { password: PASSWORD });
     const answer = await late.post(LINK, { password: PASSWORD });
     expect(answer.status).to.equal(409);
     expect(await identitiesOf(id)).to.deep.equal([
-      { issuer: rig.provider.issuer, subject: ada.subject },
+      { issuer: fixture.provider.issuer, subject: ada.subject },
     ]);
     expect(await late.me()).to.equal(undefined);
   });
 
   it('asks for the password although there is an invitation to the address', async () => {
     const { ada, id } = await withPassword();
-    await rig.store.console.teams.updateOne(
-      { _id: await rig.account2() },
+    await fixture.store.console.teams.updateOne(
+      { _id: await fixture.account2() },
       {
         $set: {
           members: [],
@@ -200,18 +205,18 @@ describe('the sign-in of the company for a person with a password', () => {
       },
       { upsert: true },
     );
-    expect((await rig.signIn(rig.visitor(), ada)).headers['location']).to.equal(LINK);
+    expect((await fixture.signIn(fixture.visitor(), ada)).headers['location']).to.equal(LINK);
   });
 
   const COMPANY_AND_BACK = '/app/sign-in/company?next=%2Fapp%2Finvitation%2Faccept';
 
   /** The page that a new person with `email` is shown by the link of an invitation. */
   async function invited(visitor: Visitor, email: string): Promise<string> {
-    const owner = await rig.person({ role: 'owner' });
+    const owner = await fixture.person({ role: 'owner' });
     const invitation = { email, role: 'viewer' };
     const { link } = await owner.good<{ link: string }>(
       'POST',
-      `/accounts/${rig.accountId}/team/invitations`,
+      `/accounts/${fixture.accountId}/team/invitations`,
       invitation,
     );
     await visitor.post('/app/invitation', { token: new URL(link).hash.slice(1) });
@@ -220,7 +225,7 @@ describe('the sign-in of the company for a person with a password', () => {
 
   it('makes no person of a company’s address by an invitation: the company says who that is', async () => {
     const ada = somebody();
-    const visitor = rig.visitor();
+    const visitor = fixture.visitor();
     expect(await invited(visitor, ada.email))
       .to.include(COMPANY_AND_BACK)
       .and.not.include('new-password');
@@ -229,16 +234,16 @@ describe('the sign-in of the company for a person with a password', () => {
       name: 'Ada',
       password: 'a new password of Ada',
     });
-    expect(await rig.store.console.users.findOne({ email: ada.email })).to.equal(null);
-    expect((await rig.signIn(visitor, ada, '/app/invitation/accept')).headers['location']).to.equal(
-      '/app/invitation/accept',
-    );
+    expect(await fixture.store.console.users.findOne({ email: ada.email })).to.equal(null);
+    expect(
+      (await fixture.signIn(visitor, ada, '/app/invitation/accept')).headers['location'],
+    ).to.equal('/app/invitation/accept');
     await visitor.post('/app/invitation/accept', { as: 'member' });
     expect((await visitor.me())!.accounts.map(({ role }) => role)).to.deep.equal(['viewer']);
   });
 
   it('takes a password for an address that the company does not know, which it would refuse', async () => {
-    const visitor = rig.visitor();
+    const visitor = fixture.visitor();
     const email = `ada.${Date.now()}@elsewhere.example`;
     expect(await invited(visitor, email))
       .to.include('new-password')
@@ -252,9 +257,9 @@ describe('the sign-in of the company for a person with a password', () => {
   });
 
   describe('where passwords are switched off', () => {
-    let variant: ConsoleRig;
+    let variant: ConsoleFixture;
     before(async () => {
-      variant = await rig.variant({ PRESSROOM_PASSWORDS: 'off' });
+      variant = await fixture.variant({ PRESSROOM_PASSWORDS: 'off' });
     });
 
     const signIn = (visitor: Visitor, email: string, password = PASSWORD) =>
@@ -262,7 +267,7 @@ describe('the sign-in of the company for a person with a password', () => {
 
     it('lets nobody in by one', async () => {
       const { ada } = await withPassword();
-      const visitor = rig.visitor(variant);
+      const visitor = fixture.visitor(variant);
       const answer = await signIn(visitor, ada.email);
       expect(answer.status).to.equal(403);
       expect(words(answer)).to.include(
@@ -273,12 +278,12 @@ describe('the sign-in of the company for a person with a password', () => {
 
     it('tells nobody whether a password is right who does not know it', async () => {
       const { ada } = await withPassword();
-      expect((await signIn(rig.visitor(variant), ada.email, 'a guess')).status).to.equal(401);
+      expect((await signIn(fixture.visitor(variant), ada.email, 'a guess')).status).to.equal(401);
     });
 
     it('lets operators in, who could not mend the sign-in of the company otherwise', async () => {
       const { ada, id } = await withPassword({ operator: true });
-      const visitor = rig.visitor(variant);
+      const visitor = fixture.visitor(variant);
       expect((await signIn(visitor, ada.email)).status).to.equal(303);
       expect((await visitor.me())!.id).to.equal(id);
     });
@@ -290,12 +295,12 @@ describe('the sign-in of the company for a person with a password', () => {
     });
 
     it('shows the button of the company first', async () => {
-      const page = (await rig.visitor(variant).get('/app/sign-in', {})).body.toString();
+      const page = (await fixture.visitor(variant).get('/app/sign-in', {})).body.toString();
       expect(page.indexOf('/app/sign-in/company')).to.be.within(0, page.indexOf('name="password"'));
     });
 
     it('sends whoever is invited to the company', async () => {
-      const visitor = rig.visitor(variant);
+      const visitor = fixture.visitor(variant);
       expect(await invited(visitor, 'ada@elsewhere.example'))
         .to.include(COMPANY_AND_BACK)
         .and.not.include('new-password');

@@ -8,29 +8,31 @@ import {
 } from '../../support/console/sso-fixture.ts';
 
 describe('the sign-in of the company', () => {
-  let rig: SsoFixture;
+  let fixture: SsoFixture;
   before(async () => {
-    rig = await ssoFixture();
+    fixture = await ssoFixture();
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
-  const userOf = (email: string) => rig.store.console.users.findOne({ email });
+  const userOf = (email: string) => fixture.store.console.users.findOne({ email });
   const member = (user: string, role: 'developer' | 'viewer' = 'developer') =>
-    rig.store.console.teams.updateOne(
-      { _id: rig.accountId },
+    fixture.store.console.teams.updateOne(
+      { _id: fixture.accountId },
       { $push: { members: { user, role, since: new Date() } }, $setOnInsert: { invitations: [] } },
       { upsert: true },
     );
 
   describe('on the way to the provider', () => {
     it('asks for a code with PKCE, state and nonce, for a callback made from the public URL whatever the Host says', async () => {
-      const { headers } = await rig.visitor().get('/app/sign-in/company', { host: 'evil.example' });
+      const { headers } = await fixture
+        .visitor()
+        .get('/app/sign-in/company', { host: 'evil.example' });
       const asked = new URL(headers['location']!);
-      expect(asked.origin).to.equal(rig.provider.issuer);
+      expect(asked.origin).to.equal(fixture.provider.issuer);
       const query = Object.fromEntries(asked.searchParams);
       expect(query).to.include({
         response_type: 'code',
-        client_id: rig.provider.clientId,
+        client_id: fixture.provider.clientId,
         redirect_uri: 'http://localhost:8080/app/sign-in/company/callback',
         code_challenge_method: 'S256',
         scope: 'openid email profile',
@@ -40,7 +42,7 @@ describe('the sign-in of the company', () => {
     });
 
     it('keeps what it must remember sealed, in a cookie of ten minutes that no script reads', async () => {
-      const visitor = rig.visitor();
+      const visitor = fixture.visitor();
       const { headers } = await visitor.get('/app/sign-in/company');
       const [cookie] = headers['set-cookie'] as unknown as string[];
       expect(cookie).to.match(
@@ -52,7 +54,7 @@ describe('the sign-in of the company', () => {
     });
 
     it('offers it on the sign-in page, by its name, with the page that was asked for', async () => {
-      const { body } = await rig.visitor().get('/app/sign-in?next=%2Fapp%2Fkeys', {});
+      const { body } = await fixture.visitor().get('/app/sign-in?next=%2Fapp%2Fkeys', {});
       expect(body.toString())
         .to.include('href="/app/sign-in/company?next=%2Fapp%2Fkeys"')
         .and.include('Company sign-in');
@@ -62,8 +64,8 @@ describe('the sign-in of the company', () => {
   describe('of somebody new', () => {
     it('makes a person without a password, linked by issuer and subject, who is told to wait for an invitation', async () => {
       const ada = somebody();
-      const visitor = rig.visitor();
-      const answer = await rig.signIn(visitor, ada);
+      const visitor = fixture.visitor();
+      const answer = await fixture.signIn(visitor, ada);
       expect(answer.status).to.equal(200);
       expect(words(answer)).to.include(`signed in as ${ada.email}`).and.include('invitation');
       expect(await visitor.me()).to.include({
@@ -74,14 +76,14 @@ describe('the sign-in of the company', () => {
       });
       const user = (await userOf(ada.email))!;
       expect(user.identities).to.deep.equal([
-        { issuer: rig.provider.issuer, subject: ada.subject },
+        { issuer: fixture.provider.issuer, subject: ada.subject },
       ]);
       expect(user.password).to.equal(undefined);
     });
 
     it('takes the address as lower case', async () => {
       const ada = somebody();
-      await rig.signIn(rig.visitor(), {
+      await fixture.signIn(fixture.visitor(), {
         ...ada,
         claims: { ...ada.claims, email: ada.email.toUpperCase().replace('@EXAMPLE', '@Example') },
       });
@@ -90,7 +92,7 @@ describe('the sign-in of the company', () => {
 
     it('names a person without a good name by the address', async () => {
       const ada = somebody({ name: 'forged\nline' });
-      await rig.signIn(rig.visitor(), ada);
+      await fixture.signIn(fixture.visitor(), ada);
       expect((await userOf(ada.email))!.name).to.equal(ada.email.split('@')[0]);
     });
 
@@ -101,8 +103,8 @@ describe('the sign-in of the company', () => {
     ] as const)
       it(`refuses an address that ${what}`, async () => {
         const ada = somebody(claims);
-        const visitor = rig.visitor();
-        const answer = await rig.signIn(visitor, ada);
+        const visitor = fixture.visitor();
+        const answer = await fixture.signIn(visitor, ada);
         expect(answer.status).to.equal(403);
         expect(words(answer)).to.include('not verified');
         expect(await visitor.me()).to.equal(undefined);
@@ -118,7 +120,7 @@ describe('the sign-in of the company', () => {
     ])
       it(`refuses an address of ${domain} where example.com is allowed`, async () => {
         const email = `ada@${domain}`;
-        const answer = await rig.signIn(rig.visitor(), somebody({ email }));
+        const answer = await fixture.signIn(fixture.visitor(), somebody({ email }));
         expect(answer.status).to.equal(403);
         expect(await userOf(email)).to.equal(null);
       });
@@ -131,28 +133,31 @@ describe('the sign-in of the company', () => {
         'example.com',
         '',
       ])
-        expect((await rig.signIn(rig.visitor(), somebody({ email }))).status, email).to.equal(403);
+        expect(
+          (await fixture.signIn(fixture.visitor(), somebody({ email }))).status,
+          email,
+        ).to.equal(403);
     });
 
     it('refuses who has no address', async () => {
-      const answer = await rig.signIn(rig.visitor(), somebody({ email: undefined }));
+      const answer = await fixture.signIn(fixture.visitor(), somebody({ email: undefined }));
       expect(answer.status).to.equal(403);
       expect(words(answer)).to.include('did not say your email address');
     });
 
     it('makes one person of two first sign-ins at once', async () => {
       const ada = somebody();
-      const visitors = [rig.visitor(), rig.visitor(), rig.visitor()];
+      const visitors = [fixture.visitor(), fixture.visitor(), fixture.visitor()];
       const statuses = await Promise.all(
-        visitors.map(async visitor => (await rig.signIn(visitor, ada)).status),
+        visitors.map(async visitor => (await fixture.signIn(visitor, ada)).status),
       );
       expect(statuses).to.deep.equal([200, 200, 200]);
-      expect(await rig.store.console.users.countDocuments({ email: ada.email })).to.equal(1);
+      expect(await fixture.store.console.users.countDocuments({ email: ada.email })).to.equal(1);
     });
 
     it('shows names and addresses as text', async () => {
-      const answer = await rig.signIn(
-        rig.visitor(),
+      const answer = await fixture.signIn(
+        fixture.visitor(),
         somebody({ name: '<img src=x onerror=alert(1)>' }),
       );
       expect(answer.body.toString()).to.include('&lt;img').and.not.include('<img');
@@ -162,7 +167,7 @@ describe('the sign-in of the company', () => {
   describe('of somebody who came before', () => {
     async function known() {
       const ada = somebody();
-      await rig.signIn(rig.visitor(), ada);
+      await fixture.signIn(fixture.visitor(), ada);
       const user = (await userOf(ada.email))!;
       await member(user._id);
       return { ada, user };
@@ -170,12 +175,12 @@ describe('the sign-in of the company', () => {
 
     it('opens the page that was asked for, in a session of its own', async () => {
       const { ada, user } = await known();
-      const visitor = rig.visitor();
-      const answer = await rig.signIn(visitor, ada, '/app/keys?page=2');
+      const visitor = fixture.visitor();
+      const answer = await fixture.signIn(visitor, ada, '/app/keys?page=2');
       expect(answer.status).to.equal(303);
       expect(answer.headers['location']).to.equal('/app/keys?page=2');
       expect((await visitor.me())!.id).to.equal(user._id);
-      const sessions = await rig.store.console.sessions.find({ user: user._id }).toArray();
+      const sessions = await fixture.store.console.sessions.find({ user: user._id }).toArray();
       expect(sessions.map(({ method }) => method)).to.deep.equal(['company', 'company']);
       expect([...visitor.cookies.keys()]).to.not.include('__Host-pressroom-company');
     });
@@ -183,15 +188,16 @@ describe('the sign-in of the company', () => {
     it('leads to no other site afterwards', async () => {
       const { ada } = await known();
       for (const next of ['https://evil.org/app', '//evil.org', '/app\\..\\evil', '/console/v1/me'])
-        expect((await rig.signIn(rig.visitor(), ada, next)).headers['location'], next).to.equal(
-          '/app',
-        );
+        expect(
+          (await fixture.signIn(fixture.visitor(), ada, next)).headers['location'],
+          next,
+        ).to.equal('/app');
     });
 
     it('knows a person whose address changed at the provider, and keeps the address of here', async () => {
       const { ada, user } = await known();
-      const visitor = rig.visitor();
-      await rig.signIn(visitor, {
+      const visitor = fixture.visitor();
+      await fixture.signIn(visitor, {
         ...ada,
         claims: { ...ada.claims, email: 'married@example.com', email_verified: false },
       });
@@ -200,8 +206,8 @@ describe('the sign-in of the company', () => {
 
     it('does not take another subject with the same address for the same person', async () => {
       const { ada, user } = await known();
-      const visitor = rig.visitor();
-      const answer = await rig.signIn(visitor, { ...somebody(), claims: ada.claims });
+      const visitor = fixture.visitor();
+      const answer = await fixture.signIn(visitor, { ...somebody(), claims: ada.claims });
       expect(answer.status).to.equal(409);
       expect(await visitor.me()).to.equal(undefined);
       expect((await userOf(ada.email))!.identities).to.deep.equal(user.identities);
@@ -209,23 +215,23 @@ describe('the sign-in of the company', () => {
 
     it('takes another subject for the person after an operator had the former one forgotten', async () => {
       const { ada, user } = await known();
-      const before = rig.visitor();
-      await rig.signIn(before, ada);
-      const operator = await rig.person({ operator: true });
+      const before = fixture.visitor();
+      await fixture.signIn(before, ada);
+      const operator = await fixture.person({ operator: true });
       await operator.good('PATCH', `/operator/users/${user._id}`, { company: false });
       expect(await before.me(), 'the sessions of before').to.equal(undefined);
-      const visitor = rig.visitor();
-      await rig.signIn(visitor, { ...somebody(), claims: ada.claims });
+      const visitor = fixture.visitor();
+      await fixture.signIn(visitor, { ...somebody(), claims: ada.claims });
       expect((await visitor.me())!.id).to.equal(user._id);
-      const act = await rig.store.console.audit.findOne({ action: 'user.company_unlinked' });
+      const act = await fixture.store.console.audit.findOne({ action: 'user.company_unlinked' });
       expect(act).to.include({ actor: operator.email, target: ada.email });
     });
 
     it('keeps out who is disabled', async () => {
       const { ada, user } = await known();
-      await rig.store.console.users.updateOne({ _id: user._id }, { $set: { disabled: true } });
-      const visitor = rig.visitor();
-      const answer = await rig.signIn(visitor, ada);
+      await fixture.store.console.users.updateOne({ _id: user._id }, { $set: { disabled: true } });
+      const visitor = fixture.visitor();
+      const answer = await fixture.signIn(visitor, ada);
       expect(answer.status).to.equal(403);
       expect(words(answer)).to.include('may not sign in here any more');
       expect(await visitor.me()).to.equal(undefined);
@@ -235,7 +241,7 @@ describe('the sign-in of the company', () => {
       const { ada } = await known();
       expect(
         (
-          await rig.signIn(rig.visitor(), {
+          await fixture.signIn(fixture.visitor(), {
             ...ada,
             claims: { ...ada.claims, email: 'ada@evil.org' },
           })
@@ -251,15 +257,15 @@ describe('the sign-in of the company', () => {
         lastStep: 0,
         confirmedAt: new Date(),
       };
-      await rig.store.console.users.updateOne({ _id: user._id }, { $set: { twoFactor } });
-      const visitor = rig.visitor();
-      expect((await rig.signIn(visitor, ada)).status).to.equal(303);
+      await fixture.store.console.users.updateOne({ _id: user._id }, { $set: { twoFactor } });
+      const visitor = fixture.visitor();
+      expect((await fixture.signIn(visitor, ada)).status).to.equal(303);
       expect((await visitor.me())!.id).to.equal(user._id);
     });
 
     it('writes into the audit log who came, and how', async () => {
       const { user } = await known();
-      const acts = await rig.store.console.audit
+      const acts = await fixture.store.console.audit
         .find({ user: user._id }, { sort: { at: 1 } })
         .toArray();
       expect(acts.map(({ action, details }) => [action, details])).to.deep.equal([
@@ -272,7 +278,7 @@ describe('the sign-in of the company', () => {
   it('links a person without a password and another identity, whose address somebody entered here', async () => {
     const ada = somebody();
     const id = `usr_${ada.subject}`;
-    await rig.store.console.users.insertOne({
+    await fixture.store.console.users.insertOne({
       _id: id,
       email: ada.email,
       name: 'Ada',
@@ -280,39 +286,39 @@ describe('the sign-in of the company', () => {
       identities: [],
       createdAt: new Date(),
     });
-    const visitor = rig.visitor();
-    await rig.signIn(visitor, ada);
+    const visitor = fixture.visitor();
+    await fixture.signIn(visitor, ada);
     expect((await visitor.me())!.id).to.equal(id);
     expect((await userOf(ada.email))!.identities).to.deep.equal([
-      { issuer: rig.provider.issuer, subject: ada.subject },
+      { issuer: fixture.provider.issuer, subject: ada.subject },
     ]);
   });
 
   it('makes who comes the first time a member of the configured account, once', async () => {
-    const variant = await rig.variant({
-      PRESSROOM_OIDC_ACCOUNT: rig.account,
+    const variant = await fixture.variant({
+      PRESSROOM_OIDC_ACCOUNT: fixture.account,
       PRESSROOM_OIDC_ROLE: 'viewer',
     });
     const ada = somebody();
-    const visitor = rig.visitor(variant);
-    expect((await rig.signIn(visitor, ada)).status).to.equal(303);
+    const visitor = fixture.visitor(variant);
+    expect((await fixture.signIn(visitor, ada)).status).to.equal(303);
     const me = (await visitor.me())!;
     expect(me.accounts.map(({ id, role }) => [id, role])).to.deep.equal([
-      [rig.accountId, 'viewer'],
+      [fixture.accountId, 'viewer'],
     ]);
-    await rig.store.console.teams.updateOne(
-      { _id: rig.accountId },
+    await fixture.store.console.teams.updateOne(
+      { _id: fixture.accountId },
       { $pull: { members: { user: me.id } } },
     );
-    await rig.signIn(visitor, ada);
+    await fixture.signIn(visitor, ada);
     expect((await visitor.me())!.accounts, 'was removed, and stays so').to.deep.equal([]);
   });
 
   it('takes the word of a provider that says nothing of verification, where it is configured so', async () => {
-    const variant = await rig.variant({ PRESSROOM_OIDC_TRUST_EMAIL: 'on' });
+    const variant = await fixture.variant({ PRESSROOM_OIDC_TRUST_EMAIL: 'on' });
     const ada = somebody({ email_verified: undefined });
-    const visitor = rig.visitor(variant);
-    await rig.signIn(visitor, ada);
+    const visitor = fixture.visitor(variant);
+    await fixture.signIn(visitor, ada);
     expect((await visitor.me())!.email).to.equal(ada.email);
   });
 
@@ -328,13 +334,13 @@ describe('the sign-in of the company', () => {
   });
 
   it('is not there where it is not configured', async () => {
-    const variant = await rig.variant({
+    const variant = await fixture.variant({
       PRESSROOM_OIDC_ISSUER: '',
       PRESSROOM_OIDC_CLIENT_ID: '',
       PRESSROOM_OIDC_CLIENT_SECRET: '',
       PRESSROOM_OIDC_DOMAINS: '',
     });
-    const visitor = rig.visitor(variant);
+    const visitor = fixture.visitor(variant);
     expect((await visitor.get(pathOf('/app/sign-in/company'))).headers['location']).to.match(
       /^\/app\/sign-in\?next=/,
     );

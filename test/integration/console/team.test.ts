@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Team } from '../../../api/console/contract/users.ts';
 import { ROLES, type Role } from '../../../api/store/store.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 
 interface Invited {
   invitation: Team['invitations'][number];
@@ -10,11 +14,11 @@ interface Invited {
 }
 
 describe('a team', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let account: string;
   let owner: Person;
   const base = () => `/accounts/${account}/team`;
-  const member = (role: Role) => rig.person({ role, account });
+  const member = (role: Role) => fixture.person({ role, account });
   const rolesOf = async () =>
     Object.fromEntries(
       (await owner.good<Team>('GET', base())).members.map(({ user, role }) => [user, role]),
@@ -24,13 +28,13 @@ describe('a team', () => {
     by.call('POST', `${base()}/invitations`, { email, role });
 
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
+    fixture = await consoleFixture({ workers: 0 });
   });
   beforeEach(async () => {
-    account = await rig.account2();
-    owner = await rig.person({ role: 'owner', account });
+    account = await fixture.account2();
+    owner = await fixture.person({ role: 'owner', account });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   it('is listed with roles, addresses and who you are, and without hashes', async () => {
     const viewer = await member('viewer');
@@ -48,7 +52,7 @@ describe('a team', () => {
       role: 'developer',
       invitedBy: 'A Person',
     });
-    const { hash } = (await rig.store.console.teams.findOne({ _id: account }))!.invitations[0]!;
+    const { hash } = (await fixture.store.console.teams.findOne({ _id: account }))!.invitations[0]!;
     expect(answer.body.toString()).not.to.include(hash);
   });
 
@@ -57,7 +61,7 @@ describe('a team', () => {
       const [admin, viewer] = [await member('admin'), await member('viewer')];
       await admin.good('PATCH', `${base()}/members/${viewer.id}`, { role: 'developer' });
       expect((await rolesOf())[viewer.id]).to.equal('developer');
-      const entry = await rig.store.console.audit.findOne({
+      const entry = await fixture.store.console.audit.findOne({
         account,
         action: 'member.role_changed',
       });
@@ -106,7 +110,7 @@ describe('a team', () => {
 
     it('is left when two owners unmake each other at once', async () => {
       for (let round = 0; round < 8; round += 1) {
-        account = await rig.account2();
+        account = await fixture.account2();
         const [one, other] = [await member('owner'), await member('owner')];
         const answers = await Promise.all([
           one.call('PATCH', `${base()}/members/${other.id}`, { role: 'viewer' }),
@@ -115,7 +119,7 @@ describe('a team', () => {
             : other.call('DELETE', `${base()}/members/${one.id}`),
         ]);
         expect(answers.filter(({ status }) => status === 204)).to.have.length(1);
-        const { members } = (await rig.store.console.teams.findOne({ _id: account }))!;
+        const { members } = (await fixture.store.console.teams.findOne({ _id: account }))!;
         expect(members.filter(({ role }) => role === 'owner')).to.have.length(1);
       }
     });
@@ -143,7 +147,7 @@ describe('a team', () => {
     }
     expect(await rolesOf()).to.deep.equal({ [owner.id]: 'owner' });
     expect(
-      await rig.store.console.audit.countDocuments({ account, action: 'member.left' }),
+      await fixture.store.console.audit.countDocuments({ account, action: 'member.left' }),
     ).to.equal(4);
   });
 
@@ -157,21 +161,21 @@ describe('a team', () => {
     }
     await (await member('admin')).good('DELETE', `${base()}/members/${victim.id}`);
     expect(await rolesOf()).not.to.have.property(victim.id);
-    expect(await rig.store.console.audit.findOne({ account, action: 'member.removed' })).to.include(
-      { target: victim.email },
-    );
+    expect(
+      await fixture.store.console.audit.findOne({ account, action: 'member.removed' }),
+    ).to.include({ target: victim.email });
   });
 
   describe('invitations', () => {
     it('are a link with 256 bits behind the #, of which only the hash is stored', async () => {
       const { link, invitation } = (await invite(owner, 'viewer')).json() as Invited;
       const [, token] = /^http:\/\/localhost:8080\/app\/invitation#([\w-]{43})$/.exec(link)!;
-      const stored = (await rig.store.console.teams.findOne({ _id: account }))!;
+      const stored = (await fixture.store.console.teams.findOne({ _id: account }))!;
       expect(JSON.stringify(stored)).not.to.include(token);
       expect(Date.parse(invitation.expiresAt) - Date.parse(invitation.createdAt)).to.equal(
         7 * 86_400_000,
       );
-      const entry = (await rig.store.console.audit.findOne({
+      const entry = (await fixture.store.console.audit.findOne({
         account,
         action: 'invitation.created',
       }))!;
@@ -216,7 +220,7 @@ describe('a team', () => {
       await leaver.good('DELETE', `${base()}/members/${leaver.id}`);
       await owner.good('PATCH', `${base()}/members/${second.id}`, { role: 'admin' });
       expect(await open()).to.deep.equal(['kept@example.com', 'admin@example.com']);
-      const operator = await rig.person({ operator: true });
+      const operator = await fixture.person({ operator: true });
       await operator.good('PATCH', `/operator/users/${second.id}`, { disabled: true });
       expect(await open()).to.deep.equal(['kept@example.com']);
     });
@@ -240,14 +244,14 @@ describe('a team', () => {
     it('are at most 50 at the same time, also when they are made at once', async () => {
       const made = await Promise.all(Array.from({ length: 12 }, () => invite(owner, 'viewer')));
       expect(made.map(({ status }) => status)).to.deep.equal(Array(12).fill(201));
-      const { invitations } = (await rig.store.console.teams.findOne({ _id: account }))!;
+      const { invitations } = (await fixture.store.console.teams.findOne({ _id: account }))!;
       const more = Array.from({ length: 37 }, (_, index) => ({
         ...invitations[0]!,
         id: `x${index}`,
         hash: `x${index}`,
         email: `${index}@example.com`,
       }));
-      await rig.store.console.teams.updateOne(
+      await fixture.store.console.teams.updateOne(
         { _id: account },
         { $push: { invitations: { $each: more } } },
       );
@@ -257,7 +261,7 @@ describe('a team', () => {
 
     it('that are too old count no more and are not shown', async () => {
       await invite(owner, 'viewer');
-      await rig.store.console.teams.updateOne(
+      await fixture.store.console.teams.updateOne(
         { _id: account },
         { $set: { 'invitations.0.expiresAt': new Date(Date.now() - 1) } },
       );
@@ -271,7 +275,7 @@ describe('a team', () => {
       role: 'viewer' as const,
       since: new Date(),
     }));
-    await rig.store.console.teams.updateOne(
+    await fixture.store.console.teams.updateOne(
       { _id: account },
       { $push: { members: { $each: members } } },
     );
@@ -284,14 +288,14 @@ describe('a team', () => {
     it('is changed by admins, and is in the audit log', async () => {
       const name = `Renamed ${randomUUID()}`;
       await (await member('admin')).good('PATCH', `/accounts/${account}`, { name });
-      expect((await rig.store.accounts.findOne({ _id: account }))!.name).to.equal(name);
+      expect((await fixture.store.accounts.findOne({ _id: account }))!.name).to.equal(name);
       expect(
-        await rig.store.console.audit.findOne({ account, action: 'account.renamed' }),
+        await fixture.store.console.audit.findOne({ account, action: 'account.renamed' }),
       ).to.include({ target: name });
     });
 
     it('is nobody else’s', async () => {
-      const answer = await owner.call('PATCH', `/accounts/${account}`, { name: rig.account });
+      const answer = await owner.call('PATCH', `/accounts/${account}`, { name: fixture.account });
       expect(answer.error()).to.include({ code: 'conflict' });
     });
   });

@@ -1,35 +1,39 @@
 import { expect } from 'chai';
 import type { Live, Overview, Usage } from '../../../api/console/contract/accounts.ts';
 import { bucketOf } from '../../../api/history/usage-buckets.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { html } from '../../support/installation.ts';
 
 const today = () => new Date().toISOString().slice(0, 10);
 
 describe('the usage of an account', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let person: Person;
   let keyId: string;
   let day: string;
   before(async () => {
-    rig = await consoleRig();
-    person = await rig.person({ role: 'billing' });
-    keyId = (await rig.accounts.listKeys(rig.account))[0]!.id;
+    fixture = await consoleFixture();
+    person = await fixture.person({ role: 'billing' });
+    keyId = (await fixture.accounts.listKeys(fixture.account))[0]!.id;
     day = today();
-    await rig.pdf({ html: html('one') });
-    await rig.pdf({ html: html('two') });
-    await rig.pdf({ html: html('mark'), sandbox: true });
-    await rig.refusal({ html: 7 });
-    const owner = await rig.person({ role: 'owner' });
-    await owner.call('POST', `/accounts/${rig.accountId}/playground/render`, {
+    await fixture.pdf({ html: html('one') });
+    await fixture.pdf({ html: html('two') });
+    await fixture.pdf({ html: html('mark'), sandbox: true });
+    await fixture.refusal({ html: 7 });
+    const owner = await fixture.person({ role: 'owner' });
+    await owner.call('POST', `/accounts/${fixture.accountId}/playground/render`, {
       html: html('tried'),
     });
   });
-  after(() => rig?.stop());
+  after(() => fixture?.stop());
 
   const usage = (query = '') =>
-    person.good<Usage>('GET', `/accounts/${rig.accountId}/usage${query}`);
+    person.good<Usage>('GET', `/accounts/${fixture.accountId}/usage${query}`);
   const written = () =>
     eventually(async () => {
       const found = await usage();
@@ -78,12 +82,12 @@ describe('the usage of an account', () => {
   });
 
   it('has days on which everything failed', async () => {
-    const account = await rig.account2();
-    await rig.store.console.usageDays.insertOne({
+    const account = await fixture.account2();
+    await fixture.store.console.usageDays.insertOne({
       _id: { account, day, key: '' },
       ...{ ok: 0, sandbox: 0, failed: 2, bytes: 0, pages: 0, lastAt: new Date(), flushes: [] },
     });
-    const owner = await rig.person({ role: 'owner', account });
+    const owner = await fixture.person({ role: 'owner', account });
     const { days } = await owner.good<Usage>(
       'GET',
       `/accounts/${account}/usage?from=${day}&to=${day}`,
@@ -95,19 +99,19 @@ describe('the usage of an account', () => {
 
   it('says until when a key was used', async () => {
     await written();
-    const { items } = await (await rig.person({ role: 'viewer' })).good<{
+    const { items } = await (await fixture.person({ role: 'viewer' })).good<{
       items: { lastUsedAt: string | null }[];
-    }>('GET', `/accounts/${rig.accountId}/keys`);
+    }>('GET', `/accounts/${fixture.accountId}/keys`);
     expect(items[0]!.lastUsedAt).to.match(/^\d{4}-/);
   });
 
   it('is a table for spreadsheets, in which no name of a key is a formula', async () => {
-    const account = await rig.account2();
-    const { name } = (await rig.store.accounts.findOne({ _id: account }))!;
-    const { key } = await rig.accounts.createKey(name, {
+    const account = await fixture.account2();
+    const { name } = (await fixture.store.accounts.findOne({ _id: account }))!;
+    const { key } = await fixture.accounts.createKey(name, {
       name: '=HYPERLINK("https://example.com")',
     });
-    await rig.store.console.usageDays.insertOne({
+    await fixture.store.console.usageDays.insertOne({
       _id: { account, day, key: key.id },
       ...{
         ok: 3,
@@ -120,7 +124,7 @@ describe('the usage of an account', () => {
         flushes: [],
       },
     });
-    const answer = await (await rig.person({ role: 'billing', account })).call(
+    const answer = await (await fixture.person({ role: 'billing', account })).call(
       'GET',
       `/accounts/${account}/usage.csv?from=${day}&to=${day}`,
     );
@@ -140,34 +144,35 @@ describe('the usage of an account', () => {
 
   it('refuses a range that is none', async () => {
     for (const query of ['?from=2026-01-02&to=2026-01-01', '?from=2020-01-01', '?from=yesterday']) {
-      const answer = await person.call('GET', `/accounts/${rig.accountId}/usage${query}`);
+      const answer = await person.call('GET', `/accounts/${fixture.accountId}/usage${query}`);
       expect(answer.status, query).to.equal(400);
       expect(answer.error().code).to.equal('validation_error');
     }
   });
 
   it('is nobody else’s', async () => {
-    const other = await rig.person({ role: 'owner', account: await rig.account2() });
+    const other = await fixture.person({ role: 'owner', account: await fixture.account2() });
     for (const path of ['usage', 'usage.csv', 'overview'])
-      expect((await other.call('GET', `/accounts/${rig.accountId}/${path}`)).status, path).to.equal(
-        404,
-      );
+      expect(
+        (await other.call('GET', `/accounts/${fixture.accountId}/${path}`)).status,
+        path,
+      ).to.equal(404);
   });
 
   it('is at a glance in the overview', async () => {
     await written();
     const found = await eventually(async () => {
-      const overview = await (await rig.person({ role: 'viewer' })).good<Overview>(
+      const overview = await (await fixture.person({ role: 'viewer' })).good<Overview>(
         'GET',
-        `/accounts/${rig.accountId}/overview`,
+        `/accounts/${fixture.accountId}/overview`,
       );
       expect(overview.recent).to.have.length(5);
       expect(overview.lastDay.ok + overview.lastDay.failed).to.equal(5);
       return overview;
     }, 20_000);
     expect(found.account).to.include({
-      id: rig.accountId,
-      name: rig.account,
+      id: fixture.accountId,
+      name: fixture.account,
       plan: 'scale',
       parallel: 8,
       state: 'active',
@@ -189,7 +194,7 @@ describe('the usage of an account', () => {
 
   it('is in the minutes of the whole installation', async () => {
     await written();
-    const operator = await rig.person({ operator: true });
+    const operator = await fixture.person({ operator: true });
     const { lastMinutes } = await operator.good<Live>('GET', '/operator/live');
     expect(lastMinutes).to.have.length(30);
     expect(lastMinutes.reduce((sum, { ok, failed }) => sum + ok + failed, 0)).to.equal(5);

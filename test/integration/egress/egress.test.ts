@@ -1,32 +1,32 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { createNames } from '../../../worker/egress/resolve.ts';
-import { type EgressRig, egressRig, type Victim } from '../../support/egress-rig.ts';
+import { type EgressFixture, egressFixture, type Victim } from '../../support/egress-fixture.ts';
 import { freePort } from '../../support/servers/free-port.ts';
 
 const PUBLIC_V4 = '93.184.216.34';
 const PUBLIC_V6 = '2606:2800:220:1:248:1893:25c8:1946';
 
 describe('the egress guard', () => {
-  let rig: EgressRig;
+  let fixture: EgressFixture;
   let victim: Victim;
 
   beforeEach(async () => {
-    rig = await egressRig();
-    victim = await rig.web();
+    fixture = await egressFixture();
+    victim = await fixture.web();
   });
-  afterEach(() => rig.close());
+  afterEach(() => fixture.close());
 
   /** Asks for the victim by this name, as a plain request and as a tunnel. */
   const both = async (port: number, host: string, targetPort = victim.port) => [
-    await rig.outcome(port, `http://${host}:${targetPort}/`),
-    (await rig.open(port, `${host}:${targetPort}`)).status,
+    await fixture.outcome(port, `http://${host}:${targetPort}/`),
+    (await fixture.open(port, `${host}:${targetPort}`)).status,
   ];
 
   describe('for a page that wants inside', () => {
     it('refuses a name that leads to loopback, and dials nothing', async () => {
-      rig.dns.set('shop.example', '127.0.0.1');
-      const guard = await rig.guard('public', [], { ports: [victim.port] });
+      fixture.dns.set('shop.example', '127.0.0.1');
+      const guard = await fixture.guard('public', [], { ports: [victim.port] });
       expect(await both(guard.port, 'shop.example')).to.deep.equal(['dropped', 403]);
       expect(guard.reasons()).to.deep.equal(Array(2).fill(`shop.example:${victim.port} address`));
       expect(guard.denied[0]!.atMs).to.be.closeTo(Date.now(), 10_000);
@@ -34,16 +34,16 @@ describe('the egress guard', () => {
     });
 
     it('serves the same name to an intranet account when the operator allows its network', async () => {
-      rig.dns.set('shop.example', '127.0.0.1');
-      const guard = await rig.guard('intranet', [`127.0.0.0/8:${victim.port}`]);
+      fixture.dns.set('shop.example', '127.0.0.1');
+      const guard = await fixture.guard('intranet', [`127.0.0.0/8:${victim.port}`]);
       expect(await both(guard.port, 'shop.example')).to.deep.equal(['200', 200]);
       expect(await both(guard.port, 'SHOP.example.')).to.deep.equal(['200', 200]);
       expect(guard.denied).to.deep.equal([]);
     });
 
     it('keeps what the operator allows from a public account', async () => {
-      rig.dns.set('shop.example', '127.0.0.1');
-      const guard = await rig.guard('public', [`127.0.0.0/8:${victim.port}`], {
+      fixture.dns.set('shop.example', '127.0.0.1');
+      const guard = await fixture.guard('public', [`127.0.0.0/8:${victim.port}`], {
         ports: [80, victim.port],
       });
       expect(await both(guard.port, 'shop.example')).to.deep.equal(['dropped', 403]);
@@ -51,8 +51,8 @@ describe('the egress guard', () => {
     });
 
     it('does not let a host pattern open loopback', async () => {
-      rig.dns.set('wiki.corp', '127.0.0.1');
-      const guard = await rig.guard('intranet', [
+      fixture.dns.set('wiki.corp', '127.0.0.1');
+      const guard = await fixture.guard('intranet', [
         `wiki.corp:${victim.port}`,
         `*.corp:${victim.port}`,
       ]);
@@ -61,44 +61,44 @@ describe('the egress guard', () => {
     });
 
     it('refuses a name with one public and one private address', async () => {
-      rig.dns.set('mixed.example', PUBLIC_V4, '127.0.0.1');
-      const guard = await rig.guard('public', [], { ports: [victim.port] });
+      fixture.dns.set('mixed.example', PUBLIC_V4, '127.0.0.1');
+      const guard = await fixture.guard('public', [], { ports: [victim.port] });
       expect(await both(guard.port, 'mixed.example')).to.deep.equal(['dropped', 403]);
       expect(victim.connections).to.equal(0);
     });
 
     it('refuses a name whose IPv4 address is public and whose IPv6 address is not', async () => {
-      const guard = await rig.guard('public', [], { ports: [victim.port] });
+      const guard = await fixture.guard('public', [], { ports: [victim.port] });
       for (const inside of ['::1', 'fd00:ec2::254', '::ffff:127.0.0.1']) {
-        rig.dns.set('six.example', PUBLIC_V4, inside);
+        fixture.dns.set('six.example', PUBLIC_V4, inside);
         expect(await both(guard.port, 'six.example'), inside).to.deep.equal(['dropped', 403]);
       }
-      rig.dns.set('four.example', '10.0.0.1', PUBLIC_V6);
+      fixture.dns.set('four.example', '10.0.0.1', PUBLIC_V6);
       expect(await both(guard.port, 'four.example')).to.deep.equal(['dropped', 403]);
       expect(victim.connections).to.equal(0);
     });
 
     it('decides anew when a name turns to another address, and asks once for each connection', async () => {
-      const other = await rig.tcp(undefined, '127.0.0.2');
-      const guard = await rig.guard('intranet', [
+      const other = await fixture.tcp(undefined, '127.0.0.2');
+      const guard = await fixture.guard('intranet', [
         `127.0.0.1:${victim.port}`,
         `127.0.0.1:${other.port}`,
       ]);
-      rig.dns.set('turn.example', '127.0.0.1');
-      expect((await rig.open(guard.port, `turn.example:${victim.port}`)).status).to.equal(200);
+      fixture.dns.set('turn.example', '127.0.0.1');
+      expect((await fixture.open(guard.port, `turn.example:${victim.port}`)).status).to.equal(200);
       // A and AAAA: what was checked is what was dialled
-      expect(rig.dns.queries('turn.example')).to.equal(2);
-      rig.dns.set('turn.example', '127.0.0.2');
-      expect((await rig.open(guard.port, `turn.example:${other.port}`)).status).to.equal(403);
-      expect(await rig.outcome(guard.port, `http://turn.example:${other.port}/`)).to.equal(
+      expect(fixture.dns.queries('turn.example')).to.equal(2);
+      fixture.dns.set('turn.example', '127.0.0.2');
+      expect((await fixture.open(guard.port, `turn.example:${other.port}`)).status).to.equal(403);
+      expect(await fixture.outcome(guard.port, `http://turn.example:${other.port}/`)).to.equal(
         'dropped',
       );
-      expect(rig.dns.queries('turn.example')).to.equal(6);
+      expect(fixture.dns.queries('turn.example')).to.equal(6);
       expect(other.connections).to.equal(0);
     });
 
     it('refuses loopback however it is written', async () => {
-      const guard = await rig.guard('public', [], { ports: [victim.port] });
+      const guard = await fixture.guard('public', [], { ports: [victim.port] });
       for (const host of [
         '127.0.0.1',
         '127.1',
@@ -113,35 +113,35 @@ describe('the egress guard', () => {
       ])
         expect(await both(guard.port, host), host).to.deep.equal(['dropped', 403]);
       expect(new Set(guard.denied.map(({ reason }) => reason))).to.deep.equal(new Set(['address']));
-      expect(rig.dns.queries()).to.equal(0);
+      expect(fixture.dns.queries()).to.equal(0);
       expect(victim.connections).to.equal(0);
     });
 
     it('takes localhost and what is below it for this machine, whatever the name server says', async () => {
-      rig.dns.set('localhost', PUBLIC_V4);
-      rig.dns.set('app.localhost', PUBLIC_V4);
-      const outside = await rig.guard('public', [], { ports: [victim.port] });
-      const inside = await rig.guard('intranet', [`127.0.0.1:${victim.port}`]);
+      fixture.dns.set('localhost', PUBLIC_V4);
+      fixture.dns.set('app.localhost', PUBLIC_V4);
+      const outside = await fixture.guard('public', [], { ports: [victim.port] });
+      const inside = await fixture.guard('intranet', [`127.0.0.1:${victim.port}`]);
       for (const name of ['localhost', 'app.localhost', 'LOCALHOST.']) {
         expect(await both(outside.port, name), name).to.deep.equal(['dropped', 403]);
         expect(await both(inside.port, name), name).to.deep.equal(['200', 200]);
       }
-      expect(rig.dns.queries()).to.equal(0);
+      expect(fixture.dns.queries()).to.equal(0);
     });
 
     it('refuses a name with odd characters and a port that is open to nobody, without asking a name server', async () => {
-      const guard = await rig.guard('public', []);
+      const guard = await fixture.guard('public', []);
       for (const host of ['ex$mple.com', 'a,b', 'a..b', '1.2.3.400', `${'a'.repeat(64)}.example`])
         expect(await both(guard.port, host, 80), host).to.deep.equal(['dropped', 403]);
       expect(new Set(guard.denied.map(({ reason }) => reason))).to.deep.equal(new Set(['name']));
       guard.denied.length = 0;
       expect(await both(guard.port, 'shop.example', 22)).to.deep.equal(['dropped', 403]);
       expect(guard.reasons()).to.deep.equal(['shop.example:22 port', 'shop.example:22 port']);
-      expect(rig.dns.queries()).to.equal(0);
+      expect(fixture.dns.queries()).to.equal(0);
     });
 
     it('refuses everything until it is admitted, and says so once', async () => {
-      const guard = await rig.guard(undefined, [`127.0.0.1:${victim.port}`]);
+      const guard = await fixture.guard(undefined, [`127.0.0.1:${victim.port}`]);
       expect(await both(guard.port, '127.0.0.1')).to.deep.equal(['dropped', 403]);
       expect(guard.reasons()).to.deep.equal([`127.0.0.1:${victim.port} closed`]);
       expect(guard.counts()).to.deep.equal({ requests: 0, bytes: 0, open: 0 });
@@ -153,20 +153,20 @@ describe('the egress guard', () => {
 
   describe('looking names up', () => {
     it('gives up on a silent name server in time, and calls that unresolved, not refused', async () => {
-      rig.dns.misbehave('silent.example', 'silent');
-      const guard = await rig.guard('public', [], { dnsTimeoutMs: 1_200 });
+      fixture.dns.misbehave('silent.example', 'silent');
+      const guard = await fixture.guard('public', [], { dnsTimeoutMs: 1_200 });
       const ended = await Promise.all([
-        rig.outcome(guard.port, 'http://silent.example/'),
-        rig.open(guard.port, 'silent.example:443'),
+        fixture.outcome(guard.port, 'http://silent.example/'),
+        fixture.open(guard.port, 'silent.example:443'),
       ]);
       expect([ended[0], ended[1].status]).to.deep.equal(['dropped', 502]);
       expect(guard.denied.map(({ reason }) => reason)).to.deep.equal(['unresolved', 'unresolved']);
     });
 
     it('ends the look-ups under way when it is told to', async () => {
-      rig.dns.misbehave('silent.example', 'silent');
-      const names = createNames([rig.dns.address], 60_000);
-      const asked = rig.dns.asked('silent.example');
+      fixture.dns.misbehave('silent.example', 'silent');
+      const names = createNames([fixture.dns.address], 60_000);
+      const asked = fixture.dns.asked('silent.example');
       const waiting = names.addresses('silent.example').catch((error: Error) => error.name);
       await asked;
       names.cancel();
@@ -175,15 +175,15 @@ describe('the egress guard', () => {
 
     it('reports allowed servers that refuse the connection, and no others', async () => {
       const port = await freePort();
-      rig.dns.set('shop.example', '127.0.0.1');
-      const guard = await rig.guard('intranet', [`127.0.0.1:${port}`]);
+      fixture.dns.set('shop.example', '127.0.0.1');
+      const guard = await fixture.guard('intranet', [`127.0.0.1:${port}`]);
       expect(await both(guard.port, 'shop.example', port)).to.deep.equal(['dropped', 502]);
       expect(guard.refused).to.deep.equal(Array(2).fill(`shop.example:${port}`));
       expect(guard.reasons()).to.deep.equal([]);
-      const closed = await rig.guard('public', [], { ports: [port] });
+      const closed = await fixture.guard('public', [], { ports: [port] });
       expect(await both(closed.port, 'shop.example', port)).to.deep.equal(['dropped', 403]);
       expect(closed.refused).to.deep.equal([]);
-      const behindProxy = await rig.guard('intranet', [`127.0.0.1:${port}`], {
+      const behindProxy = await fixture.guard('intranet', [`127.0.0.1:${port}`], {
         upstreamProxy: `http://127.0.0.1:${port}`,
       });
       expect(await both(behindProxy.port, 'shop.example', port)).to.deep.equal(['dropped', 502]);
@@ -191,8 +191,8 @@ describe('the egress guard', () => {
     });
 
     it('calls a name that does not exist unresolved', async () => {
-      rig.dns.misbehave('broken.example', 'servfail');
-      const guard = await rig.guard('public', []);
+      fixture.dns.misbehave('broken.example', 'servfail');
+      const guard = await fixture.guard('public', []);
       for (const name of ['missing.example', 'broken.example'])
         expect(await both(guard.port, name, 443)).to.deep.equal(['dropped', 502]);
       expect(new Set(guard.denied.map(({ reason }) => reason))).to.deep.equal(
@@ -201,39 +201,40 @@ describe('the egress guard', () => {
     });
 
     it('uses the family that answered when the other one fails or is silent', async () => {
-      const guard = await rig.guard('intranet', [`127.0.0.1:${victim.port}`], {
+      const guard = await fixture.guard('intranet', [`127.0.0.1:${victim.port}`], {
         dnsTimeoutMs: 200,
       });
       for (const how of ['servfail', 'silent'] as const) {
-        rig.dns.set('half.example', '127.0.0.1');
-        rig.dns.misbehave('half.example', how, 'AAAA');
-        expect((await rig.open(guard.port, `half.example:${victim.port}`)).status, how).to.equal(
-          200,
-        );
+        fixture.dns.set('half.example', '127.0.0.1');
+        fixture.dns.misbehave('half.example', how, 'AAAA');
+        expect(
+          (await fixture.open(guard.port, `half.example:${victim.port}`)).status,
+          how,
+        ).to.equal(200);
       }
     });
 
     it('asks for the name itself and never for one with a search domain', async () => {
-      const guard = await rig.guard('public', []);
-      expect((await rig.open(guard.port, 'wiki:443')).status).to.equal(502);
-      expect([rig.dns.queries('wiki'), rig.dns.queries()]).to.deep.equal([2, 2]);
+      const guard = await fixture.guard('public', []);
+      expect((await fixture.open(guard.port, 'wiki:443')).status).to.equal(502);
+      expect([fixture.dns.queries('wiki'), fixture.dns.queries()]).to.deep.equal([2, 2]);
     });
 
     it('reads an answer that is too long for one datagram, and refuses it for one address among many', async () => {
-      const wide = await rig.web(undefined, '0.0.0.0');
-      const guard = await rig.guard('intranet', [`127.0.0.0/24:${wide.port}`]);
+      const wide = await fixture.web(undefined, '0.0.0.0');
+      const guard = await fixture.guard('intranet', [`127.0.0.0/24:${wide.port}`]);
       const many = Array.from({ length: 60 }, (_, n) => `127.0.0.${n + 1}`);
-      rig.dns.set('many.example', ...many);
-      expect((await rig.open(guard.port, `many.example:${wide.port}`)).status).to.equal(200);
-      rig.dns.set('many.example', ...many, '127.0.1.1');
-      expect((await rig.open(guard.port, `many.example:${wide.port}`)).status).to.equal(403);
+      fixture.dns.set('many.example', ...many);
+      expect((await fixture.open(guard.port, `many.example:${wide.port}`)).status).to.equal(200);
+      fixture.dns.set('many.example', ...many, '127.0.1.1');
+      expect((await fixture.open(guard.port, `many.example:${wide.port}`)).status).to.equal(403);
       expect(wide.connections).to.equal(1);
     });
 
     it('tries the next checked address when the first does not answer', async () => {
-      const guard = await rig.guard('intranet', [`127.0.0.0/8:${victim.port}`]);
-      rig.dns.set('two.example', '127.0.0.3', '127.0.0.1'); // nobody listens on the first
-      const tunnel = await rig.open(guard.port, `two.example:${victim.port}`);
+      const guard = await fixture.guard('intranet', [`127.0.0.0/8:${victim.port}`]);
+      fixture.dns.set('two.example', '127.0.0.3', '127.0.0.1'); // nobody listens on the first
+      const tunnel = await fixture.open(guard.port, `two.example:${victim.port}`);
       expect(tunnel.status).to.equal(200);
       tunnel.socket.write('GET / HTTP/1.0\r\n\r\n');
       expect(await tunnel.rest).to.match(/the inside$/);
@@ -242,19 +243,19 @@ describe('the egress guard', () => {
 
   describe('when it ends', () => {
     it('ends tunnels, idle connections and look-ups under way at once', async () => {
-      const echo = await rig.tcp();
-      rig.dns.misbehave('silent.example', 'silent');
-      const guard = await rig.guard(
+      const echo = await fixture.tcp();
+      fixture.dns.misbehave('silent.example', 'silent');
+      const guard = await fixture.guard(
         'intranet',
         [`127.0.0.1:${echo.port}`, `127.0.0.1:${victim.port}`],
         { dnsTimeoutMs: 60_000 },
       );
-      const idle = await rig.raw(guard.port);
-      const tunnel = await rig.open(guard.port, `127.0.0.1:${echo.port}`);
+      const idle = await fixture.raw(guard.port);
+      const tunnel = await fixture.open(guard.port, `127.0.0.1:${echo.port}`);
       // leaves a kept connection behind
-      expect(await rig.outcome(guard.port, `http://127.0.0.1:${victim.port}/`)).to.equal('200');
-      const asked = rig.dns.asked('silent.example');
-      const waiting = rig.outcome(guard.port, 'http://silent.example/');
+      expect(await fixture.outcome(guard.port, `http://127.0.0.1:${victim.port}/`)).to.equal('200');
+      const asked = fixture.dns.asked('silent.example');
+      const waiting = fixture.outcome(guard.port, 'http://silent.example/');
       await asked;
       const far = [...echo.sockets, ...victim.sockets].map(socket => once(socket, 'close'));
       expect(far).to.have.length(2);

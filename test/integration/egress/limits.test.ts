@@ -3,34 +3,37 @@ import { Agent, createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { type EgressRig, egressRig } from '../../support/egress-rig.ts';
+import { type EgressFixture, egressFixture } from '../../support/egress-fixture.ts';
 
 describe('the egress guard', () => {
-  let rig: EgressRig;
+  let fixture: EgressFixture;
 
   beforeEach(async () => {
-    rig = await egressRig();
+    fixture = await egressFixture();
   });
-  afterEach(() => rig.close());
+  afterEach(() => fixture.close());
 
   /** A guard through which one port of loopback is open. */
-  const open = (port: number, config = {}) => rig.guard('intranet', [`127.0.0.1:${port}`], config);
+  const open = (port: number, config = {}) =>
+    fixture.guard('intranet', [`127.0.0.1:${port}`], config);
 
   describe('with limits', () => {
     it('cuts everything at the last byte, says so once, and opens nothing any more', async () => {
-      const victim = await rig.tcp(socket => socket.end(Buffer.alloc(300_000)));
-      const echo = await rig.tcp();
-      const guard = await rig.guard(
+      const victim = await fixture.tcp(socket => socket.end(Buffer.alloc(300_000)));
+      const echo = await fixture.tcp();
+      const guard = await fixture.guard(
         'intranet',
         [`127.0.0.1:${victim.port}`, `127.0.0.1:${echo.port}`],
         { maxBytes: 200_000 },
       );
-      const bystander = await rig.open(guard.port, `127.0.0.1:${echo.port}`);
-      const tunnel = await rig.open(guard.port, `127.0.0.1:${victim.port}`);
+      const bystander = await fixture.open(guard.port, `127.0.0.1:${echo.port}`);
+      const tunnel = await fixture.open(guard.port, `127.0.0.1:${victim.port}`);
       expect((await tunnel.rest).length).to.be.at.most(200_000);
       await bystander.rest;
-      expect((await rig.open(guard.port, `127.0.0.1:${victim.port}`)).status).to.equal(403);
-      expect(await rig.outcome(guard.port, `http://127.0.0.1:${victim.port}/`)).to.equal('dropped');
+      expect((await fixture.open(guard.port, `127.0.0.1:${victim.port}`)).status).to.equal(403);
+      expect(await fixture.outcome(guard.port, `http://127.0.0.1:${victim.port}/`)).to.equal(
+        'dropped',
+      );
       expect(guard.reasons()).to.deep.equal([`127.0.0.1:${victim.port} bytes`]);
       expect(guard.counts().open).to.equal(0);
     });
@@ -38,68 +41,68 @@ describe('the egress guard', () => {
     it('closes one connection, and logs why, when its event handler fails', async () => {
       const lines: string[] = [];
       const log = pino({}, { write: (line: string) => void lines.push(line) });
-      const victim = await rig.tcp(socket => socket.write(Buffer.alloc(300_000)));
-      const echo = await rig.tcp();
+      const victim = await fixture.tcp(socket => socket.write(Buffer.alloc(300_000)));
+      const echo = await fixture.tcp();
       const allow = [victim, echo].map(({ port }) => `127.0.0.1:${port}`);
-      const guard = await rig.guard('intranet', allow, { maxBytes: 200_000 }, log);
+      const guard = await fixture.guard('intranet', allow, { maxBytes: 200_000 }, log);
       guard.onDenied(() => {
         throw new Error('a bug');
       });
-      const tunnel = await rig.open(guard.port, allow[0]!);
+      const tunnel = await fixture.open(guard.port, allow[0]!);
       await tunnel.rest;
-      expect((await rig.open(guard.port, allow[1]!)).status).to.equal(403);
+      expect((await fixture.open(guard.port, allow[1]!)).status).to.equal(403);
       expect(lines.join('')).to.include('a bug');
     });
 
     it('counts what a page sends', async () => {
-      const victim = await rig.tcp(() => {});
+      const victim = await fixture.tcp(() => {});
       const guard = await open(victim.port, { maxBytes: 200_000 });
-      const tunnel = await rig.open(guard.port, `127.0.0.1:${victim.port}`);
+      const tunnel = await fixture.open(guard.port, `127.0.0.1:${victim.port}`);
       tunnel.socket.write(Buffer.alloc(300_000));
       await tunnel.rest;
       expect(guard.reasons()).to.deep.equal([`127.0.0.1:${victim.port} bytes`]);
     });
 
     it('counts the bodies and heads of plain requests both ways', async () => {
-      const victim = await rig.web((request, response) =>
+      const victim = await fixture.web((request, response) =>
         request.resume().on('end', () => response.end('x'.repeat(50_000))),
       );
       const guard = await open(victim.port, { maxBytes: 100_000 });
       const url = `http://127.0.0.1:${victim.port}/`;
       expect(
-        (await rig.get(guard.port, url, { method: 'POST', body: 'y'.repeat(40_000) })).status,
+        (await fixture.get(guard.port, url, { method: 'POST', body: 'y'.repeat(40_000) })).status,
       ).to.equal(200);
       expect(guard.counts().bytes).to.be.within(90_050, 91_000);
-      const cut = await rig.get(guard.port, url).catch(error => error.code);
+      const cut = await fixture.get(guard.port, url).catch(error => error.code);
       expect(cut).to.equal('ECONNRESET');
       expect(guard.reasons()).to.deep.equal([`127.0.0.1:${victim.port} bytes`]);
     });
 
     it('holds so many connections at once and no more, until one ends', async () => {
-      const victim = await rig.tcp();
+      const victim = await fixture.tcp();
       const guard = await open(victim.port, { maxConnections: 3 });
       const authority = `127.0.0.1:${victim.port}`;
-      const tunnels = await Promise.all([1, 2, 3].map(() => rig.open(guard.port, authority)));
-      expect((await rig.open(guard.port, authority)).status).to.equal(403);
-      expect(await rig.outcome(guard.port, `http://${authority}/`)).to.equal('dropped');
+      const tunnels = await Promise.all([1, 2, 3].map(() => fixture.open(guard.port, authority)));
+      expect((await fixture.open(guard.port, authority)).status).to.equal(403);
+      expect(await fixture.outcome(guard.port, `http://${authority}/`)).to.equal('dropped');
       expect(guard.reasons()).to.deep.equal([`${authority} connections`]);
       expect([victim.connections, guard.counts().open]).to.deep.equal([3, 3]);
       tunnels[0]!.socket.end();
       await tunnels[0]!.rest;
-      expect((await rig.open(guard.port, authority)).status).to.equal(200);
+      expect((await fixture.open(guard.port, authority)).status).to.equal(200);
     });
 
     it('serves 500 requests and tunnels together, and not one more', async () => {
-      const victim = await rig.web();
+      const victim = await fixture.web();
       const guard = await open(victim.port);
       const url = `http://127.0.0.1:${victim.port}/`;
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       for (let n = 0; n < 499; n++)
-        expect((await rig.get(guard.port, url, { agent })).status).to.equal(200);
+        expect((await fixture.get(guard.port, url, { agent })).status).to.equal(200);
       agent.destroy();
-      expect((await rig.open(guard.port, `127.0.0.1:${victim.port}`)).status).to.equal(200);
-      expect(await rig.outcome(guard.port, url)).to.equal('dropped');
-      expect((await rig.open(guard.port, `127.0.0.1:${victim.port}`)).status).to.equal(403);
+      expect((await fixture.open(guard.port, `127.0.0.1:${victim.port}`)).status).to.equal(200);
+      expect(await fixture.outcome(guard.port, url)).to.equal('dropped');
+      expect((await fixture.open(guard.port, `127.0.0.1:${victim.port}`)).status).to.equal(403);
       expect(guard.reasons()).to.deep.equal([`127.0.0.1:${victim.port} requests`]);
       expect(guard.counts().requests).to.equal(500);
     });
@@ -122,19 +125,19 @@ describe('the egress guard', () => {
         if (head.length > 0) far.write(head);
         far.pipe(socket).pipe(far);
       });
-      const proxy = await rig.tcp(socket => server.emit('connection', socket));
-      rig.dns.set('proxy.corp', '127.0.0.1');
+      const proxy = await fixture.tcp(socket => server.emit('connection', socket));
+      fixture.dns.set('proxy.corp', '127.0.0.1');
       return { told, upstreamProxy: `http://me:p%40ss@proxy.corp:${proxy.port}`, proxy };
     }
 
     it('asks it for the checked address, not for the name, also for plain http', async () => {
-      const victim = await rig.web((request, response) => response.end(request.headers.host));
+      const victim = await fixture.web((request, response) => response.end(request.headers.host));
       const { told, upstreamProxy } = await companyProxy();
       const guard = await open(victim.port, { upstreamProxy });
-      rig.dns.set('shop.example', '127.0.0.1');
-      const { body } = await rig.get(guard.port, `http://shop.example:${victim.port}/`);
+      fixture.dns.set('shop.example', '127.0.0.1');
+      const { body } = await fixture.get(guard.port, `http://shop.example:${victim.port}/`);
       expect(body).to.equal(`shop.example:${victim.port}`);
-      expect((await rig.open(guard.port, `shop.example:${victim.port}`)).status).to.equal(200);
+      expect((await fixture.open(guard.port, `shop.example:${victim.port}`)).status).to.equal(200);
       const authority = `127.0.0.1:${victim.port}`;
       expect(told).to.deep.equal(
         Array(2).fill(`${authority} ${authority} Basic ${btoa('me:p@ss')}`),
@@ -143,32 +146,32 @@ describe('the egress guard', () => {
 
     it('never asks it for what is refused', async () => {
       const { upstreamProxy, proxy } = await companyProxy();
-      const guard = await rig.guard('public', [], { upstreamProxy });
-      rig.dns.set('shop.example', '10.0.0.1');
-      expect((await rig.open(guard.port, 'shop.example:443')).status).to.equal(403);
+      const guard = await fixture.guard('public', [], { upstreamProxy });
+      fixture.dns.set('shop.example', '10.0.0.1');
+      expect((await fixture.open(guard.port, 'shop.example:443')).status).to.equal(403);
       expect(proxy.connections).to.equal(0);
     });
 
     it('calls a host unreachable when it says no, and shows its answer to no page', async () => {
       const { told, upstreamProxy } = await companyProxy(407);
       const guard = await open(9, { upstreamProxy });
-      expect((await rig.open(guard.port, '127.0.0.1:9')).status).to.equal(502);
-      expect(await rig.outcome(guard.port, 'http://127.0.0.1:9/')).to.equal('dropped');
+      expect((await fixture.open(guard.port, '127.0.0.1:9')).status).to.equal(502);
+      expect(await fixture.outcome(guard.port, 'http://127.0.0.1:9/')).to.equal('dropped');
       expect(told).to.have.length(2);
     });
 
     it('gives up on a silent one in time, and at once when the guard ends', async () => {
       const asked = Promise.withResolvers<Socket>();
-      const silent = await rig.tcp(socket => socket.once('data', () => asked.resolve(socket)));
+      const silent = await fixture.tcp(socket => socket.once('data', () => asked.resolve(socket)));
       const upstreamProxy = `http://127.0.0.1:${silent.port}`;
       const patient = await open(9, { upstreamProxy, connectTimeoutMs: 60_000 });
-      const waiting = rig.outcome(patient.port, 'http://127.0.0.1:9/');
+      const waiting = fixture.outcome(patient.port, 'http://127.0.0.1:9/');
       const ended = once(await asked.promise, 'close');
       await patient.close();
       await ended;
       expect(await waiting).to.equal('dropped');
       const hasty = await open(9, { upstreamProxy, connectTimeoutMs: 50 });
-      expect((await rig.open(hasty.port, '127.0.0.1:9')).status).to.equal(502);
+      expect((await fixture.open(hasty.port, '127.0.0.1:9')).status).to.equal(502);
     });
   });
 });

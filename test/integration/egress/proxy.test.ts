@@ -2,25 +2,25 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { type EgressRig, egressRig } from '../../support/egress-rig.ts';
+import { type EgressFixture, egressFixture } from '../../support/egress-fixture.ts';
 
 const LOOPBACK = '127.0.0.0/8';
 
 describe('the egress guard as a proxy', () => {
-  let rig: EgressRig;
+  let fixture: EgressFixture;
 
   beforeEach(async () => {
-    rig = await egressRig();
+    fixture = await egressFixture();
   });
-  afterEach(() => rig.close());
+  afterEach(() => fixture.close());
 
   /** A guard through which one port of loopback is open. */
   const open = (port: number, config = {}) =>
-    rig.guard('intranet', [`${LOOPBACK}:${port}`, `[::1]:${port}`], config);
+    fixture.guard('intranet', [`${LOOPBACK}:${port}`, `[::1]:${port}`], config);
 
   describe('for plain http', () => {
     it('passes method, path, fields and body on, and takes the host from the URL', async () => {
-      const victim = await rig.web(async (request, response) => {
+      const victim = await fixture.web(async (request, response) => {
         let body = '';
         for await (const chunk of request) body += chunk;
         response.end(
@@ -33,21 +33,25 @@ describe('the egress guard as a proxy', () => {
         );
       });
       const guard = await open(victim.port);
-      rig.dns.set('shop.example', '127.0.0.1');
-      const answer = await rig.get(guard.port, `http://shop.example:${victim.port}/a/../b?c=%20d`, {
-        method: 'PUT',
-        body: 'ten pages',
-        headers: {
-          Host: 'other.example',
-          'X-Own': 'kept',
-          'Proxy-Authorization': 'Basic c2VjcmV0',
-          'Proxy-Connection': 'keep-alive',
-          Connection: 'X-Private',
-          'X-Private': 'dropped',
-          TE: 'trailers',
-          'Content-Length': '9',
+      fixture.dns.set('shop.example', '127.0.0.1');
+      const answer = await fixture.get(
+        guard.port,
+        `http://shop.example:${victim.port}/a/../b?c=%20d`,
+        {
+          method: 'PUT',
+          body: 'ten pages',
+          headers: {
+            Host: 'other.example',
+            'X-Own': 'kept',
+            'Proxy-Authorization': 'Basic c2VjcmV0',
+            'Proxy-Connection': 'keep-alive',
+            Connection: 'X-Private',
+            'X-Private': 'dropped',
+            TE: 'trailers',
+            'Content-Length': '9',
+          },
         },
-      });
+      );
       const seen = JSON.parse(answer.body);
       expect([seen.method, seen.url, seen.body]).to.deep.equal([
         'PUT',
@@ -63,9 +67,9 @@ describe('the egress guard as a proxy', () => {
     });
 
     it('passes a body without a length on, for a method that usually has none', async () => {
-      const victim = await rig.web((request, response) => request.pipe(response));
+      const victim = await fixture.web((request, response) => request.pipe(response));
       const guard = await open(victim.port);
-      const answer = await rig.get(guard.port, `http://127.0.0.1:${victim.port}/`, {
+      const answer = await fixture.get(guard.port, `http://127.0.0.1:${victim.port}/`, {
         method: 'DELETE',
         body: 'chunks',
         headers: { 'Transfer-Encoding': 'chunked' },
@@ -74,7 +78,7 @@ describe('the egress guard as a proxy', () => {
     });
 
     it('passes status, fields and repeated fields back, without those of the connection', async () => {
-      const victim = await rig.web((_request, response) => {
+      const victim = await fixture.web((_request, response) => {
         const fields = [
           'Set-Cookie',
           'a=1',
@@ -100,7 +104,7 @@ describe('the egress guard as a proxy', () => {
         response.end(Buffer.from('no')); // a string would make Node write the head as UTF-8
       });
       const guard = await open(victim.port);
-      const answer = await rig.get(guard.port, `http://127.0.0.1:${victim.port}/`);
+      const answer = await fixture.get(guard.port, `http://127.0.0.1:${victim.port}/`);
       expect([answer.status, answer.body]).to.deep.equal([404, 'no']);
       expect(answer.rawHeaders.slice(0, 8)).to.deep.equal([
         'Set-Cookie',
@@ -118,29 +122,29 @@ describe('the egress guard as a proxy', () => {
 
     it('streams a large answer through unchanged', async () => {
       const content = randomBytes(8 * 2 ** 20).toString('base64');
-      const victim = await rig.web((_request, response) => response.end(content));
+      const victim = await fixture.web((_request, response) => response.end(content));
       const guard = await open(victim.port);
-      const { body } = await rig.get(guard.port, `http://127.0.0.1:${victim.port}/`);
+      const { body } = await fixture.get(guard.port, `http://127.0.0.1:${victim.port}/`);
       const hash = (text: string) => createHash('sha256').update(text).digest('hex');
       expect(hash(body)).to.equal(hash(content));
       expect(guard.counts().bytes).to.be.within(content.length, content.length + 2_000);
     });
 
     it('uses a connection again for the same host and port, and for no other name', async () => {
-      const victim = await rig.web();
+      const victim = await fixture.web();
       const guard = await open(victim.port);
-      rig.dns.set('one.example', '127.0.0.1');
-      rig.dns.set('two.example', '127.0.0.1');
+      fixture.dns.set('one.example', '127.0.0.1');
+      fixture.dns.set('two.example', '127.0.0.1');
       for (const host of ['one.example', 'one.example', 'one.example'])
-        expect(await rig.outcome(guard.port, `http://${host}:${victim.port}/`)).to.equal('200');
-      expect([victim.connections, rig.dns.queries('one.example')]).to.deep.equal([1, 2]);
-      await rig.outcome(guard.port, `http://two.example:${victim.port}/`);
-      expect([victim.connections, rig.dns.queries('two.example')]).to.deep.equal([2, 2]);
+        expect(await fixture.outcome(guard.port, `http://${host}:${victim.port}/`)).to.equal('200');
+      expect([victim.connections, fixture.dns.queries('one.example')]).to.deep.equal([1, 2]);
+      await fixture.outcome(guard.port, `http://two.example:${victim.port}/`);
+      expect([victim.connections, fixture.dns.queries('two.example')]).to.deep.equal([2, 2]);
     });
 
     it('asks again on a new connection when a kept one turns out to be closed', async () => {
       let asked = 0;
-      const victim = await rig.web((request, response) => {
+      const victim = await fixture.web((request, response) => {
         asked += 1;
         if (asked === 2) request.socket.destroy();
         else response.end('here');
@@ -148,8 +152,8 @@ describe('the egress guard as a proxy', () => {
       const guard = await open(victim.port);
       const url = `http://127.0.0.1:${victim.port}/`;
       expect([
-        await rig.outcome(guard.port, url),
-        await rig.outcome(guard.port, url),
+        await fixture.outcome(guard.port, url),
+        await fixture.outcome(guard.port, url),
       ]).to.deep.equal(['200', '200']);
       expect([asked, victim.connections]).to.deep.equal([3, 2]);
     });
@@ -157,15 +161,15 @@ describe('the egress guard as a proxy', () => {
     it('never repeats a request that may have changed something, or whose body is gone', async () => {
       for (const method of ['POST', 'GET']) {
         let asked = 0;
-        const victim = await rig.web((request, response) => {
+        const victim = await fixture.web((request, response) => {
           asked += 1;
           if (asked === 2) request.resume().on('end', () => request.socket.destroy());
           else response.end('here');
         });
         const guard = await open(victim.port);
         const url = `http://127.0.0.1:${victim.port}/`;
-        await rig.get(guard.port, url);
-        const again = await rig
+        await fixture.get(guard.port, url);
+        const again = await fixture
           .get(guard.port, url, { method, body: 'order', headers: { 'Content-Length': '5' } })
           .catch(error => error.code);
         expect([again, asked], method).to.deep.equal(['ECONNRESET', 2]);
@@ -187,10 +191,10 @@ describe('the egress guard as a proxy', () => {
         'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
         '',
       ]) {
-        const victim = await rig.tcp(socket => socket.once('data', () => socket.end(bytes)));
+        const victim = await fixture.tcp(socket => socket.once('data', () => socket.end(bytes)));
         const guard = await open(victim.port);
         expect(
-          await rig.outcome(guard.port, `http://127.0.0.1:${victim.port}/`),
+          await fixture.outcome(guard.port, `http://127.0.0.1:${victim.port}/`),
           JSON.stringify(bytes),
         ).to.equal('dropped');
         await guard.close();
@@ -199,18 +203,18 @@ describe('the egress guard as a proxy', () => {
     });
 
     it('cuts the answer short when the far end does', async () => {
-      const victim = await rig.tcp(socket =>
+      const victim = await fixture.tcp(socket =>
         socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')),
       );
       const guard = await open(victim.port);
-      const answer = await rig
+      const answer = await fixture
         .get(guard.port, `http://127.0.0.1:${victim.port}/`)
         .catch(error => error.code);
       expect(answer).to.equal('ECONNRESET');
     });
 
     it('refuses whoever speaks to the port without a proxy in mind, and garbage', async () => {
-      const victim = await rig.web();
+      const victim = await fixture.web();
       const guard = await open(victim.port);
       const texts = [
         'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n',
@@ -222,20 +226,20 @@ describe('the egress guard as a proxy', () => {
         ...texts,
         `GET https://127.0.0.1:${victim.port}/ HTTP/1.1\r\nHost: a\r\n\r\n`,
       ]) {
-        const socket = await rig.raw(guard.port);
+        const socket = await fixture.raw(guard.port);
         socket.end(text, 'latin1');
         const bytes: Buffer[] = await socket.toArray().catch(() => []);
         expect(Buffer.concat(bytes).toString(), JSON.stringify(text)).to.equal('');
       }
       expect(victim.connections).to.equal(0);
-      expect(await rig.outcome(guard.port, `http://127.0.0.1:${victim.port}/`)).to.equal('200');
+      expect(await fixture.outcome(guard.port, `http://127.0.0.1:${victim.port}/`)).to.equal('200');
     });
 
     it('ends the far connection when the client goes away', async () => {
       const reached = Promise.withResolvers<Socket>();
-      const victim = await rig.web(request => reached.resolve(request.socket));
+      const victim = await fixture.web(request => reached.resolve(request.socket));
       const guard = await open(victim.port);
-      const client = await rig.raw(guard.port);
+      const client = await fixture.raw(guard.port);
       client.write(`GET http://127.0.0.1:${victim.port}/ HTTP/1.1\r\nHost: a\r\n\r\n`);
       const far = await reached.promise;
       expect(guard.counts().open).to.equal(1);
@@ -245,20 +249,20 @@ describe('the egress guard as a proxy', () => {
     });
 
     it('reaches IPv6 addresses', async function () {
-      const victim = await rig.web(undefined, '::1').catch(() => this.skip());
+      const victim = await fixture.web(undefined, '::1').catch(() => this.skip());
       const guard = await open(victim.port);
-      expect((await rig.get(guard.port, `http://[::1]:${victim.port}/`)).body).to.equal(
+      expect((await fixture.get(guard.port, `http://[::1]:${victim.port}/`)).body).to.equal(
         'the inside',
       );
-      expect((await rig.open(guard.port, `[::1]:${victim.port}`)).status).to.equal(200);
+      expect((await fixture.open(guard.port, `[::1]:${victim.port}`)).status).to.equal(200);
     });
   });
 
   describe('for tunnels', () => {
     it('carries bytes both ways, those sent along with the CONNECT included', async () => {
-      const victim = await rig.tcp();
+      const victim = await fixture.tcp();
       const guard = await open(victim.port);
-      const client = await rig.raw(guard.port);
+      const client = await fixture.raw(guard.port);
       client.write(`CONNECT 127.0.0.1:${victim.port} HTTP/1.1\r\nHost: a\r\n\r\nearly`);
       let whole = '';
       for await (const chunk of client) {
@@ -266,16 +270,16 @@ describe('the egress guard as a proxy', () => {
         if (whole.endsWith('early')) break;
       }
       expect(whole).to.equal('HTTP/1.1 200 Connection established\r\n\r\nearly');
-      const tunnel = await rig.open(guard.port, `127.0.0.1:${victim.port}`);
+      const tunnel = await fixture.open(guard.port, `127.0.0.1:${victim.port}`);
       tunnel.socket.end('late');
       expect(await tunnel.rest).to.equal('late');
       expect(guard.counts()).to.include({ requests: 2, bytes: 18 });
     });
 
     it('answers a broken authority with 400, a refusal with 403 and an unreachable host with 502, all without a body', async () => {
-      const gone = await rig.tcp();
+      const gone = await fixture.tcp();
       await new Promise(resolve => gone.server.close(resolve));
-      const guard = await rig.guard('intranet', [`127.0.0.1:${gone.port}`]);
+      const guard = await fixture.guard('intranet', [`127.0.0.1:${gone.port}`]);
       const cases: [string, number][] = [
         ['user@127.0.0.1:80', 400],
         ['127.0.0.1', 400],
@@ -286,7 +290,7 @@ describe('the egress guard as a proxy', () => {
         [`127.0.0.1:${gone.port}`, 502],
       ];
       for (const [authority, status] of cases) {
-        const tunnel = await rig.open(guard.port, authority);
+        const tunnel = await fixture.open(guard.port, authority);
         expect(tunnel.status, authority).to.equal(status);
         expect(tunnel.headers, authority).to.include({
           'content-length': '0',
@@ -295,21 +299,23 @@ describe('the egress guard as a proxy', () => {
         expect(await tunnel.rest, authority).to.equal('');
       }
       expect(guard.reasons()).to.deep.equal(['10.0.0.1:443 address']);
-      expect(await rig.outcome(guard.port, `http://127.0.0.1:${gone.port}/`)).to.equal('dropped');
+      expect(await fixture.outcome(guard.port, `http://127.0.0.1:${gone.port}/`)).to.equal(
+        'dropped',
+      );
     });
 
     it('ends each side when the other goes away, orderly or not', async () => {
-      const victim = await rig.tcp(() => {});
+      const victim = await fixture.tcp(() => {});
       const guard = await open(victim.port);
       for (const leave of [
         (socket: Socket) => socket.destroy(),
         (socket: Socket) => socket.resetAndDestroy(),
       ]) {
-        const first = await rig.open(guard.port, `127.0.0.1:${victim.port}`);
+        const first = await fixture.open(guard.port, `127.0.0.1:${victim.port}`);
         const far = once([...victim.sockets][0]!, 'close');
         leave(first.socket);
         await far;
-        const second = await rig.open(guard.port, `127.0.0.1:${victim.port}`);
+        const second = await fixture.open(guard.port, `127.0.0.1:${victim.port}`);
         const near = once(second.socket, 'close');
         for (const socket of victim.sockets) leave(socket);
         await near;
@@ -317,9 +323,9 @@ describe('the egress guard as a proxy', () => {
     });
 
     it('ends a tunnel on which nothing moves', async () => {
-      const victim = await rig.tcp(() => {});
+      const victim = await fixture.tcp(() => {});
       const guard = await open(victim.port, { idleTimeoutMs: 50 });
-      const tunnel = await rig.open(guard.port, `127.0.0.1:${victim.port}`);
+      const tunnel = await fixture.open(guard.port, `127.0.0.1:${victim.port}`);
       expect(await tunnel.rest).to.equal('');
       expect(guard.denied).to.deep.equal([]);
     });

@@ -2,31 +2,41 @@ import { expect } from 'chai';
 import { BODY_TIMES } from '../../../api/http/body.ts';
 import { createByteBudget } from '../../../api/http/byte-budget.ts';
 import { heldByOthers } from '../../support/held-budget.ts';
-import { type HttpRig, type HttpRigOptions, httpRig, renderHead } from '../../support/http-rig.ts';
-import { type LeaseRig, leaseRig, type TestAccount, until } from '../../support/lease-rig.ts';
+import {
+  type HttpFixture,
+  type HttpRigOptions,
+  httpFixture,
+  renderHead,
+} from '../../support/http-fixture.ts';
+import {
+  type LeaseFixture,
+  leaseFixture,
+  type TestAccount,
+  until,
+} from '../../support/lease-fixture.ts';
 
 const KIB = 1_024;
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 const TIMES = { silentMs: 10_000, totalMs: 60_000 };
 
 describe('the share of an account in the bytes that one process holds', () => {
-  let rig: LeaseRig;
-  let http: HttpRig;
+  let fixture: LeaseFixture;
+  let http: HttpFixture;
   let account: TestAccount;
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
   beforeEach(async () => {
-    account = await rig.account('scale');
+    account = await fixture.account('scale');
   });
   afterEach(async () => {
     await http?.close();
-    await rig.reset();
+    await fixture.reset();
   });
-  after(() => rig?.close());
+  after(() => fixture?.close());
 
   const serve = async (options: HttpRigOptions) => {
-    http = await httpRig(rig, options);
+    http = await httpFixture(fixture, options);
   };
   /** A connection on which a call has begun: its head, and this of its body. */
   async function begun(declared: number, sent: string, key = account.text) {
@@ -72,7 +82,7 @@ describe('the share of an account in the bytes that one process holds', () => {
     // Not a failure of the service's.
     expect(http.refused).to.deep.equal([]);
 
-    const other = await rig.account('free');
+    const other = await fixture.account('free');
     expect((await (await begun(GOOD.length, GOOD, other.text)).answer()).status).to.equal(200);
   });
 
@@ -98,21 +108,21 @@ describe('the share of an account in the bytes that one process holds', () => {
 });
 
 describe('a body that comes too slowly', () => {
-  let rig: LeaseRig;
-  let http: HttpRig;
+  let fixture: LeaseFixture;
+  let http: HttpFixture;
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
   afterEach(async () => {
     await http?.close();
-    await rig.reset();
+    await fixture.reset();
   });
-  after(() => rig?.close());
+  after(() => fixture?.close());
 
   /** Drips so many bytes every 10 ms. */
   async function dripping(bytes: number, declared: number) {
-    const { text } = await rig.account('free');
-    http = await httpRig(rig, {
+    const { text } = await fixture.account('free');
+    http = await httpFixture(fixture, {
       body: { maxBytes: 1e6, ...TIMES, slow: { graceMs: 200, bytesPerS: 2_000 } },
     });
     const connection = await http.open();

@@ -4,31 +4,41 @@ import { expect } from 'chai';
 import { HELD_PER_BODY_BYTE } from '../../../api/http/body.ts';
 import { createByteBudget } from '../../../api/http/byte-budget.ts';
 import { heldByOthers } from '../../support/held-budget.ts';
-import { type HttpRig, type HttpRigOptions, httpRig, renderHead } from '../../support/http-rig.ts';
-import { type LeaseRig, leaseRig, type TestAccount, until } from '../../support/lease-rig.ts';
+import {
+  type HttpFixture,
+  type HttpRigOptions,
+  httpFixture,
+  renderHead,
+} from '../../support/http-fixture.ts';
+import {
+  type LeaseFixture,
+  leaseFixture,
+  type TestAccount,
+  until,
+} from '../../support/lease-fixture.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 const MIB = 2 ** 20;
 
 describe('the body of a request', () => {
-  let rig: LeaseRig;
-  let http: HttpRig;
+  let fixture: LeaseFixture;
+  let http: HttpFixture;
   let account: TestAccount;
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
   beforeEach(async () => {
-    account = await rig.account('scale');
+    account = await fixture.account('scale');
   });
   afterEach(async () => {
     await http?.close();
-    await rig.reset();
+    await fixture.reset();
   });
-  after(() => rig?.close());
+  after(() => fixture?.close());
 
   /** A connection on which the head of a render call has been sent. */
   async function calling(headers: string[], options: HttpRigOptions = {}, key = account.text) {
-    http = await httpRig(rig, options);
+    http = await httpFixture(fixture, options);
     const connection = await http.open();
     const head = [
       'POST /v1/render HTTP/1.1',

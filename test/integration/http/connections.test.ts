@@ -4,26 +4,26 @@ import { expect } from 'chai';
 import { parseTrustedProxies } from '../../../api/http/client-ip.ts';
 import type { HttpConfig } from '../../../api/http/server.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type HttpRig, httpRig } from '../../support/http-rig.ts';
-import { type LeaseRig, leaseRig } from '../../support/lease-rig.ts';
+import { type HttpFixture, httpFixture } from '../../support/http-fixture.ts';
+import { type LeaseFixture, leaseFixture } from '../../support/lease-fixture.ts';
 
 describe('the connections of one address', () => {
-  let rig: LeaseRig;
-  let http: HttpRig;
+  let fixture: LeaseFixture;
+  let http: HttpFixture;
   let sockets: Socket[] = [];
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
   afterEach(async () => {
     for (const socket of sockets) socket.destroy();
     sockets = [];
     await http?.close();
-    await rig.reset();
+    await fixture.reset();
   });
-  after(() => rig?.close());
+  after(() => fixture?.close());
 
   const serve = async (server: Partial<HttpConfig> = {}) => {
-    http = await httpRig(rig, { server: { maxConnections: 8, ...server } });
+    http = await httpFixture(fixture, { server: { maxConnections: 8, ...server } });
   };
   async function open(localAddress: string): Promise<Socket> {
     const socket = connect({ port: http.server.port(), host: '127.0.0.1', localAddress });

@@ -1,32 +1,32 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { type HttpRig, httpRig, PDF, renderHead } from '../../support/http-rig.ts';
-import { type LeaseRig, leaseRig, until } from '../../support/lease-rig.ts';
+import { type HttpFixture, httpFixture, PDF, renderHead } from '../../support/http-fixture.ts';
+import { type LeaseFixture, leaseFixture, until } from '../../support/lease-fixture.ts';
 
 const GOOD = JSON.stringify({ html: '<p>private content</p>' });
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe('the API over HTTP', () => {
-  let rig: LeaseRig;
-  let http: HttpRig;
+  let fixture: LeaseFixture;
+  let http: HttpFixture;
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
   beforeEach(async () => {
-    http = await httpRig(rig);
+    http = await httpFixture(fixture);
   });
   afterEach(async () => {
     await http?.close();
-    await rig.reset();
+    await fixture.reset();
   });
-  after(() => rig?.close());
+  after(() => fixture?.close());
 
   const post = (key: string, body: string, path = '/v1/render') =>
     http.ask(http.head(key, Buffer.byteLength(body)).replace('/v1/render', path), body);
 
   describe('POST /v1/render', () => {
     it('answers with the PDF and its headers, and counts it', async () => {
-      const { text, usage } = await rig.account('free', {
+      const { text, usage } = await fixture.account('free', {
         usage: { period: '2999-01', count: 41 },
       });
       const { status, headers, body } = await post(text, GOOD);
@@ -47,13 +47,13 @@ describe('the API over HTTP', () => {
     });
 
     it('leaves the count out when the database did not tell it in time', async () => {
-      const { text } = await rig.account('free');
+      const { text } = await fixture.account('free');
       http.state.during = async () =>
-        void (await rig.failing('findAndModify', { errorCode: 11602 }));
+        void (await fixture.failing('findAndModify', { errorCode: 11602 }));
       const { status, headers } = await post(text, GOOD);
       expect(status).to.equal(200);
       expect(headers).to.not.have.property('x-usage-count');
-      await rig.working();
+      await fixture.working();
     });
 
     it("carries the envelope in every error, with the id of the header and never the caller's", async () => {
@@ -71,8 +71,8 @@ describe('the API over HTTP', () => {
     });
 
     it('answers 401 before 403, 403 before 400, and 400 before 429', async () => {
-      const unpaid = await rig.account('free', { state: 'unpaid' });
-      const busy = await rig.account('free', {
+      const unpaid = await fixture.account('free', { state: 'unpaid' });
+      const busy = await fixture.account('free', {
         leases: [{ id: 'other', key: 'k', expires: new Date(Date.now() + 60e3) }],
       });
       const answers = await Promise.all([
@@ -92,7 +92,7 @@ describe('the API over HTTP', () => {
     });
 
     it('refuses a key that was revoked a moment ago, at the next call and before the body at the one after', async () => {
-      const { text, accounts, name, key } = await rig.account('free');
+      const { text, accounts, name, key } = await fixture.account('free');
       expect((await post(text, GOOD)).status).to.equal(200);
       await accounts.revokeKey(name, key.id);
       expect((await post(text, GOOD)).status).to.equal(401);
@@ -100,8 +100,8 @@ describe('the API over HTTP', () => {
     });
 
     it('takes the address that a trusted proxy tells for the check of the key', async () => {
-      const { id, text } = await rig.account('free');
-      await rig.store.accounts.updateOne(
+      const { id, text } = await fixture.account('free');
+      await fixture.store.accounts.updateOne(
         { _id: id },
         { $set: { 'keys.0.allowedIps': ['198.51.100.0/24'] } },
       );
@@ -112,7 +112,7 @@ describe('the API over HTTP', () => {
     });
 
     it('answers 502 with a reason, and no detail, when something unforeseen happens', async () => {
-      const { text, usage } = await rig.account('free');
+      const { text, usage } = await fixture.account('free');
       http.state.during = async () => {
         throw new TypeError('secret detail');
       };
@@ -127,8 +127,8 @@ describe('the API over HTTP', () => {
     });
 
     it('answers 502 with the reason database when that is silent', async () => {
-      const { text } = await rig.account('free');
-      await rig.failing('find', { errorCode: 11602 });
+      const { text } = await fixture.account('free');
+      await fixture.failing('find', { errorCode: 11602 });
       const answer = await post(text, GOOD);
       expect(answer.status).to.equal(502);
       expect(answer.json().error).to.include({ code: 'render_failed', reason: 'database' });
@@ -136,7 +136,7 @@ describe('the API over HTTP', () => {
     });
 
     it('ends the render and counts nothing when the client hangs up', async () => {
-      const free = await rig.account('free');
+      const free = await fixture.account('free');
       const began = Promise.withResolvers<AbortSignal>();
       http.state.during = async signal => {
         began.resolve(signal);
@@ -159,7 +159,7 @@ describe('the API over HTTP', () => {
     });
 
     it('does not abort a render whose answer went out', async () => {
-      const { text } = await rig.account('free');
+      const { text } = await fixture.account('free');
       let seen: AbortSignal | undefined;
       http.state.during = async signal => {
         seen = signal;
@@ -263,7 +263,7 @@ describe('the API over HTTP', () => {
   });
 
   it('logs one line a request, without query, key or body', async () => {
-    const { id, text } = await rig.account('free');
+    const { id, text } = await fixture.account('free');
     await post(text, GOOD, '/v1/render?token=hidden');
     await until(() => http.lines.some(({ msg }) => msg === 'request'));
     const lines = http.lines.filter(({ msg }) => msg === 'request');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type HttpRig, httpRig } from '../../support/http-rig.ts';
-import { type LeaseRig, leaseRig } from '../../support/lease-rig.ts';
+import { type HttpFixture, httpFixture } from '../../support/http-fixture.ts';
+import { type LeaseFixture, leaseFixture } from '../../support/lease-fixture.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const BODY = JSON.stringify({ html: '<p>Hello</p>' });
@@ -37,18 +37,18 @@ const ENCODED = [
 ];
 
 describe('what a caller writes into headers and names', () => {
-  let rig: LeaseRig;
-  let http: HttpRig;
+  let fixture: LeaseFixture;
+  let http: HttpFixture;
   let key: string;
   before(async () => {
-    rig = await leaseRig();
-    http = await httpRig(rig);
-    key = (await rig.account('free')).text;
+    fixture = await leaseFixture();
+    http = await httpFixture(fixture);
+    key = (await fixture.account('free')).text;
   });
   after(async () => {
     await http?.close();
-    await rig?.reset();
-    await rig?.close();
+    await fixture?.reset();
+    await fixture?.close();
   });
 
   /** One call with the header `name` as it is given, in bytes; all others are right. */

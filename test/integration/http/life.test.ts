@@ -1,24 +1,29 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { type HttpRig, type HttpRigOptions, httpRig, renderHead } from '../../support/http-rig.ts';
-import { type LeaseRig, leaseRig } from '../../support/lease-rig.ts';
+import {
+  type HttpFixture,
+  type HttpRigOptions,
+  httpFixture,
+  renderHead,
+} from '../../support/http-fixture.ts';
+import { type LeaseFixture, leaseFixture } from '../../support/lease-fixture.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 
 describe('the life of the HTTP server', () => {
-  let rig: LeaseRig;
-  let http: HttpRig;
+  let fixture: LeaseFixture;
+  let http: HttpFixture;
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
   afterEach(async () => {
     await http?.close();
-    await rig.reset();
+    await fixture.reset();
   });
-  after(() => rig?.close());
+  after(() => fixture?.close());
 
   const opened = async (options: HttpRigOptions = {}) => {
-    http = await httpRig(rig, options);
+    http = await httpFixture(fixture, options);
     return http.open();
   };
 
@@ -38,7 +43,7 @@ describe('the life of the HTTP server', () => {
 
     it('as unavailable when the database fails, though the process lives', async () => {
       await opened();
-      await rig.failing('ping', { errorCode: 11602 });
+      await fixture.failing('ping', { errorCode: 11602 });
       const answer = await http.ask('GET /readyz HTTP/1.1');
       expect(answer.status).to.equal(503);
       expect(JSON.parse(answer.body.toString())).to.deep.include({ status: 'unavailable' });
@@ -83,7 +88,7 @@ describe('the life of the HTTP server', () => {
       new Promise<void>(resolve => connect(port, '127.0.0.1').once('error', () => resolve()));
     /** A render that runs until `finish` is called. */
     async function running() {
-      const { text } = await rig.account('scale');
+      const { text } = await fixture.account('scale');
       const began = Promise.withResolvers<void>();
       const finish = Promise.withResolvers<void>();
       http.state.during = () => {

@@ -3,31 +3,31 @@ import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Route } from '../../../api/http/state.ts';
 import {
-  type HttpRig,
+  type HttpFixture,
   type HttpRigOptions,
-  httpRig,
+  httpFixture,
   PDF,
   renderHead,
-} from '../../support/http-rig.ts';
-import { type LeaseRig, leaseRig, until } from '../../support/lease-rig.ts';
+} from '../../support/http-fixture.ts';
+import { type LeaseFixture, leaseFixture, until } from '../../support/lease-fixture.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 const UUID = /^[0-9a-f-]{36}$/;
 
 describe('the HTTP server', () => {
-  let rig: LeaseRig;
-  let http: HttpRig;
+  let fixture: LeaseFixture;
+  let http: HttpFixture;
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
   afterEach(async () => {
     await http?.close();
-    await rig.reset();
+    await fixture.reset();
   });
-  after(() => rig?.close());
+  after(() => fixture?.close());
 
   const opened = async (options: HttpRigOptions = {}) => {
-    http = await httpRig(rig, options);
+    http = await httpFixture(fixture, options);
     return http.open();
   };
 
@@ -148,7 +148,7 @@ describe('the HTTP server', () => {
     });
 
     it('a chunk that is broken in the middle of a body, and cancels the call', async () => {
-      const { text } = await rig.account('free');
+      const { text } = await fixture.account('free');
       const connection = await opened();
       connection.send(
         `POST /v1/render HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${text}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{"\r\n`,
@@ -163,7 +163,7 @@ describe('the HTTP server', () => {
 
   /** The bytes of a render call, and a render that lasts until `finish` is called. */
   async function call() {
-    const { text, usage } = await rig.account('scale');
+    const { text, usage } = await fixture.account('scale');
     const began = Promise.withResolvers<AbortSignal>();
     const finish = Promise.withResolvers<void>();
     http.state.during = signal => {

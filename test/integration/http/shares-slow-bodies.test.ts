@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { renderCall } from '../../support/http-call.ts';
-import { rawConnection, renderHead } from '../../support/http-rig.ts';
+import { rawConnection, renderHead } from '../../support/http-fixture.ts';
 import { html, type Installation, installation } from '../../support/installation.ts';
 import { port } from '../../support/trial-calls.ts';
 

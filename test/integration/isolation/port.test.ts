@@ -6,20 +6,20 @@ import { silentLog } from '../../../common/log.ts';
 import type { Chrome } from '../../../worker/browser/chrome.ts';
 import { Slot } from '../../../worker/browser/slot.ts';
 import type { SlotGuard } from '../../../worker/browser/slot-page.ts';
-import { type EgressRig, egressRig } from '../../support/egress-rig.ts';
+import { type EgressFixture, egressFixture } from '../../support/egress-fixture.ts';
 
 describe('the port of a render’s guard', () => {
-  let rig: EgressRig;
+  let fixture: EgressFixture;
   before(async () => {
-    rig = await egressRig();
+    fixture = await egressFixture();
   });
-  after(() => rig.close());
+  after(() => fixture.close());
 
   it('refuses what comes after the render, and is nobody else’s before the pages are gone', async () => {
-    const guard = await rig.guard('public', []);
+    const guard = await fixture.guard('public', []);
     const pages = Promise.withResolvers<void>();
     const closed = guard.close(pages.promise);
-    expect(await rig.outcome(guard.port, 'http://a.example/')).to.equal('dropped');
+    expect(await fixture.outcome(guard.port, 'http://a.example/')).to.equal('dropped');
     const other = createServer();
     const [refused] = (
       await Promise.all([once(other, 'error'), other.listen(guard.port, '127.0.0.1')])

@@ -2,19 +2,25 @@ import { expect } from 'chai';
 import { hashKeyByEach } from '../../../api/accounts/keys.ts';
 import type { Lease } from '../../../api/leases/leases.ts';
 import type { ApiError } from '../../../common/contract/errors.ts';
-import { type LeaseRig, leaseRig, PEPPERS, refusal, until } from '../../support/lease-rig.ts';
+import {
+  type LeaseFixture,
+  leaseFixture,
+  PEPPERS,
+  refusal,
+  until,
+} from '../../support/lease-fixture.ts';
 
 describe('the admission of a render', () => {
-  let rig: LeaseRig;
+  let fixture: LeaseFixture;
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
-  afterEach(() => rig.reset());
-  after(() => rig?.close());
+  afterEach(() => fixture.reset());
+  after(() => fixture?.close());
 
   it('holds the cap when 64 calls come at once through two replicas', async () => {
-    const growth = await rig.account('growth');
-    const replicas = [await rig.replica(), await rig.replica()];
+    const growth = await fixture.account('growth');
+    const replicas = [await fixture.replica(), await fixture.replica()];
     const calls = Array.from({ length: 64 }, (_, i) =>
       replicas[i % 2]!.admit(growth.caller).then(
         () => 'admitted',
@@ -28,8 +34,8 @@ describe('the admission of a render', () => {
   });
 
   it('holds one cap over callers with a key and members without one', async () => {
-    const growth = await rig.account('growth');
-    const replicas = [await rig.replica(), await rig.replica()];
+    const growth = await fixture.account('growth');
+    const replicas = [await fixture.replica(), await fixture.replica()];
     const member = { accountId: growth.id, user: 'usr_ada', requestId: 'request-of-ada' };
     const calls = Array.from({ length: 64 }, (_, i) =>
       replicas[i % 2]!.admit(i % 4 < 2 ? growth.caller : member).then(
@@ -44,8 +50,8 @@ describe('the admission of a render', () => {
   });
 
   it('needs no key of a member, and notes who it was', async () => {
-    const free = await rig.account('free', { keys: [], intranet: true });
-    const leases = await rig.replica();
+    const free = await fixture.account('free', { keys: [], intranet: true });
+    const leases = await fixture.replica();
     const member = { accountId: free.id, user: 'usr_ada', requestId: 'request-of-ada' };
     const lease = await leases.admit(member);
     expect(lease.intranet).to.equal(true);
@@ -59,8 +65,8 @@ describe('the admission of a render', () => {
   });
 
   it('refuses a member whose account is paused, or not there', async () => {
-    const paused = await rig.account('free', { state: 'paused' });
-    const leases = await rig.replica();
+    const paused = await fixture.account('free', { state: 'paused' });
+    const leases = await fixture.replica();
     const member = { accountId: paused.id, user: 'usr_ada', requestId: 'request-of-ada' };
     expect((await refusal(leases.admit(member))).code).to.equal('subscription_inactive');
     expect((await refusal(leases.admit({ ...member, accountId: 'nosuchacct' }))).code).to.equal(
@@ -70,8 +76,8 @@ describe('the admission of a render', () => {
   });
 
   it('says how many may run and when to try again', async () => {
-    const starter = await rig.account('starter');
-    const leases = await rig.replica();
+    const starter = await fixture.account('starter');
+    const leases = await fixture.replica();
     await leases.admit(starter.caller);
     await leases.admit(starter.caller);
     const error = await refusal(leases.admit(starter.caller));
@@ -80,14 +86,14 @@ describe('the admission of a render', () => {
   });
 
   it('refuses without asking MongoDB while the process holds all places itself, for a second and with the same key', async () => {
-    const starter = await rig.account('starter');
+    const starter = await fixture.account('starter');
     const another = (await starter.accounts.createKey(starter.name, { name: 'another' })).text;
     const start = Math.ceil(performance.now()); // whole, so that a second more is exactly that
     let nowMs = start;
-    const leases = await rig.replica({}, undefined, undefined, () => nowMs);
+    const leases = await fixture.replica({}, undefined, undefined, () => nowMs);
     const [first] = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
     expect((await refusal(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
-    await rig.failing('findAndModify', { errorCode: 11602 });
+    await fixture.failing('findAndModify', { errorCode: 11602 });
     nowMs = start + 999;
     const told = await refusal(leases.admit(starter.caller));
     expect(told).to.include({ code: 'concurrency_limit', status: 429 });
@@ -102,7 +108,7 @@ describe('the admission of a render', () => {
       (await refusal(leases.admit(starter.caller))).reason,
       'its plan may allow more by now',
     ).to.equal('database');
-    await rig.working();
+    await fixture.working();
     expect((await refusal(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
     await leases.settle(first!);
     await leases.admit(starter.caller);
@@ -111,10 +117,10 @@ describe('the admission of a render', () => {
   it('changes nothing when it refuses, whatever the reason', async () => {
     const expired = { id: 'old', key: 'k', expires: new Date(Date.now() - 3_600e3) };
     const running = { id: 'running', key: 'k', expires: new Date(Date.now() + 3_600e3) };
-    const leases = await rig.replica();
-    const full = await rig.account('free', { leases: [expired, running] });
-    const unpaid = await rig.account('free', { state: 'unpaid', leases: [expired] });
-    const stranger = await rig.account('free', { leases: [expired] });
+    const leases = await fixture.replica();
+    const full = await fixture.account('free', { leases: [expired, running] });
+    const unpaid = await fixture.account('free', { state: 'unpaid', leases: [expired] });
+    const stranger = await fixture.account('free', { leases: [expired] });
     stranger.caller.keyHash = hashKeyByEach('another key', PEPPERS);
     const codes = {
       concurrency_limit: full,
@@ -132,26 +138,26 @@ describe('the admission of a render', () => {
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60e3);
     const late = { id: 'late', key: 'k', expires: minutesAgo(9) };
     const tooLate = { id: 'too late', key: 'k', expires: minutesAgo(11) };
-    const free = await rig.account('free', { leases: [late, tooLate] });
-    const lease = await (await rig.replica()).admit(free.caller);
+    const free = await fixture.account('free', { leases: [late, tooLate] });
+    const lease = await (await fixture.replica()).admit(free.caller);
     expect((await free.read()).leases.map(({ id }) => id)).to.deep.equal(['late', lease.id]);
   });
 
   it('refuses a revoked key on the very next call', async () => {
-    const scale = await rig.account('scale');
-    const leases = await rig.replica();
+    const scale = await fixture.account('scale');
+    const leases = await fixture.replica();
     await leases.admit(scale.caller);
     await scale.accounts.revokeKey(scale.name, scale.key.id);
     expect((await refusal(leases.admit(scale.caller))).code).to.equal('unauthorized');
   });
 
   it('refuses an expired key and an account that does not exist', async () => {
-    const scale = await rig.account('scale');
-    await rig.store.accounts.updateOne(
+    const scale = await fixture.account('scale');
+    await fixture.store.accounts.updateOne(
       { _id: scale.id },
       { $set: { 'keys.0.expiresAt': new Date(Date.now() - 1) } },
     );
-    const leases = await rig.replica();
+    const leases = await fixture.replica();
     expect((await refusal(leases.admit(scale.caller))).code).to.equal('unauthorized');
     expect(
       (await refusal(leases.admit({ ...scale.caller, accountId: 'nosuchacct' }))).code,
@@ -159,15 +165,15 @@ describe('the admission of a render', () => {
   });
 
   it('checks the address against the networks that the key has now', async () => {
-    const scale = await rig.account('scale');
-    const leases = await rig.replica();
-    await rig.store.accounts.updateOne(
+    const scale = await fixture.account('scale');
+    const leases = await fixture.replica();
+    await fixture.store.accounts.updateOne(
       { _id: scale.id },
       { $set: { 'keys.0.allowedIps': ['192.0.2.0/24'] } },
     );
     await leases.admit(scale.caller); // knows of no networks yet
     await leases.admit({ ...scale.caller, allowedIps: ['192.0.2.0/24'] });
-    await rig.store.accounts.updateOne(
+    await fixture.store.accounts.updateOne(
       { _id: scale.id },
       { $set: { 'keys.0.allowedIps': ['198.51.100.0/24'] } },
     );
@@ -178,13 +184,13 @@ describe('the admission of a render', () => {
   });
 
   it('serves a past_due subscription within the grace and no longer', async () => {
-    const leases = await rig.replica();
-    const fresh = await rig.account('free', {
+    const leases = await fixture.replica();
+    const fresh = await fixture.account('free', {
       state: 'past_due',
       pastDueSince: new Date(Date.now() - 30e3),
     });
     await leases.admit(fresh.caller);
-    const overdue = await rig.account('free', {
+    const overdue = await fixture.account('free', {
       state: 'past_due',
       pastDueSince: new Date(Date.now() - 90e3),
     });
@@ -195,16 +201,16 @@ describe('the admission of a render', () => {
 
   for (const state of ['unpaid', 'canceled', 'paused'] as const) {
     it(`refuses a subscription that is ${state}`, async () => {
-      const { caller } = await rig.account('free', { state });
-      expect((await refusal((await rig.replica()).admit(caller))).code).to.equal(
+      const { caller } = await fixture.account('free', { state });
+      expect((await refusal((await fixture.replica()).admit(caller))).code).to.equal(
         'subscription_inactive',
       );
     });
   }
 
   it('lets an account whose plan is gone run one render', async () => {
-    const orphan = await rig.account('free', { plan: 'discontinued' });
-    const leases = await rig.replica();
+    const orphan = await fixture.account('free', { plan: 'discontinued' });
+    const leases = await fixture.replica();
     await leases.admit(orphan.caller);
     expect((await refusal(leases.admit(orphan.caller))).headers['X-Concurrency-Limit']).to.equal(
       '1',
@@ -212,8 +218,8 @@ describe('the admission of a render', () => {
   });
 
   it('is idempotent by the id of the lease', async () => {
-    const scale = await rig.account('scale');
-    const operations = rig.operations(rig.store, { pastDueGraceMs: 0 });
+    const scale = await fixture.account('scale');
+    const operations = fixture.operations(fixture.store, { pastDueGraceMs: 0 });
     const { keyHash } = scale.caller;
     expect(await operations.admit(scale.id, 'one', keyHash, [])).to.include({ admitted: true });
     const after = await scale.read();
@@ -228,26 +234,26 @@ describe('the admission of a render', () => {
     };
 
     it('rides out one lost connection', async () => {
-      const free = await rig.account('free');
-      const leases = await rig.replica();
-      await rig.failing('findAndModify', { closeConnection: true }, { times: 1 });
+      const free = await fixture.account('free');
+      const leases = await fixture.replica();
+      await fixture.failing('findAndModify', { closeConnection: true }, { times: 1 });
       await leases.admit(free.caller);
       expect(await free.leaseCount()).to.equal(1);
     });
 
     it('refuses when the server says no', async () => {
-      const free = await rig.account('free');
-      const leases = await rig.replica();
-      await rig.failing('findAndModify', { errorCode: 11602 });
+      const free = await fixture.account('free');
+      const leases = await fixture.replica();
+      await fixture.failing('findAndModify', { errorCode: 11602 });
       await databaseError(leases.admit(free.caller));
       await until(() => leases.counts().waiting === 0);
       expect(await free.leaseCount()).to.equal(0);
     });
 
     it('counts a write that a majority may not have as not admitted, and gives the place back', async () => {
-      const free = await rig.account('free');
-      const leases = await rig.replica();
-      await rig.failing('findAndModify', {
+      const free = await fixture.account('free');
+      const leases = await fixture.replica();
+      await fixture.failing('findAndModify', {
         writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' },
       });
       await databaseError(leases.admit(free.caller));
@@ -256,9 +262,9 @@ describe('the admission of a render', () => {
     });
 
     it('does not wait for a silent database, and gives back what arrived late', async () => {
-      const free = await rig.account('free');
-      const leases = await rig.replica();
-      await rig.failing(
+      const free = await fixture.account('free');
+      const leases = await fixture.replica();
+      await fixture.failing(
         'findAndModify',
         { blockConnection: true, blockTimeMS: 2_000 },
         { times: 1 },

@@ -6,7 +6,7 @@ import { createMetrics } from '../../../common/operations.ts';
 import { commandOf } from '../../fault/harness/frames.ts';
 import { type Link, openLink } from '../../fault/harness/link.ts';
 import { readSamples } from '../../fault/harness/samples.ts';
-import { type LeaseRig, leaseRig, refusal, until } from '../../support/lease-rig.ts';
+import { type LeaseFixture, leaseFixture, refusal, until } from '../../support/lease-fixture.ts';
 
 const WRITES = ['findAndModify', 'update'];
 /**
@@ -21,32 +21,32 @@ const usage = { period: '2999-12', count: 0 };
 const NO_MAJORITY = { writeConcernError: { code: 91, errmsg: 'Replication is being shut down' } };
 
 describe('a lease whose answers get lost', () => {
-  let rig: LeaseRig;
+  let fixture: LeaseFixture;
   let link: Link;
   let store: Store;
   let patient: Store;
   const more: Store[] = [];
   async function through(operationTimeoutMs: number): Promise<Store> {
-    const uri = rig.uriThrough(link.port);
+    const uri = fixture.uriThrough(link.port);
     const made = connectStore({ uri, operationTimeoutMs }, silentLog);
     await made.start();
     more.push(made);
     return made;
   }
   before(async () => {
-    rig = await leaseRig();
-    link = await openLink(rig.mongod.port, 'mongodb');
+    fixture = await leaseFixture();
+    link = await openLink(fixture.mongod.port, 'mongodb');
     store = await through(700);
     patient = await through(PATIENT_MS);
   });
   afterEach(() => {
     link.heal();
-    return rig.reset();
+    return fixture.reset();
   });
   after(async () => {
     for (const each of more) await each.stop(new AbortController().signal);
     await link?.close();
-    await rig?.close();
+    await fixture?.close();
   });
 
   const isWrite = (frame: Buffer | undefined) => !!frame && WRITES.includes(commandOf(frame)!);
@@ -66,20 +66,20 @@ describe('a lease whose answers get lost', () => {
   const MISHAPS: Record<string, () => Promise<unknown>> = {
     'the connection breaks before': async () => loseWrites(1),
     'the server closes the connection': () =>
-      rig.failing(WRITES, { closeConnection: true }, { times: 1 }),
+      fixture.failing(WRITES, { closeConnection: true }, { times: 1 }),
     'the server is no primary any more': () =>
-      rig.failing(WRITES, { errorCode: 10107 }, { times: 1 }),
-    'the server shuts down': () => rig.failing(WRITES, { errorCode: 91 }, { times: 1 }),
-    'the primary steps down': () => rig.failing(WRITES, { errorCode: 11602 }, { times: 1 }),
+      fixture.failing(WRITES, { errorCode: 10107 }, { times: 1 }),
+    'the server shuts down': () => fixture.failing(WRITES, { errorCode: 91 }, { times: 1 }),
+    'the primary steps down': () => fixture.failing(WRITES, { errorCode: 11602 }, { times: 1 }),
     // After MongoDB has executed them.
     'the answer is lost': async () => loseAnswers(1),
-    'a majority may not have it': () => rig.failing(WRITES, NO_MAJORITY, { times: 1 }),
+    'a majority may not have it': () => fixture.failing(WRITES, NO_MAJORITY, { times: 1 }),
   };
   for (const [mishap, happen] of Object.entries(MISHAPS)) {
     it(`is admitted, counted and released once each, when ${mishap}`, async () => {
-      const scale = await rig.account('scale', { usage, intranet: true });
+      const scale = await fixture.account('scale', { usage, intranet: true });
       const metrics = createMetrics({ processDefaults: false });
-      const leases = await rig.replica(PATIENT, patient, metrics);
+      const leases = await fixture.replica(PATIENT, patient, metrics);
       const admitted = [];
       for (const count of [1, 2, 3]) {
         await happen();
@@ -104,8 +104,8 @@ describe('a lease whose answers get lost', () => {
   }
 
   it('is admitted once for a member, when the answer is lost', async () => {
-    const scale = await rig.account('scale');
-    const leases = await rig.replica(PATIENT, patient);
+    const scale = await fixture.account('scale');
+    const leases = await fixture.replica(PATIENT, patient);
     const lost = loseAnswers(1);
     await leases.admit({ accountId: scale.id, user: 'usr_ada', requestId: 'request-of-ada' });
     expect(lost.hits()).to.equal(1);
@@ -113,8 +113,8 @@ describe('a lease whose answers get lost', () => {
   });
 
   it('is given back when nobody knows that it was admitted', async () => {
-    const scale = await rig.account('scale');
-    const leases = await rig.replica({}, store);
+    const scale = await fixture.account('scale');
+    const leases = await fixture.replica({}, store);
     const lost = loseAnswers(2);
     expect(await refusal(leases.admit(scale.caller))).to.include({
       code: 'render_failed',
@@ -139,9 +139,13 @@ describe('a lease whose answers get lost', () => {
   }
 
   it('is admitted once each by six calls that are in progress when all connections break', async () => {
-    const scale = await rig.account('scale');
-    const leases = await rig.replica(PATIENT, patient);
-    await rig.failing('findAndModify', { blockConnection: true, blockTimeMS: 500 }, { times: 6 });
+    const scale = await fixture.account('scale');
+    const leases = await fixture.replica(PATIENT, patient);
+    await fixture.failing(
+      'findAndModify',
+      { blockConnection: true, blockTimeMS: 500 },
+      { times: 6 },
+    );
     let sent = 0;
     link.onFrame({ direction: 'up', matches: frame => isWrite(frame) && sent++ < 0, do: 'cut' });
     const calls = Array.from({ length: 6 }, () => leases.admit(scale.caller));
@@ -159,10 +163,10 @@ describe('a lease whose answers get lost', () => {
   };
   for (const [change, to] of Object.entries(CHANGES)) {
     it(`stays admitted when ${change} before it is asked again`, async () => {
-      const scale = await rig.account('scale');
-      const running = await (await rig.replica()).admit(scale.caller);
-      const changed = () => rig.store.accounts.updateOne({ _id: scale.id }, { $set: to });
-      const leases = await rig.replica(PATIENT, patient);
+      const scale = await fixture.account('scale');
+      const running = await (await fixture.replica()).admit(scale.caller);
+      const changed = () => fixture.store.accounts.updateOne({ _id: scale.id }, { $set: to });
+      const leases = await fixture.replica(PATIENT, patient);
       const call = leases.admit(scale.caller);
       await unanswered();
       await changed();
@@ -175,9 +179,9 @@ describe('a lease whose answers get lost', () => {
   }
 
   it('returns its own count when another render is counted before the retry', async () => {
-    const scale = await rig.account('scale', { usage });
-    const others = await rig.replica();
-    const leases = await rig.replica(PATIENT, store);
+    const scale = await fixture.account('scale', { usage });
+    const others = await fixture.replica();
+    const leases = await fixture.replica(PATIENT, store);
     const lease = await leases.admit(scale.caller);
     const count = leases.settle(lease);
     await unanswered();
@@ -188,8 +192,8 @@ describe('a lease whose answers get lost', () => {
   });
 
   it('is counted once when only the background hears of it', async () => {
-    const scale = await rig.account('scale');
-    const leases = await rig.replica({}, store);
+    const scale = await fixture.account('scale');
+    const leases = await fixture.replica({}, store);
     const lease = await leases.admit(scale.caller);
     const lost = loseAnswers(3);
     expect(await leases.settle(lease)).to.equal(undefined);

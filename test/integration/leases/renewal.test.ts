@@ -2,28 +2,28 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import type { Lease } from '../../../api/leases/leases.ts';
 import {
-  type LeaseRig,
-  leaseRig,
+  type LeaseFixture,
+  leaseFixture,
   QUICK,
   refusal,
   type TestAccount,
   until,
-} from '../../support/lease-rig.ts';
+} from '../../support/lease-fixture.ts';
 
 describe('the renewal of leases', () => {
-  let rig: LeaseRig;
+  let fixture: LeaseFixture;
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
-  afterEach(() => rig.reset());
-  after(() => rig?.close());
+  afterEach(() => fixture.reset());
+  after(() => fixture?.close());
 
   const expiryOf = async ({ read }: TestAccount, { id }: Lease) =>
     (await read()).leases.find(lease => lease.id === id)?.expires.getTime();
 
   it('keeps running leases alive past their first end', async () => {
-    const starter = await rig.account('starter');
-    const leases = await rig.replica(QUICK);
+    const starter = await fixture.account('starter');
+    const leases = await fixture.replica(QUICK);
     const running = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
     const firstEnds = await Promise.all(running.map(lease => expiryOf(starter, lease)));
     await until(async () =>
@@ -36,11 +36,11 @@ describe('the renewal of leases', () => {
   });
 
   it('tells exactly the render whose lease was taken away', async () => {
-    const starter = await rig.account('starter');
-    const leases = await rig.replica(QUICK);
+    const starter = await fixture.account('starter');
+    const leases = await fixture.replica(QUICK);
     const [taken, kept] = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
     const lost = once(taken.lost, 'abort');
-    await rig.store.accounts.updateOne(
+    await fixture.store.accounts.updateOne(
       { _id: starter.id },
       { $pull: { leases: { id: taken.id } } },
     );
@@ -52,20 +52,23 @@ describe('the renewal of leases', () => {
   });
 
   it('never revives an expired lease', async () => {
-    const free = await rig.account('free');
-    const leases = await rig.replica(QUICK);
+    const free = await fixture.account('free');
+    const leases = await fixture.replica(QUICK);
     const lease = await leases.admit(free.caller);
     const expires = new Date(Date.now() - 1);
     const lost = once(lease.lost, 'abort');
-    await rig.store.accounts.updateOne({ _id: free.id }, { $set: { 'leases.0.expires': expires } });
+    await fixture.store.accounts.updateOne(
+      { _id: free.id },
+      { $set: { 'leases.0.expires': expires } },
+    );
     await lost;
     expect(await expiryOf(free, lease)).to.equal(expires.getTime());
   });
 
   it('ends a render before its place can be given away when the database is silent', async () => {
-    const free = await rig.account('free');
-    const leases = await rig.replica(QUICK);
-    await rig.failing('update', { blockConnection: true, blockTimeMS: 3_000 });
+    const free = await fixture.account('free');
+    const leases = await fixture.replica(QUICK);
+    await fixture.failing('update', { blockConnection: true, blockTimeMS: 3_000 });
     const lease = await leases.admit(free.caller);
     await once(lease.lost, 'abort');
     // This machine's clock is the database's here: the server still counts the place as taken.
@@ -73,34 +76,34 @@ describe('the renewal of leases', () => {
   });
 
   it('goes on after renewals that failed', async () => {
-    const free = await rig.account('free');
-    const leases = await rig.replica(QUICK);
+    const free = await fixture.account('free');
+    const leases = await fixture.replica(QUICK);
     const lease = await leases.admit(free.caller);
     const end = await expiryOf(free, lease);
-    await rig.failing('update', { errorCode: 11602 }, { times: 4 });
+    await fixture.failing('update', { errorCode: 11602 }, { times: 4 });
     await until(async () => (await expiryOf(free, lease))! > end!);
     expect(lease.lost.aborted).to.equal(false);
   });
 
   it('loses no render of the other accounts while somebody holds up the document of one', async () => {
-    const accounts = await Promise.all(Array.from({ length: 5 }, () => rig.account('free')));
+    const accounts = await Promise.all(Array.from({ length: 5 }, () => fixture.account('free')));
     // Longer than the two rounds that the first time limit takes.
-    const leases = await rig.replica({ ...QUICK, leaseMs: 4_000 });
+    const leases = await fixture.replica({ ...QUICK, leaseMs: 4_000 });
     const [held, ...others] = await Promise.all(accounts.map(({ caller }) => leases.admit(caller)));
-    await rig.heldUp(held!.accountId, async () => {
+    await fixture.heldUp(held!.accountId, async () => {
       await once(held!.lost, 'abort');
       expect(others.map(({ lost }) => lost.aborted)).to.deep.equal(others.map(() => false));
     });
     const end = await expiryOf(accounts[1]!, others[0]!);
     await until(async () => (await expiryOf(accounts[1]!, others[0]!))! > end!);
     expect(
-      rig.lines.filter(({ msg }) => msg === 'a lease was lost, its render ends'),
+      fixture.lines.filter(({ msg }) => msg === 'a lease was lost, its render ends'),
     ).to.have.length(1);
   });
 
   it('renews a settled or released lease no more', async () => {
-    const starter = await rig.account('starter');
-    const leases = await rig.replica(QUICK);
+    const starter = await fixture.account('starter');
+    const leases = await fixture.replica(QUICK);
     const [settled, released] = [
       await leases.admit(starter.caller),
       await leases.admit(starter.caller),

@@ -1,42 +1,42 @@
 import { expect } from 'chai';
-import { type LeaseRig, leaseRig, QUICK, until } from '../../support/lease-rig.ts';
+import { type LeaseFixture, leaseFixture, QUICK, until } from '../../support/lease-fixture.ts';
 
 const never = new AbortController().signal;
 
 describe('settling and releasing a lease', () => {
-  let rig: LeaseRig;
+  let fixture: LeaseFixture;
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
-  afterEach(() => rig.reset());
-  after(() => rig?.close());
+  afterEach(() => fixture.reset());
+  after(() => fixture?.close());
 
   it('counts a render once, however often it is settled', async () => {
-    const free = await rig.account('free');
-    const leases = await rig.replica();
+    const free = await fixture.account('free');
+    const leases = await fixture.replica();
     const lease = await leases.admit(free.caller);
     expect(await leases.settle(lease)).to.equal(1);
     expect(await leases.settle(lease)).to.equal(undefined);
     void leases.release(lease);
-    const operations = rig.operations(rig.store, { pastDueGraceMs: 0 });
+    const operations = fixture.operations(fixture.store, { pastDueGraceMs: 0 });
     expect(await operations.settle(free.id, lease.id)).to.equal(undefined);
     expect(await free.read()).to.deep.include({ leases: [] });
     expect(await free.usage()).to.equal(1);
   });
 
   it('counts each of eight renders that end at once', async () => {
-    const scale = await rig.account('scale');
-    const leases = await rig.replica();
+    const scale = await fixture.account('scale');
+    const leases = await fixture.replica();
     const running = await Promise.all(Array.from({ length: 8 }, () => leases.admit(scale.caller)));
     const counts = await Promise.all(running.map(lease => leases.settle(lease)));
     expect(counts.sort()).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
   it('counts a render whose lease has expired meanwhile', async () => {
-    const free = await rig.account('free');
-    const leases = await rig.replica();
+    const free = await fixture.account('free');
+    const leases = await fixture.replica();
     const lease = await leases.admit(free.caller);
-    await rig.store.accounts.updateOne(
+    await fixture.store.accounts.updateOne(
       { _id: free.id },
       { $set: { 'leases.0.expires': new Date(Date.now() - 60e3) } },
     );
@@ -44,22 +44,22 @@ describe('settling and releasing a lease', () => {
   });
 
   it('starts a new count with a new month', async () => {
-    const free = await rig.account('free', { usage: { period: '2001-01', count: 41 } });
-    const leases = await rig.replica();
+    const free = await fixture.account('free', { usage: { period: '2001-01', count: 41 } });
+    const leases = await fixture.replica();
     expect(await leases.settle(await leases.admit(free.caller))).to.equal(1);
     const { usage } = await free.read();
     expect(usage).to.deep.equal({ period: new Date().toISOString().slice(0, 7), count: 1 });
   });
 
   it('does not set the count back when the clock of a new primary is behind', async () => {
-    const free = await rig.account('free', { usage: { period: '2999-01', count: 41 } });
-    const leases = await rig.replica();
+    const free = await fixture.account('free', { usage: { period: '2999-01', count: 41 } });
+    const leases = await fixture.replica();
     expect(await leases.settle(await leases.admit(free.caller))).to.equal(42);
   });
 
   it('releases without counting', async () => {
-    const free = await rig.account('free');
-    const leases = await rig.replica();
+    const free = await fixture.account('free');
+    const leases = await fixture.replica();
     const lease = await leases.admit(free.caller);
     void leases.release(lease);
     void leases.release(lease);
@@ -70,10 +70,14 @@ describe('settling and releasing a lease', () => {
   });
 
   it('does not wait for a database that is slow, and counts once all the same', async () => {
-    const free = await rig.account('free');
-    const leases = await rig.replica(QUICK);
+    const free = await fixture.account('free');
+    const leases = await fixture.replica(QUICK);
     const lease = await leases.admit(free.caller);
-    await rig.failing('findAndModify', { blockConnection: true, blockTimeMS: 500 }, { times: 1 });
+    await fixture.failing(
+      'findAndModify',
+      { blockConnection: true, blockTimeMS: 500 },
+      { times: 1 },
+    );
     expect(await leases.settle(lease)).to.equal(undefined);
     void leases.release(lease);
     expect(leases.counts()).to.deep.equal({ held: 0, waiting: 1 });
@@ -83,25 +87,25 @@ describe('settling and releasing a lease', () => {
   });
 
   it('counts after an outage, and flushes before the process ends', async () => {
-    const free = await rig.account('free');
-    const leases = await rig.replica({ ...QUICK, settleWithinMs: 50 });
+    const free = await fixture.account('free');
+    const leases = await fixture.replica({ ...QUICK, settleWithinMs: 50 });
     const lease = await leases.admit(free.caller);
-    await rig.failing('findAndModify', { closeConnection: true });
+    await fixture.failing('findAndModify', { closeConnection: true });
     expect(await leases.settle(lease)).to.equal(undefined);
     expect(await free.usage()).to.equal(0);
-    await rig.working();
+    await fixture.working();
     await leases.stop(never);
     expect(await free.usage()).to.equal(1);
   });
 
   it('says in the log which render it could not count', async () => {
-    const free = await rig.account('free');
-    const leases = await rig.replica({ ...QUICK, settleWithinMs: 50 });
+    const free = await fixture.account('free');
+    const leases = await fixture.replica({ ...QUICK, settleWithinMs: 50 });
     const lease = await leases.admit(free.caller);
-    await rig.failing('findAndModify', { errorCode: 11602 });
+    await fixture.failing('findAndModify', { errorCode: 11602 });
     await leases.settle(lease);
     await leases.stop(AbortSignal.abort());
-    const line = rig.lines.find(
+    const line = fixture.lines.find(
       ({ msg }) => msg === 'a render was delivered but could not be counted',
     );
     expect(line).to.include({
@@ -112,24 +116,24 @@ describe('settling and releasing a lease', () => {
   });
 
   it('gives up counting when the lease can no longer be there', async () => {
-    const free = await rig.account('free');
-    const leases = await rig.replica({ ...QUICK, settleForMs: 0 });
+    const free = await fixture.account('free');
+    const leases = await fixture.replica({ ...QUICK, settleForMs: 0 });
     const lease = await leases.admit(free.caller);
-    await rig.failing('findAndModify', { errorCode: 11602 });
+    await fixture.failing('findAndModify', { errorCode: 11602 });
     await leases.settle(lease);
     await until(() => leases.counts().waiting === 0);
     expect(
-      rig.lines.some(({ msg }) => msg === 'a render was delivered but could not be counted'),
+      fixture.lines.some(({ msg }) => msg === 'a render was delivered but could not be counted'),
     ).to.equal(true);
   });
 
   it('releases as soon as the database is back', async () => {
-    const free = await rig.account('free');
-    const leases = await rig.replica({ ...QUICK, leaseMs: 15_000 });
+    const free = await fixture.account('free');
+    const leases = await fixture.replica({ ...QUICK, leaseMs: 15_000 });
     const lease = await leases.admit(free.caller);
-    await rig.failing('update', { errorCode: 11602 });
+    await fixture.failing('update', { errorCode: 11602 });
     void leases.release(lease);
-    await rig.working();
+    await fixture.working();
     await until(async () => (await free.leaseCount()) === 0);
   });
 });

@@ -1,7 +1,7 @@
 // Who may call the endpoint, from where and how; what comes of those who may not, and of who hangs
 // up.
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import {
   earlierMessage,
   type Message,
@@ -20,19 +20,19 @@ const METADATA = `resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-r
 const LIST = earlierMessage('tools/list');
 
 describe('authentication at /mcp', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let token: string;
   before(async () => {
-    rig = await consoleRig({ env: { PRESSROOM_BODY_MAX: '64KiB' } });
-    token = (await walk(rig, await rig.person({ role: 'developer' }))).access_token;
+    fixture = await consoleFixture({ env: { PRESSROOM_BODY_MAX: '64KiB' } });
+    token = (await walk(fixture, await fixture.person({ role: 'developer' }))).access_token;
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   const post = (message: Message, headers?: Record<string, string>) =>
-    mcpCall(rig, token, message, headers);
+    mcpCall(fixture, token, message, headers);
 
   it('sends who has no token to the metadata, without reading what comes', async () => {
-    const answer = await rig.call(
+    const answer = await fixture.call(
       'POST',
       '/mcp',
       { 'content-type': 'application/json' },
@@ -43,7 +43,7 @@ describe('authentication at /mcp', () => {
   });
 
   it('tells who has a wrong token that it is wrong', async () => {
-    for (const wrong of ['x', 'y'.repeat(43), rig.key, `${token}x`]) {
+    for (const wrong of ['x', 'y'.repeat(43), fixture.key, `${token}x`]) {
       const answer = await post(LIST, { authorization: `Bearer ${wrong}` });
       expect(answer.status).to.equal(401);
       expect(answer.headers['www-authenticate'])
@@ -57,12 +57,12 @@ describe('authentication at /mcp', () => {
       '/.well-known/oauth-protected-resource',
       '/.well-known/oauth-protected-resource/mcp',
     ]) {
-      const { status, body } = await rig.call('GET', path);
+      const { status, body } = await fixture.call('GET', path);
       expect(status).to.equal(200);
       expect(JSON.parse(body.toString())).to.include({ resource: `${PUBLIC_URL}/mcp` });
       expect(JSON.parse(body.toString()).authorization_servers).to.deep.equal([PUBLIC_URL]);
     }
-    expect((await rig.call('GET', '/openapi.json')).body.toString()).to.include(
+    expect((await fixture.call('GET', '/openapi.json')).body.toString()).to.include(
       `\`render_pdf\` at \`${PUBLIC_URL}/mcp\``,
     );
   });
@@ -76,7 +76,7 @@ describe('authentication at /mcp', () => {
     ]) {
       const answers = [
         await post(LIST, { origin }),
-        await rig.call('POST', '/mcp', { origin, 'content-type': 'application/json' }, '{}'),
+        await fixture.call('POST', '/mcp', { origin, 'content-type': 'application/json' }, '{}'),
       ];
       for (const answer of answers)
         expect([answer.status, answer.error().code]).to.deep.equal([403, 'forbidden']);
@@ -86,7 +86,7 @@ describe('authentication at /mcp', () => {
 
   it('takes posts alone', async () => {
     for (const method of ['GET', 'DELETE', 'PUT']) {
-      const answer = await rig.call(method, '/mcp', { authorization: `Bearer ${token}` });
+      const answer = await fixture.call(method, '/mcp', { authorization: `Bearer ${token}` });
       expect(answer.status).to.equal(405);
       expect(answer.headers['allow']).to.include('POST');
     }
@@ -94,7 +94,7 @@ describe('authentication at /mcp', () => {
 
   it('sends who knocks in another way and has no token to the metadata as well', async () => {
     for (const method of ['GET', 'HEAD', 'DELETE']) {
-      const answer = await rig.call(method, '/mcp');
+      const answer = await fixture.call(method, '/mcp');
       expect([answer.status, answer.headers['www-authenticate']]).to.deep.equal([
         401,
         `Bearer ${METADATA}`,
@@ -123,36 +123,40 @@ describe('authentication at /mcp', () => {
     const given = { name: 'render_pdf', arguments: { html: 'x', wait_for_expression: 'false' } };
     for (const messageOf of [earlierMessage, presentMessage])
       for (const accept of ['application/json', 'application/json, text/event-stream']) {
-        const call = mcpCall(rig, token, messageOf('tools/call', given), { accept });
+        const call = mcpCall(fixture, token, messageOf('tools/call', given), { accept });
         call.catch(() => {});
-        await rig.worker.until({ busy: 1 });
+        await fixture.worker.until({ busy: 1 });
         call.hangUp();
-        await rig.worker.until({ busy: 0 });
-        await eventually(async () => expect(await rig.running()).to.equal(0));
-        await eventually(async () => expect(await heldBytes(rig)).to.equal(0));
+        await fixture.worker.until({ busy: 0 });
+        await eventually(async () => expect(await fixture.running()).to.equal(0));
+        await eventually(async () => expect(await heldBytes(fixture)).to.equal(0));
       }
   });
 
   for (const state of ['unpaid', 'canceled', 'paused'] as const)
     it(`tells somebody whose account is ${state} where to mend that, and goes on when it is mended`, async () => {
-      const account = await rig.account2('starter');
-      const { access_token } = await walk(rig, await rig.person({ role: 'owner', account }), {
-        account,
-      });
+      const account = await fixture.account2('starter');
+      const { access_token } = await walk(
+        fixture,
+        await fixture.person({ role: 'owner', account }),
+        {
+          account,
+        },
+      );
       const render = async () => {
         const message = earlierMessage('tools/call', {
           name: 'render_pdf',
           arguments: { html: '<p>x</p>', sandbox: true },
         });
-        return replyOf(await mcpCall(rig, access_token, message)).result!;
+        return replyOf(await mcpCall(fixture, access_token, message)).result!;
       };
-      await rig.accounts.setAccountById(account, { state });
+      await fixture.accounts.setAccountById(account, { state });
       const { isError, content } = await render();
       expect(isError).to.equal(true);
       expect(content[0]!.text).to.match(
         /^subscription_inactive: The subscription is .*\. Mend it at http:\/\/localhost:8080\/app/,
       );
-      await rig.accounts.setAccountById(account, { state: 'active' });
+      await fixture.accounts.setAccountById(account, { state: 'active' });
       expect((await render()).content[0]!.text).to.include('The PDF is ready');
     });
 });
@@ -162,13 +166,13 @@ describe('/mcp, when it is switched off', () => {
 
   it('is not there, nor is anything that belongs to it', async () => {
     const { uri } = await testDatabase();
-    const rig = await another({ uri }, { env: { PRESSROOM_MCP: 'off' } });
+    const fixture = await another({ uri }, { env: { PRESSROOM_MCP: 'off' } });
     const resource = '/.well-known/oauth-protected-resource';
     const oauth = ['/.well-known/oauth-authorization-server', '/oauth/authorize', '/oauth/jwks'];
     for (const path of ['/mcp', resource, ...oauth, `/files/${'a'.repeat(43)}`])
-      expect((await rig.call('GET', path)).status, path).to.equal(404);
-    expect((await (await rig.person()).call('GET', '/me/apps')).status).to.equal(404);
-    expect(rig.api.accessTokens).to.equal(undefined);
-    expect((await rig.call('GET', '/openapi.json')).body.toString()).not.to.include('/mcp');
+      expect((await fixture.call('GET', path)).status, path).to.equal(404);
+    expect((await (await fixture.person()).call('GET', '/me/apps')).status).to.equal(404);
+    expect(fixture.api.accessTokens).to.equal(undefined);
+    expect((await fixture.call('GET', '/openapi.json')).body.toString()).not.to.include('/mcp');
   });
 });

@@ -4,24 +4,24 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
 import { PdfStore } from '../../../api/console/downloads/pdf-store.ts';
-import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { earlierMessage, mcpCall, mcpHeaders, replyOf } from '../../support/console/mcp-call.ts';
 import { walk } from '../../support/console/oauth-walk.ts';
 import { heldBytes } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
 
 describe('a client of the MCP tool that means harm', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
+    fixture = await consoleFixture({ workers: 0 });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   /** Somebody of an account, and what reads a PDF of so many bytes that they keep. */
   async function reader(account: string, bytes: number) {
-    const person = await rig.person({ role: 'developer', account });
+    const person = await fixture.person({ role: 'developer', account });
     const renderId = crypto.randomUUID();
-    const kept = new PdfStore(rig.store, { ttlMs: 600_000, accountMaxBytes: 2 ** 30 });
+    const kept = new PdfStore(fixture.store, { ttlMs: 600_000, accountMaxBytes: 2 ** 30 });
     const pdf = {
       renderId,
       account,
@@ -32,17 +32,17 @@ describe('a client of the MCP tool that means harm', () => {
     };
     await kept.save(pdf, new AbortController().signal);
     return {
-      token: (await walk(rig, person)).access_token,
+      token: (await walk(fixture, person)).access_token,
       message: earlierMessage('resources/read', { uri: `render://${renderId}` }),
     };
   }
 
   it('is told no progress by a token so long that notices which nobody reads would fill the memory', async () => {
-    const { access_token } = await walk(rig, await rig.person({ role: 'developer' }));
+    const { access_token } = await walk(fixture, await fixture.person({ role: 'developer' }));
     const answerTo = async (progressToken: string) => {
       const params = { name: 'render_pdf', arguments: {}, _meta: { progressToken } };
       return (
-        await mcpCall(rig, access_token, earlierMessage('tools/call', params))
+        await mcpCall(fixture, access_token, earlierMessage('tools/call', params))
       ).body.toString();
     };
     expect(await answerTo('x'.repeat(200)))
@@ -54,12 +54,12 @@ describe('a client of the MCP tool that means harm', () => {
   });
 
   it('holds little of the memory for renders by answers that it does not read, and others read theirs', async () => {
-    const { token, message } = await reader(rig.accountId, 8 * 2 ** 20);
-    const other = await reader(await rig.account2(), 8 * 2 ** 20);
+    const { token, message } = await reader(fixture.accountId, 8 * 2 ** 20);
+    const other = await reader(await fixture.account2(), 8 * 2 ** 20);
     const slow: IncomingMessage[] = [];
     for (let n = 0; n < 2; n += 1) {
       const call = request({
-        port: rig.api.port(),
+        port: fixture.api.port(),
         method: 'POST',
         path: '/mcp',
         headers: mcpHeaders(token),
@@ -69,14 +69,14 @@ describe('a client of the MCP tool that means harm', () => {
       slow.push((await once(call, 'response'))[0] as IncomingMessage);
     }
     await eventually(async () =>
-      expect(await heldBytes(rig)).to.be.within(64 * 2 ** 20, 65 * 2 ** 20),
+      expect(await heldBytes(fixture)).to.be.within(64 * 2 ** 20, 65 * 2 ** 20),
     );
-    expect(replyOf(await mcpCall(rig, token, message)).error?.message).to.include('busy');
-    expect(replyOf(await mcpCall(rig, other.token, other.message)).result).to.have.property(
+    expect(replyOf(await mcpCall(fixture, token, message)).error?.message).to.include('busy');
+    expect(replyOf(await mcpCall(fixture, other.token, other.message)).result).to.have.property(
       'contents',
     );
     for (const each of slow) each.destroy();
-    await eventually(async () => expect(await heldBytes(rig)).to.equal(0));
-    expect(replyOf(await mcpCall(rig, token, message)).result).to.have.property('contents');
+    await eventually(async () => expect(await heldBytes(fixture)).to.equal(0));
+    expect(replyOf(await mcpCall(fixture, token, message)).result).to.have.property('contents');
   });
 });

@@ -5,7 +5,11 @@ import { expect } from 'chai';
 import { createCancellations } from '../../../api/console/mcp/cancellations.ts';
 import { NoPrimary, type Store } from '../../../api/store/store.ts';
 import { silentLog } from '../../../common/log.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import { earlierMessage, mcpCall, notification, replyOf } from '../../support/console/mcp-call.ts';
 import { walk } from '../../support/console/oauth-walk.ts';
 import { callsCounted } from '../../support/counted.ts';
@@ -18,96 +22,96 @@ const cancel = (requestId: string | number) =>
   notification('notifications/cancelled', { requestId });
 
 describe('a cancellation by a message', () => {
-  let rig: ConsoleRig;
-  let replica: ConsoleRig;
+  let fixture: ConsoleFixture;
+  let replica: ConsoleFixture;
   let developer: Person;
   let token: string;
   before(async () => {
-    rig = await consoleRig();
-    replica = await consoleRig({ uri: rig.uri, workers: 0 });
-    developer = await rig.person({ role: 'developer' });
-    token = (await walk(rig, developer)).access_token;
+    fixture = await consoleFixture();
+    replica = await consoleFixture({ uri: fixture.uri, workers: 0 });
+    developer = await fixture.person({ role: 'developer' });
+    token = (await walk(fixture, developer)).access_token;
   });
   after(async () => {
     await replica?.stop();
-    await rig.stop();
+    await fixture.stop();
   });
   afterEach(async () => {
-    await rig.worker.until({ busy: 0 });
-    await eventually(async () => expect(await rig.running()).to.equal(0));
+    await fixture.worker.until({ busy: 0 });
+    await eventually(async () => expect(await fixture.running()).to.equal(0));
   });
 
   const session = () => ({ 'mcp-session-id': randomUUID() });
 
   it('stops the render that another process runs, and frees its place', async () => {
     const of = session();
-    const running = mcpCall(rig, token, call(7), of);
-    await rig.worker.until({ busy: 1 });
+    const running = mcpCall(fixture, token, call(7), of);
+    await fixture.worker.until({ busy: 1 });
     const answer = await mcpCall(replica, token, cancel(7), of);
     expect([answer.status, answer.body.length]).to.deep.equal([202, 0]);
     expect(replyOf(await running).result!.content[0]!.text).to.equal('The call was cancelled.');
   });
 
   it('stops a call that comes after it, by whichever process', async () => {
-    for (const hearing of [replica, rig]) {
+    for (const hearing of [replica, fixture]) {
       const of = session();
       expect((await mcpCall(hearing, token, cancel('a'), of)).status).to.equal(202);
-      const reply = replyOf(await mcpCall(rig, token, call('a'), of));
+      const reply = replyOf(await mcpCall(fixture, token, call('a'), of));
       expect(reply.result!.content[0]!.text).to.equal('The call was cancelled.');
     }
   });
 
   it('stops nothing of another app, of another session, or of another message', async () => {
     const of = session();
-    const other = (await walk(rig, developer)).access_token;
+    const other = (await walk(fixture, developer)).access_token;
     const running = mcpCall(
-      rig,
+      fixture,
       token,
       call(1, { html: 'x', wait_delay: '3s', sandbox: true }),
       of,
     );
-    await rig.worker.until({ busy: 1 });
+    await fixture.worker.until({ busy: 1 });
     for (const [by, message, whose] of [
       [other, cancel(1), of],
       [token, cancel(1), session()],
       [token, cancel('1'), of],
       [token, cancel(1), {}],
     ] as const)
-      for (const hearing of [replica, rig])
+      for (const hearing of [replica, fixture])
         expect((await mcpCall(hearing, by, message, whose)).status).to.equal(202);
     expect(replyOf(await running).result!.content[0]!.text).to.include('The PDF is ready');
   });
 
   it('is counted and logged as a caller who went away', async () => {
     const of = session();
-    const counted = () => callsCounted(rig, '/mcp', 'client_closed');
+    const counted = () => callsCounted(fixture, '/mcp', 'client_closed');
     const before = await counted();
-    const running = mcpCall(rig, token, call(1), of);
-    await rig.worker.until({ busy: 1 });
-    await mcpCall(rig, token, cancel(1), of);
+    const running = mcpCall(fixture, token, call(1), of);
+    await fixture.worker.until({ busy: 1 });
+    await mcpCall(fixture, token, cancel(1), of);
     const { headers } = await running;
     expect(await counted()).to.equal(before + 1);
     await eventually(async () =>
-      expect(await rig.store.console.renders.findOne({ _id: headers['x-request-id']! })).to.include(
-        { outcome: 'client_closed' },
-      ),
+      expect(
+        await fixture.store.console.renders.findOne({ _id: headers['x-request-id']! }),
+      ).to.include({ outcome: 'client_closed' }),
     );
   });
 
   it('keeps few for each app, for a minute, and no word of the client', async () => {
     const of = { 'mcp-session-id': 'a session' };
-    const mine = (await walk(rig, developer)).access_token;
+    const mine = (await walk(fixture, developer)).access_token;
     const before = new Set(
-      (await rig.store.console.cancelledCalls.find().toArray()).map(({ _id }) => _id),
+      (await fixture.store.console.cancelledCalls.find().toArray()).map(({ _id }) => _id),
     );
     for (let id = 0; id < 60; id++) await mcpCall(replica, mine, cancel(id), of);
-    const kept = (await rig.store.console.cancelledCalls.find().toArray()).filter(
+    const kept = (await fixture.store.console.cancelledCalls.find().toArray()).filter(
       ({ _id }) => !before.has(_id),
     );
     expect(kept.map(({ calls }) => calls.length)).to.deep.equal([50]);
     expect(JSON.stringify(kept)).to.not.include('a session');
     expect(kept[0]!.expiresAt.getTime()).to.be.at.most(Date.now() + 60_000);
-    const ends = (await rig.store.console.cancelledCalls.indexes()).filter(
+    const ends = (await fixture.store.console.cancelledCalls.indexes()).filter(
       ({ expireAfterSeconds }) => expireAfterSeconds === 0,
     );
     expect(ends.map(({ key }) => key)).to.deep.equal([{ expiresAt: 1 }]);
@@ -115,10 +119,10 @@ describe('a cancellation by a message', () => {
 
   describe('between processes', () => {
     const reason = new Error('cancelled');
-    /** One process's, on the rig's database; `asked`: how often it has looked. */
+    /** One process's, on the fixture's database; `asked`: how often it has looked. */
     function cancellations(throwIfMissing = () => {}) {
       let asked = 0;
-      const { cancelledCalls } = rig.store.console;
+      const { cancelledCalls } = fixture.store.console;
       const watched = {
         updateOne: cancelledCalls.updateOne.bind(cancelledCalls),
         find: (...given: Parameters<typeof cancelledCalls.find>) => {
@@ -127,9 +131,9 @@ describe('a cancellation by a message', () => {
         },
       };
       const store = {
-        ...rig.store,
-        console: { ...rig.store.console, cancelledCalls: watched },
-        primary: { ...rig.store.primary, throwIfMissing },
+        ...fixture.store,
+        console: { ...fixture.store.console, cancelledCalls: watched },
+        primary: { ...fixture.store.primary, throwIfMissing },
       } as unknown as Store;
       return { ...createCancellations(store, silentLog, () => reason), asked: () => asked };
     }
@@ -154,7 +158,7 @@ describe('a cancellation by a message', () => {
       await here.cancel(grant, 'a session', 1);
       end();
       expect(signal.reason).to.equal(reason);
-      expect(await rig.store.console.cancelledCalls.countDocuments({ _id: grant })).to.equal(0);
+      expect(await fixture.store.console.cancelledCalls.countDocuments({ _id: grant })).to.equal(0);
     });
 
     it('waits for the database without failing anything, and goes on when it is back', async () => {

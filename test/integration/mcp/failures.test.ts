@@ -14,8 +14,8 @@ import { callsCounted } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
 import { heldByOthers } from '../../support/held-budget.ts';
 import { httpCall } from '../../support/http-call.ts';
-import { type HttpRig, httpRig } from '../../support/http-rig.ts';
-import { type LeaseRig, leaseRig, plans } from '../../support/lease-rig.ts';
+import { type HttpFixture, httpFixture } from '../../support/http-fixture.ts';
+import { type LeaseFixture, leaseFixture, plans } from '../../support/lease-fixture.ts';
 
 const publicUrl = 'http://localhost:8080';
 const rendered = {
@@ -27,8 +27,8 @@ const rendered = {
 };
 
 describe('the tool render_pdf, when something fails on our side', () => {
-  let rig: LeaseRig;
-  let http: HttpRig;
+  let fixture: LeaseFixture;
+  let http: HttpFixture;
   let render: () => Promise<typeof rendered>;
   let account: string;
   const access = async () => ({
@@ -42,18 +42,22 @@ describe('the tool render_pdf, when something fails on our side', () => {
   let broken: Error | undefined;
   const budget = createByteBudget(100_000);
   before(async () => {
-    rig = await leaseRig();
-    ({ id: account } = await rig.account('free'));
+    fixture = await leaseFixture();
+    ({ id: account } = await fixture.account('free'));
     const store = {
-      ...rig.store,
+      ...fixture.store,
       primary: {
-        ...rig.store.primary,
+        ...fixture.store.primary,
         throwIfMissing: () => {
           if (broken) throw broken;
         },
       },
     };
-    const renders = new RenderLog(rig.store, silentLog, createMetrics({ processDefaults: false }));
+    const renders = new RenderLog(
+      fixture.store,
+      silentLog,
+      createMetrics({ processDefaults: false }),
+    );
     const routes = mcpRoutes({
       ...{
         publicUrl,
@@ -61,7 +65,7 @@ describe('the tool render_pdf, when something fails on our side', () => {
         store,
         renders,
         budget,
-        requests: createAccountRequests(rig.store, plans),
+        requests: createAccountRequests(fixture.store, plans),
         log: silentLog,
       },
       tokens: { verify: () => verify() },
@@ -70,12 +74,12 @@ describe('the tool render_pdf, when something fails on our side', () => {
       ports: { ports: [80], allowPorts: [] },
       ...{ bodyMaxBytes: 1_000_000, renderMs: 60_000, outputMaxBytes: 2 ** 20 },
     });
-    http = await httpRig(rig, { budget, console: { routes, renders } });
+    http = await httpFixture(fixture, { budget, console: { routes, renders } });
   });
   after(async () => {
     await http?.close();
-    await rig?.reset();
-    await rig?.close();
+    await fixture?.reset();
+    await fixture?.close();
   });
   afterEach(() => {
     broken = undefined;

@@ -5,14 +5,18 @@ import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { pdfFilename } from '../../../api/console/downloads/filename.ts';
 import { CHUNK_BYTES, type NewPdf, PdfStore } from '../../../api/console/downloads/pdf-store.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import {
   type McpClient,
   mcpClient,
   mcpClients,
   type ToolAnswer,
   textOf,
-} from '../../support/console/mcp-rig.ts';
+} from '../../support/console/mcp-fixture.ts';
 import { walk } from '../../support/console/oauth-walk.ts';
 import { heldBytes } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -23,25 +27,25 @@ const never = new AbortController().signal;
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
 
 describe('a link to a PDF', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let developer: Person;
   let token: string;
   let client: McpClient;
   before(async () => {
-    rig = await consoleRig({ env: { PRESSROOM_MCP_LINK_BYTES: '1MiB' } });
-    developer = await rig.person({ role: 'developer' });
-    token = (await walk(rig, developer)).access_token;
-    client = await mcpClient('present', rig.url, token);
+    fixture = await consoleFixture({ env: { PRESSROOM_MCP_LINK_BYTES: '1MiB' } });
+    developer = await fixture.person({ role: 'developer' });
+    token = (await walk(fixture, developer)).access_token;
+    client = await mcpClient('present', fixture.url, token);
   });
   after(async () => {
     await client?.close();
-    await rig.stop();
+    await fixture.stop();
   });
 
   const connect = mcpClients();
   const another = moreProcesses();
   const pathOf = (answer: ToolAnswer) => new URL(answer.structuredContent!.url).pathname;
-  const toKeep = (pdf: Buffer, account = rig.accountId): NewPdf => ({
+  const toKeep = (pdf: Buffer, account = fixture.accountId): NewPdf => ({
     renderId: crypto.randomUUID(),
     account,
     user: developer.id,
@@ -49,11 +53,11 @@ describe('a link to a PDF', () => {
     pages: 1,
     pdf,
   });
-  const kept = () => new PdfStore(rig.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 });
+  const kept = () => new PdfStore(fixture.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 });
 
   it('is a download that no browser runs, keeps or passes on', async () => {
     const path = pathOf(await client.render(HELLO));
-    const { headers, body } = await rig.call('GET', path);
+    const { headers, body } = await fixture.call('GET', path);
     expect(headers).to.include({
       'content-type': 'application/pdf',
       'content-disposition': `attachment; filename="Gro_e -5-6.pdf"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20-5-6.pdf`,
@@ -63,7 +67,7 @@ describe('a link to a PDF', () => {
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
       'referrer-policy': 'no-referrer',
     });
-    const head = await rig.call('HEAD', path);
+    const head = await fixture.call('HEAD', path);
     expect([head.status, head.headers['content-length'], head.body.length]).to.deep.equal([
       200,
       String(body.length),
@@ -74,18 +78,18 @@ describe('a link to a PDF', () => {
   it('says that it has ended when it has, and knows nothing of one that never was', async () => {
     const answer = await client.render(HELLO);
     const { render_id } = answer.structuredContent!;
-    await rig.store.console.storedPdfs.updateOne(
+    await fixture.store.console.storedPdfs.updateOne(
       { _id: render_id },
       { $set: { 'metadata.expiresAt': new Date() } },
     );
-    const ended = await rig.call('GET', pathOf(answer));
+    const ended = await fixture.call('GET', pathOf(answer));
     expect([ended.status, ended.error().code]).to.deep.equal([410, 'gone']);
     expect(ended.error().message).to.include('has ended');
     expect(
       String(await client.read(`render://${render_id}`).catch((error: Error) => error)),
     ).to.include('its time is over');
     for (const path of [`/files/${'a'.repeat(43)}`, '/files/x', `${pathOf(answer)}x`]) {
-      const unknown = await rig.call('GET', path);
+      const unknown = await fixture.call('GET', path);
       expect([unknown.status, unknown.error().code]).to.deep.equal([404, 'not_found']);
     }
   });
@@ -93,14 +97,14 @@ describe('a link to a PDF', () => {
   it('tells a person who clicks on one that has ended, as a page, and a program as JSON', async () => {
     const answer = await client.render({ ...HELLO, sandbox: true });
     const where = { _id: answer.structuredContent!.render_id };
-    await rig.store.console.storedPdfs.updateOne(where, {
+    await fixture.store.console.storedPdfs.updateOne(where, {
       $set: { 'metadata.expiresAt': new Date() },
     });
     for (const [path, status, code, words] of [
       [pathOf(answer), 410, 'gone', 'The link has ended'],
       [`/files/${'b'.repeat(43)}`, 404, 'not_found', 'There is no PDF here'],
     ] as const) {
-      const page = await rig.call('GET', path, { accept: BROWSER });
+      const page = await fixture.call('GET', path, { accept: BROWSER });
       expect([page.status, page.headers['content-type']]).to.deep.equal([
         status,
         'text/html; charset=utf-8',
@@ -118,20 +122,20 @@ describe('a link to a PDF', () => {
         'application/pdf',
         'image/avif,image/*;q=0.8',
       ]) {
-        const json = await rig.call('GET', path, { accept });
+        const json = await fixture.call('GET', path, { accept });
         expect([json.status, json.error().code]).to.deep.equal([status, code]);
       }
     }
-    expect((await rig.call('HEAD', pathOf(answer), { accept: BROWSER })).status).to.equal(410);
+    expect((await fixture.call('HEAD', pathOf(answer), { accept: BROWSER })).status).to.equal(410);
   });
 
   it('is not used up by programs that look at it before a person does', async () => {
     const path = pathOf(await client.render({ ...HELLO, sandbox: true }));
     const preview = { 'user-agent': 'Slackbot-LinkExpanding 1.0', accept: '*/*' };
     const seen = [
-      await rig.call('HEAD', path, preview),
-      await rig.call('GET', path, { ...preview, range: 'bytes=0-9' }),
-      await rig.call('GET', path, { accept: BROWSER }),
+      await fixture.call('HEAD', path, preview),
+      await fixture.call('GET', path, { ...preview, range: 'bytes=0-9' }),
+      await fixture.call('GET', path, { accept: BROWSER }),
     ];
     expect(seen.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
     const [head, whole, last] = seen.map(({ headers }) => headers);
@@ -155,28 +159,28 @@ describe('a link to a PDF', () => {
     for (const [title] of names) {
       const filename = pdfFilename(title);
       const { token: secret } = await kept().save(
-        { ...toKeep(Buffer.from('%PDF-'), await rig.account2()), filename },
+        { ...toKeep(Buffer.from('%PDF-'), await fixture.account2()), filename },
         never,
       );
       shown.push([
         title,
-        (await rig.call('HEAD', `/files/${secret}`)).headers['content-disposition'],
+        (await fixture.call('HEAD', `/files/${secret}`)).headers['content-disposition'],
       ]);
     }
     expect(shown).to.deep.equal(names);
   });
 
   it('works to its end, whatever becomes of the app, the person and the account meanwhile', async () => {
-    const leaving = await rig.person({ role: 'developer' });
-    const { access_token, client: app } = await walk(rig, leaving);
-    const theirs = await connect('present', rig.url, access_token);
+    const leaving = await fixture.person({ role: 'developer' });
+    const { access_token, client: app } = await walk(fixture, leaving);
+    const theirs = await connect('present', fixture.url, access_token);
     const answer = await theirs.render({ ...HELLO, sandbox: true });
-    const [grant] = await rig.store.console.oauthGrants.find({ clientId: app.id }).toArray();
+    const [grant] = await fixture.store.console.oauthGrants.find({ clientId: app.id }).toArray();
     expect((await leaving.call('DELETE', `/me/apps/${grant!._id}`)).status).to.equal(204);
-    await rig.store.console.users.updateOne({ _id: leaving.id }, { $set: { disabled: true } });
-    await rig.accounts.setAccountById(rig.accountId, { state: 'paused' });
-    const { status } = await rig.call('GET', pathOf(answer));
-    await rig.accounts.setAccountById(rig.accountId, { state: 'active' });
+    await fixture.store.console.users.updateOne({ _id: leaving.id }, { $set: { disabled: true } });
+    await fixture.accounts.setAccountById(fixture.accountId, { state: 'paused' });
+    const { status } = await fixture.call('GET', pathOf(answer));
+    await fixture.accounts.setAccountById(fixture.accountId, { state: 'active' });
     const refused = await theirs
       .read(`render://${answer.structuredContent!.render_id}`)
       .catch((error: Error) => error);
@@ -187,17 +191,17 @@ describe('a link to a PDF', () => {
   it('stands nowhere in the database', async () => {
     const path = pathOf(await client.render(HELLO));
     const secret = path.slice('/files/'.length);
-    const files = await rig.store.console.storedPdfs.find().toArray();
+    const files = await fixture.store.console.storedPdfs.find().toArray();
     expect(files.length).to.be.at.least(1);
     expect(JSON.stringify(files)).to.not.include(secret);
   });
 
   it('leads to the PDF from every API process, as the resource does', async () => {
-    const replica = await another(rig);
+    const replica = await another(fixture);
     const there = await connect('present', replica.url, token);
     const answer = await client.render(HELLO);
     const [here, elsewhere] = await Promise.all(
-      [rig, replica].map(each => each.call('GET', pathOf(answer))),
+      [fixture, replica].map(each => each.call('GET', pathOf(answer))),
     );
     const read = await there.read(`render://${answer.structuredContent!.render_id}`);
     expect(elsewhere!.status).to.equal(200);
@@ -207,36 +211,38 @@ describe('a link to a PDF', () => {
 
   it('leads to a PDF of many pieces, byte for byte', async () => {
     const pdf = Buffer.alloc(20 * CHUNK_BYTES + 17, 'Pressroom');
-    const { token: secret } = await kept().save(toKeep(pdf, await rig.account2()), never);
-    const { status, body } = await rig.call('GET', `/files/${secret}`);
+    const { token: secret } = await kept().save(toKeep(pdf, await fixture.account2()), never);
+    const { status, body } = await fixture.call('GET', `/files/${secret}`);
     expect(status).to.equal(200);
     expect(body.equals(pdf)).to.equal(true);
   });
 
   it('breaks off, rather than ending early, when a piece is missing', async () => {
-    const given = toKeep(Buffer.alloc(3 * CHUNK_BYTES), await rig.account2());
+    const given = toKeep(Buffer.alloc(3 * CHUNK_BYTES), await fixture.account2());
     const { token: secret } = await kept().save(given, never);
-    await rig.store.console.storedPdfChunks.deleteOne({ files_id: given.renderId, n: 2 });
-    const answer = await rig.call('GET', `/files/${secret}`).catch((error: Error) => error);
+    await fixture.store.console.storedPdfChunks.deleteOne({ files_id: given.renderId, n: 2 });
+    const answer = await fixture.call('GET', `/files/${secret}`).catch((error: Error) => error);
     expect(answer).to.be.instanceOf(Error);
   });
 
   it('leaves nothing behind when the caller goes away while the PDF is written', async () => {
-    const given = toKeep(Buffer.alloc(40 * CHUNK_BYTES), await rig.account2());
+    const given = toKeep(Buffer.alloc(40 * CHUNK_BYTES), await fixture.account2());
     const leaving = new AbortController();
     const keeping = kept().save(given, leaving.signal);
     leaving.abort(new Error('left'));
     expect(await keeping.catch((error: Error) => error.message)).to.equal('left');
     expect(
-      await rig.store.console.storedPdfChunks.countDocuments({ files_id: given.renderId }),
+      await fixture.store.console.storedPdfChunks.countDocuments({ files_id: given.renderId }),
     ).to.equal(0);
-    expect(await rig.store.console.storedPdfs.countDocuments({ _id: given.renderId })).to.equal(0);
+    expect(await fixture.store.console.storedPdfs.countDocuments({ _id: given.renderId })).to.equal(
+      0,
+    );
   });
 
   it('holds little of the memory for renders, however slowly it is read', async () => {
-    const small = await another(rig, { env: { PRESSROOM_BYTES_IN_FLIGHT: '8MiB' } });
+    const small = await another(fixture, { env: { PRESSROOM_BYTES_IN_FLIGHT: '8MiB' } });
     const { token: secret } = await kept().save(
-      toKeep(Buffer.alloc(40 * 2 ** 20), await rig.account2()),
+      toKeep(Buffer.alloc(40 * 2 ** 20), await fixture.account2()),
       never,
     );
     const slow = get(`${small.url}/files/${secret}`, { agent: false });
@@ -254,8 +260,8 @@ describe('a link to a PDF', () => {
   });
 
   it('of one account leaves places for those of others, however many read it slowly', async () => {
-    const small = await another(rig, { env: { PRESSROOM_BYTES_IN_FLIGHT: '32MiB' } });
-    const [one, other] = await Promise.all([rig.account2(), rig.account2()]);
+    const small = await another(fixture, { env: { PRESSROOM_BYTES_IN_FLIGHT: '32MiB' } });
+    const [one, other] = await Promise.all([fixture.account2(), fixture.account2()]);
     const { token: read } = await kept().save(toKeep(Buffer.alloc(40 * 2 ** 20), one), never);
     const { token: wanted } = await kept().save(toKeep(Buffer.alloc(40), other), never);
     const readers: IncomingMessage[] = [];
@@ -272,7 +278,7 @@ describe('a link to a PDF', () => {
   });
 
   it('is swept by the database, and its pieces with it', async () => {
-    const { storedPdfs, storedPdfChunks } = rig.store.console;
+    const { storedPdfs, storedPdfChunks } = fixture.store.console;
     const ends = await Promise.all(
       [storedPdfs, storedPdfChunks].map(async each =>
         (await each.indexes()).filter(index => index.expireAfterSeconds === 0),
@@ -282,16 +288,16 @@ describe('a link to a PDF', () => {
       ['metadata.rememberedUntil'],
       ['expiresAt'],
     ]);
-    const given = toKeep(Buffer.from('%PDF-'), await rig.account2());
+    const given = toKeep(Buffer.from('%PDF-'), await fixture.account2());
     const { expiresAt } = await kept().save(given, never);
     const chunk = await storedPdfChunks.findOne({ files_id: given.renderId });
     expect(chunk!.expiresAt.getTime() - expiresAt.getTime()).to.equal(10 * 60_000);
   });
 
   it('is not made for an account that keeps as much as it may, before anything is rendered', async () => {
-    const owner = await rig.person({ role: 'owner', account: await rig.account2() });
-    const team = await rig.store.console.teams.findOne({ 'members.user': owner.id });
-    const mine = await connect('present', rig.url, (await walk(rig, owner)).access_token);
+    const owner = await fixture.person({ role: 'owner', account: await fixture.account2() });
+    const team = await fixture.store.console.teams.findOne({ 'members.user': owner.id });
+    const mine = await connect('present', fixture.url, (await walk(fixture, owner)).access_token);
     const full = toKeep(Buffer.alloc(2 ** 20), team!._id);
     await kept().save(full, never);
     const refused = await mine.render(HELLO);
@@ -299,7 +305,7 @@ describe('a link to a PDF', () => {
     expect(textOf(refused)).to.match(
       /^rate_limited: The account keeps as many PDFs for links as it may \(1 MiB\).*\nTry again in \d+ s\./,
     );
-    await rig.store.console.storedPdfs.updateOne(
+    await fixture.store.console.storedPdfs.updateOne(
       { _id: full.renderId },
       { $set: { 'metadata.expiresAt': new Date() } },
     );

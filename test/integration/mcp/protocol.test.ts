@@ -2,7 +2,11 @@
 // era of the protocol.
 import { expect } from 'chai';
 import { PdfStore } from '../../../api/console/downloads/pdf-store.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import {
   earlierMessage,
   type Message,
@@ -18,18 +22,18 @@ const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
 
 describe('the protocol of /mcp', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let developer: Person;
   let token: string;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
-    developer = await rig.person({ role: 'developer' });
-    token = (await walk(rig, developer)).access_token;
+    fixture = await consoleFixture({ workers: 0 });
+    developer = await fixture.person({ role: 'developer' });
+    token = (await walk(fixture, developer)).access_token;
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   const send = (message: Message, headers?: Record<string, string>) =>
-    mcpCall(rig, token, message, headers);
+    mcpCall(fixture, token, message, headers);
   const hello = (protocolVersion: string) =>
     earlierMessage('initialize', {
       protocolVersion,
@@ -109,13 +113,13 @@ describe('the protocol of /mcp', () => {
       const renderId = crypto.randomUUID();
       const pdf = {
         renderId,
-        account: rig.accountId,
+        account: fixture.accountId,
         user: developer.id,
         filename: 'a.pdf',
         pages: 1,
         pdf: Buffer.from('%PDF-'),
       };
-      await new PdfStore(rig.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 }).save(
+      await new PdfStore(fixture.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 }).save(
         pdf,
         new AbortController().signal,
       );

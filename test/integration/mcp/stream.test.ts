@@ -1,24 +1,24 @@
 // What a long call sends while nothing happens, since a proxy between may end what is silent.
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig } from '../../support/console/console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { earlierMessage, mcpCall } from '../../support/console/mcp-call.ts';
 import { walk } from '../../support/console/oauth-walk.ts';
 
 describe('the stream of a long call, for whatever proxy is between', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let token: string;
   before(async () => {
-    rig = await consoleRig();
-    token = (await walk(rig, await rig.person({ role: 'developer' }))).access_token;
+    fixture = await consoleFixture();
+    token = (await walk(fixture, await fixture.person({ role: 'developer' }))).access_token;
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   it('asks not to be held back or kept, and is never silent for long, though the client asked for no progress', async () => {
     const message = earlierMessage('tools/call', {
       name: 'render_pdf',
       arguments: { html: '<p>slow</p>', wait_delay: '15500ms' },
     });
-    const { headers, body } = await mcpCall(rig, token, message, {
+    const { headers, body } = await mcpCall(fixture, token, message, {
       'mcp-protocol-version': '2025-11-25',
     });
     expect(headers['content-type']).to.equal('text/event-stream');

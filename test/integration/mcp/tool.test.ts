@@ -2,8 +2,12 @@
 // of an account.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
-import { loggedRows } from '../../support/console/log-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
+import { loggedRows } from '../../support/console/log-fixture.ts';
 import {
   LINES,
   type McpClient,
@@ -11,7 +15,7 @@ import {
   mcpClients,
   type ToolAnswer,
   textOf,
-} from '../../support/console/mcp-rig.ts';
+} from '../../support/console/mcp-fixture.ts';
 import { walk } from '../../support/console/oauth-walk.ts';
 import { heldBytes } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -22,27 +26,27 @@ const LONG = { html: '<h1>long</h1>', wait_for_expression: 'false' };
 
 for (const line of LINES)
   describe(`the tool render_pdf, called by a client of the ${line} line`, () => {
-    let rig: ConsoleRig;
+    let fixture: ConsoleFixture;
     let developer: Person;
     let client: McpClient;
     before(async () => {
-      rig = await consoleRig({ plan: 'free' });
-      developer = await rig.person({ role: 'developer' });
-      client = await mcpClient(line, rig.url, (await walk(rig, developer)).access_token);
+      fixture = await consoleFixture({ plan: 'free' });
+      developer = await fixture.person({ role: 'developer' });
+      client = await mcpClient(line, fixture.url, (await walk(fixture, developer)).access_token);
     });
     after(async () => {
       await client?.close();
-      await rig.stop();
+      await fixture.stop();
     });
     afterEach(async () => {
-      await rig.worker.until({ busy: 0 });
-      await eventually(async () => expect(await rig.running()).to.equal(0));
-      await eventually(async () => expect(await heldBytes(rig)).to.equal(0));
+      await fixture.worker.until({ busy: 0 });
+      await eventually(async () => expect(await fixture.running()).to.equal(0));
+      await eventually(async () => expect(await heldBytes(fixture)).to.equal(0));
     });
 
     const connect = mcpClients();
     const download = (answer: ToolAnswer) =>
-      rig.call('GET', new URL(answer.structuredContent!.url).pathname);
+      fixture.call('GET', new URL(answer.structuredContent!.url).pathname);
 
     it('is the only one, described by the contract', async () => {
       const tools = await client.tools();
@@ -85,7 +89,7 @@ for (const line of LINES)
     });
 
     it('renders, counts, and gives a link to the very bytes', async () => {
-      const before = await rig.usage();
+      const before = await fixture.usage();
       const answer = await client.render(HELLO);
       expect(answer.isError ?? false).to.equal(false);
       const { url, pages, bytes, sha256, filename, render_id, expires_at } =
@@ -105,8 +109,8 @@ for (const line of LINES)
       expect(
         answer.content.filter(({ type }) => type === 'resource_link').map(({ uri }) => uri),
       ).to.deep.equal([`render://${render_id}`]);
-      expect(await rig.usage()).to.equal(before + 1);
-      const { detail } = await loggedRows(rig);
+      expect(await fixture.usage()).to.equal(before + 1);
+      const { detail } = await loggedRows(fixture);
       expect(await detail(render_id)).to.include({
         via: 'mcp',
         app: 'An App',
@@ -118,11 +122,11 @@ for (const line of LINES)
     });
 
     it('does not count a sandbox render', async () => {
-      const before = await rig.usage();
+      const before = await fixture.usage();
       expect(textOf(await client.render({ ...HELLO, sandbox: true }))).to.include(
         'sandbox watermark',
       );
-      expect(await rig.usage()).to.equal(before);
+      expect(await fixture.usage()).to.equal(before);
     });
 
     it('embeds a small PDF when asked to, and has the link as well', async () => {
@@ -157,8 +161,8 @@ for (const line of LINES)
       expect(
         Buffer.from(await client.read(uri), 'base64').equals((await download(answer)).body),
       ).to.equal(true);
-      const colleague = await rig.person({ role: 'owner' });
-      const other = await connect(line, rig.url, (await walk(rig, colleague)).access_token);
+      const colleague = await fixture.person({ role: 'owner' });
+      const other = await connect(line, fixture.url, (await walk(fixture, colleague)).access_token);
       const refusal = await other.read(uri).catch((error: Error) => error);
       const missing = await other
         .read('render://01a20359-d5b3-7ed0-96eb-75edf92b030e')
@@ -199,24 +203,24 @@ for (const line of LINES)
     });
 
     it('refuses what is over the plan, and frees the place when the call before is cancelled', async () => {
-      const before = await rig.usage();
+      const before = await fixture.usage();
       const cancelling = new AbortController();
       const first = client
         .render(LONG, { signal: cancelling.signal })
         .catch((error: Error) => error);
-      await rig.worker.until({ busy: 1 });
+      await fixture.worker.until({ busy: 1 });
       const second = await client.render(HELLO);
       expect(second.isError).to.equal(true);
       expect(textOf(second)).to.match(/^concurrency_limit: .*\nTry again in \d+ s\.\n/);
       cancelling.abort();
       expect(await first).to.be.instanceOf(Error);
-      await rig.worker.until({ busy: 0 });
-      await eventually(async () => expect(await rig.running()).to.equal(0));
+      await fixture.worker.until({ busy: 0 });
+      await eventually(async () => expect(await fixture.running()).to.equal(0));
       expect((await client.render({ ...HELLO, sandbox: true })).isError ?? false).to.equal(false);
-      expect(await rig.usage()).to.equal(before);
+      expect(await fixture.usage()).to.equal(before);
       await eventually(async () => {
-        const ends = await rig.store.console.renders
-          .find({ account: rig.accountId, via: 'mcp' }, { sort: { at: -1 }, limit: 3 })
+        const ends = await fixture.store.console.renders
+          .find({ account: fixture.accountId, via: 'mcp' }, { sort: { at: -1 }, limit: 3 })
           .toArray();
         expect(ends.map(({ outcome, code }) => code ?? outcome)).to.deep.equal([
           'ok',

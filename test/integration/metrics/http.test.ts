@@ -4,26 +4,31 @@ import { renderFailed } from '../../../common/contract/errors.ts';
 import { readSamples } from '../../fault/harness/samples.ts';
 import { eventually } from '../../support/eventually.ts';
 import { heldByOthers } from '../../support/held-budget.ts';
-import { type HttpRig, type HttpRigOptions, httpRig, renderHead } from '../../support/http-rig.ts';
-import { type LeaseRig, leaseRig } from '../../support/lease-rig.ts';
+import {
+  type HttpFixture,
+  type HttpRigOptions,
+  httpFixture,
+  renderHead,
+} from '../../support/http-fixture.ts';
+import { type LeaseFixture, leaseFixture } from '../../support/lease-fixture.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 const REQUESTS = 'pressroom_http_requests_total';
 
 describe('the numbers of HTTP requests', () => {
-  let rig: LeaseRig;
-  let http: HttpRig;
+  let fixture: LeaseFixture;
+  let http: HttpFixture;
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
   afterEach(async () => {
     await http?.close();
-    await rig.reset();
+    await fixture.reset();
   });
-  after(() => rig?.close());
+  after(() => fixture?.close());
 
   const serve = async (options?: HttpRigOptions) => {
-    http = await httpRig(rig, options);
+    http = await httpFixture(fixture, options);
   };
   const post = (key: string, body: string) =>
     http.ask(http.head(key, Buffer.byteLength(body)), body);
@@ -46,7 +51,7 @@ describe('the numbers of HTTP requests', () => {
 
   it('show what is refused before it becomes a render', async () => {
     await serve({ body: { maxBytes: 1_000, silentMs: 5_000, totalMs: 5_000 } });
-    const { text } = await rig.account('free');
+    const { text } = await fixture.account('free');
     await post(text, GOOD);
     await post('pressroom_live_wrong', GOOD);
     await post(text, '{');
@@ -65,7 +70,7 @@ describe('the numbers of HTTP requests', () => {
     const budget = createByteBudget(1_000);
     heldByOthers(budget, 1_000);
     await serve({ budget });
-    const { text } = await rig.account('free');
+    const { text } = await fixture.account('free');
     await post(text, GOOD);
     expect(await outcomes('/v1/render', 1)).to.deep.equal({ overloaded: 1 });
   });
@@ -73,7 +78,7 @@ describe('the numbers of HTTP requests', () => {
   it('tell a render that failed on our side before it began, and leave the others to the render', async () => {
     const budget = createByteBudget(1_000);
     await serve({ budget });
-    const { text } = await rig.account('free');
+    const { text } = await fixture.account('free');
     await post('pressroom_live_wrong', GOOD);
     await post(text, '{}');
     await post(text, GOOD);
@@ -111,7 +116,7 @@ describe('the numbers of HTTP requests', () => {
 
   it('count a caller who hung up', async () => {
     await serve();
-    const { text } = await rig.account('free');
+    const { text } = await fixture.account('free');
     const begun = Promise.withResolvers<void>();
     http.state.during = signal => {
       begun.resolve();
@@ -138,7 +143,7 @@ describe('the numbers of HTTP requests', () => {
 
   it('show connections and held bytes while they are there', async () => {
     await serve();
-    const { text } = await rig.account('free');
+    const { text } = await fixture.account('free');
     const goOn = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     http.state.during = () => {

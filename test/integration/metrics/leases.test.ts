@@ -5,37 +5,43 @@ import { silentLog } from '../../../common/log.ts';
 import { createMetrics, type Metrics } from '../../../common/operations.ts';
 import { readSamples } from '../../fault/harness/samples.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type LeaseRig, leaseRig, QUICK, refusal, until } from '../../support/lease-rig.ts';
+import {
+  type LeaseFixture,
+  leaseFixture,
+  QUICK,
+  refusal,
+  until,
+} from '../../support/lease-fixture.ts';
 
 const DURATIONS = 'pressroom_mongodb_operation_duration_seconds_count';
 
 describe('the numbers of the leases', () => {
-  let rig: LeaseRig;
+  let fixture: LeaseFixture;
   let store: Store;
   let metrics: Metrics;
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
   beforeEach(async () => {
     metrics = createMetrics({ processDefaults: false });
     store = connectStore(
-      { uri: rig.mongod.uriFor('leases'), operationTimeoutMs: 700 },
+      { uri: fixture.mongod.uriFor('leases'), operationTimeoutMs: 700 },
       silentLog,
       metrics,
     );
     await store.start();
   });
   afterEach(async () => {
-    await rig.reset();
+    await fixture.reset();
     await store.stop(new AbortController().signal);
   });
-  after(() => rig?.close());
+  after(() => fixture?.close());
 
   const scrape = async () => readSamples(await metrics.text());
 
   it('say how many are held', async () => {
-    const starter = await rig.account('starter');
-    const leases = await rig.replica({}, store, metrics);
+    const starter = await fixture.account('starter');
+    const leases = await fixture.replica({}, store, metrics);
     const running = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
     expect((await scrape()).sum('pressroom_leases_held')).to.equal(2);
     await leases.settle(running[0]!);
@@ -44,17 +50,17 @@ describe('the numbers of the leases', () => {
   });
 
   it('count as settled what the account counts, also what was settled late', async () => {
-    const scale = await rig.account('scale');
-    const leases = await rig.replica(QUICK, store, metrics);
+    const scale = await fixture.account('scale');
+    const leases = await fixture.replica(QUICK, store, metrics);
     const running = await Promise.all(Array.from({ length: 4 }, () => leases.admit(scale.caller)));
     await leases.settle(running[0]!);
-    await rig.failing('findAndModify', { errorCode: 11602 });
+    await fixture.failing('findAndModify', { errorCode: 11602 });
     for (const lease of running.slice(1)) expect(await leases.settle(lease)).to.equal(undefined);
     expect((await scrape()).by('pressroom_lease_writes_waiting', 'operation')).to.deep.equal({
       settle: 3,
       release: 0,
     });
-    await rig.working();
+    await fixture.working();
     await until(() => leases.counts().waiting === 0);
     const samples = await scrape();
     expect(await scale.usage()).to.equal(4);
@@ -64,12 +70,16 @@ describe('the numbers of the leases', () => {
   });
 
   it('count a render whose lease is gone as uncounted, also when that is heard late', async () => {
-    const starter = await rig.account('starter');
-    const leases = await rig.replica({ ...QUICK, renewEveryMs: 15_000 }, store, metrics);
+    const starter = await fixture.account('starter');
+    const leases = await fixture.replica({ ...QUICK, renewEveryMs: 15_000 }, store, metrics);
     const running = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
-    await rig.store.accounts.updateOne({ _id: starter.id }, { $set: { leases: [] } });
+    await fixture.store.accounts.updateOne({ _id: starter.id }, { $set: { leases: [] } });
     await leases.settle(running[0]!);
-    await rig.failing('findAndModify', { blockConnection: true, blockTimeMS: 500 }, { times: 1 });
+    await fixture.failing(
+      'findAndModify',
+      { blockConnection: true, blockTimeMS: 500 },
+      { times: 1 },
+    );
     await leases.settle(running[1]!);
     await until(() => leases.counts().waiting === 0);
     const samples = await scrape();
@@ -79,15 +89,15 @@ describe('the numbers of the leases', () => {
     });
     expect(samples.sum('pressroom_renders_settled_total')).to.equal(0);
     expect(
-      rig.lines.filter(({ msg }) => msg === 'a render could not be counted: its lease is gone'),
+      fixture.lines.filter(({ msg }) => msg === 'a render could not be counted: its lease is gone'),
     ).to.have.length(2);
   });
 
   it('count a render as uncounted that was given up', async () => {
-    const free = await rig.account('free');
-    const leases = await rig.replica({ ...QUICK, settleForMs: 0 }, store, metrics);
+    const free = await fixture.account('free');
+    const leases = await fixture.replica({ ...QUICK, settleForMs: 0 }, store, metrics);
     const lease = await leases.admit(free.caller);
-    await rig.failing('findAndModify', { errorCode: 11602 });
+    await fixture.failing('findAndModify', { errorCode: 11602 });
     await leases.settle(lease);
     await until(() => leases.counts().waiting === 0);
     expect((await scrape()).by('pressroom_renders_uncounted_total', 'reason')).to.deep.equal({
@@ -97,15 +107,15 @@ describe('the numbers of the leases', () => {
   });
 
   it('tell a lease that was taken away from one that could not be renewed, and from one that the end of the process took', async () => {
-    const scale = await rig.account('scale');
-    const leases = await rig.replica(QUICK, store, metrics);
+    const scale = await fixture.account('scale');
+    const leases = await fixture.replica(QUICK, store, metrics);
     const lost = async () => (await scrape()).by('pressroom_leases_lost_total', 'reason');
     const taken = await leases.admit(scale.caller);
     const hears = once(taken.lost, 'abort');
-    await rig.store.accounts.updateOne({ _id: scale.id }, { $set: { leases: [] } });
+    await fixture.store.accounts.updateOne({ _id: scale.id }, { $set: { leases: [] } });
     await hears;
     expect(await lost()).to.deep.equal({ not_renewed: 0, gone: 1, process_end: 0 });
-    await rig.failing('update', { errorCode: 11602 });
+    await fixture.failing('update', { errorCode: 11602 });
     await once((await leases.admit(scale.caller)).lost, 'abort');
     expect(await lost()).to.deep.equal({ not_renewed: 1, gone: 1, process_end: 0 });
     await leases.admit(scale.caller);
@@ -114,10 +124,10 @@ describe('the numbers of the leases', () => {
   });
 
   it('show a release that waits', async () => {
-    const free = await rig.account('free');
-    const leases = await rig.replica(QUICK, store, metrics);
+    const free = await fixture.account('free');
+    const leases = await fixture.replica(QUICK, store, metrics);
     const lease = await leases.admit(free.caller);
-    await rig.failing('update', { errorCode: 11602 });
+    await fixture.failing('update', { errorCode: 11602 });
     await leases.release(lease);
     await eventually(async () =>
       expect((await scrape()).by('pressroom_lease_writes_waiting', 'operation')).to.deep.equal({
@@ -129,40 +139,40 @@ describe('the numbers of the leases', () => {
 });
 
 describe('the numbers of MongoDB', () => {
-  let rig: LeaseRig;
+  let fixture: LeaseFixture;
   let store: Store;
   let metrics: Metrics;
   const more: Store[] = [];
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
   beforeEach(async () => {
     metrics = createMetrics({ processDefaults: false });
     store = connectStore(
-      { uri: rig.mongod.uriFor('leases'), operationTimeoutMs: 700 },
+      { uri: fixture.mongod.uriFor('leases'), operationTimeoutMs: 700 },
       silentLog,
       metrics,
     );
     await store.start();
   });
   afterEach(async () => {
-    await rig.reset();
+    await fixture.reset();
     for (const each of [store, ...more.splice(0)]) await each.stop(new AbortController().signal);
   });
-  after(() => rig?.close());
+  after(() => fixture?.close());
 
   /** Leases on a store that waits long enough for a test to look on. */
   async function patient(options = '') {
     const own = createMetrics({ processDefaults: false });
     const slow = connectStore(
-      { uri: `${rig.mongod.uriFor('leases')}${options}`, operationTimeoutMs: 8_000 },
+      { uri: `${fixture.mongod.uriFor('leases')}${options}`, operationTimeoutMs: 8_000 },
       silentLog,
       own,
     );
     await slow.start();
     more.push(slow);
     return {
-      leases: await rig.replica({ renewEveryMs: 60_000 }, slow, own),
+      leases: await fixture.replica({ renewEveryMs: 60_000 }, slow, own),
       scrape: async () => readSamples(await own.text()),
       close: () => slow.stop(new AbortController().signal),
     };
@@ -171,8 +181,8 @@ describe('the numbers of MongoDB', () => {
   const scrape = async () => readSamples(await metrics.text());
 
   it('time each operation of a render by its name', async () => {
-    const starter = await rig.account('starter');
-    const leases = await rig.replica({ renewEveryMs: 50 }, store, metrics);
+    const starter = await fixture.account('starter');
+    const leases = await fixture.replica({ renewEveryMs: 50 }, store, metrics);
     const [counted, released] = [
       await leases.admit(starter.caller),
       await leases.admit(starter.caller),
@@ -196,26 +206,26 @@ describe('the numbers of MongoDB', () => {
   });
 
   it('tell a time-out from an error', async () => {
-    const scale = await rig.account('scale');
-    const leases = await rig.replica({}, store, metrics);
+    const scale = await fixture.account('scale');
+    const leases = await fixture.replica({}, store, metrics);
     const admissions = async () => {
       const samples = await scrape();
       return ['ok', 'timeout', 'error'].map(outcome =>
         samples.sum(DURATIONS, { operation: 'admit', outcome }),
       );
     };
-    await rig.failing('findAndModify', { errorCode: 50 }, { times: 1 });
+    await fixture.failing('findAndModify', { errorCode: 50 }, { times: 1 });
     await refusal(leases.admit(scale.caller));
     expect(await admissions()).to.deep.equal([0, 1, 0]);
-    await rig.failing('findAndModify', { errorCode: 1 }, { times: 1 });
+    await fixture.failing('findAndModify', { errorCode: 1 }, { times: 1 });
     await refusal(leases.admit(scale.caller));
     expect(await admissions()).to.deep.equal([0, 1, 1]);
   });
 
   it('count an operation that got no answer as a time-out, after its caller had stopped waiting', async () => {
-    const scale = await rig.account('scale');
-    const leases = await rig.replica({}, store, metrics);
-    await rig.failing('findAndModify', { blockConnection: true, blockTimeMS: 8_000 });
+    const scale = await fixture.account('scale');
+    const leases = await fixture.replica({}, store, metrics);
+    await fixture.failing('findAndModify', { blockConnection: true, blockTimeMS: 8_000 });
     await refusal(leases.admit(scale.caller));
     expect((await scrape()).sum(DURATIONS, { operation: 'admit' })).to.equal(0);
     await eventually(async () =>
@@ -230,9 +240,13 @@ describe('the numbers of MongoDB', () => {
   });
 
   it('count the connections in use and those that are not, and none when it is closed', async () => {
-    const scale = await rig.account('scale');
+    const scale = await fixture.account('scale');
     const { leases, scrape, close } = await patient();
-    await rig.failing('findAndModify', { blockConnection: true, blockTimeMS: 1_500 }, { times: 4 });
+    await fixture.failing(
+      'findAndModify',
+      { blockConnection: true, blockTimeMS: 1_500 },
+      { times: 4 },
+    );
     const admitted = Array.from({ length: 4 }, () => leases.admit(scale.caller));
     await eventually(async () =>
       expect((await scrape()).sum('pressroom_mongodb_connections', { state: 'in_use' })).to.equal(
@@ -252,9 +266,13 @@ describe('the numbers of MongoDB', () => {
   });
 
   it('show operations that wait for a free connection', async () => {
-    const scale = await rig.account('scale');
+    const scale = await fixture.account('scale');
     const { leases, scrape } = await patient('&maxPoolSize=1');
-    await rig.failing('findAndModify', { blockConnection: true, blockTimeMS: 1_500 }, { times: 1 });
+    await fixture.failing(
+      'findAndModify',
+      { blockConnection: true, blockTimeMS: 1_500 },
+      { times: 1 },
+    );
     const admitted = Array.from({ length: 3 }, () => leases.admit(scale.caller));
     await eventually(async () =>
       expect((await scrape()).sum('pressroom_mongodb_waiting_operations')).to.equal(2),

@@ -1,6 +1,10 @@
 // A person's connected apps: listed, used, disconnected; and what the audit log tells of them.
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import {
   accessOf,
   codeOf,
@@ -22,79 +26,79 @@ interface App {
 }
 
 describe('connected apps', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let person: Person;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
+    fixture = await consoleFixture({ workers: 0 });
   });
   beforeEach(async () => {
-    person = await rig.person({ role: 'developer' });
+    person = await fixture.person({ role: 'developer' });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   const apps = async (of = person) => (await of.good<{ items: App[] }>('GET', '/me/apps')).items;
   const entries = () =>
-    rig.store.console.audit.find({ user: person.id }, { sort: { at: 1 } }).toArray();
+    fixture.store.console.audit.find({ user: person.id }, { sort: { at: 1 } }).toArray();
 
   it('are listed for the person alone, with where and when they were used', async () => {
-    const { access_token } = await walk(rig, person);
+    const { access_token } = await walk(fixture, person);
     const [app, ...others] = await apps();
     expect(others).to.deep.equal([]);
     expect(app).to.deep.include({
       name: 'An App',
       redirect: '127.0.0.1:33418',
       scope: 'render',
-      account: { id: rig.accountId, name: rig.account },
+      account: { id: fixture.accountId, name: fixture.account },
       lastUsedAt: null,
     });
-    await accessOf(rig, access_token);
+    await accessOf(fixture, access_token);
     expect(Date.parse((await apps())[0]!.lastUsedAt!)).to.be.closeTo(Date.now(), 10_000);
-    expect(await apps(await rig.person({ role: 'owner' }))).to.deep.equal([]);
+    expect(await apps(await fixture.person({ role: 'owner' }))).to.deep.equal([]);
   });
 
   it('are disconnected at once, and not by others', async () => {
-    const tokens = await walk(rig, person);
-    const other = await walk(rig, person);
+    const tokens = await walk(fixture, person);
+    const other = await walk(fixture, person);
     const [, app] = await apps();
-    const stranger = await rig.person({ role: 'owner' });
+    const stranger = await fixture.person({ role: 'owner' });
     expect((await stranger.call('DELETE', `/me/apps/${app!.id}`)).status).to.equal(404);
-    expect(await accessOf(rig, tokens.access_token)).to.include({ grantId: app!.id });
+    expect(await accessOf(fixture, tokens.access_token)).to.include({ grantId: app!.id });
     await person.good('DELETE', `/me/apps/${app!.id}`);
-    expect(await accessOf(rig, tokens.access_token)).to.equal(undefined);
-    expect((await refresh(rig, tokens.client, tokens.refresh_token)).status).to.equal(400);
-    expect(await accessOf(rig, other.access_token)).to.include({ user: person.id });
+    expect(await accessOf(fixture, tokens.access_token)).to.equal(undefined);
+    expect((await refresh(fixture, tokens.client, tokens.refresh_token)).status).to.equal(400);
+    expect(await accessOf(fixture, other.access_token)).to.include({ user: person.id });
     expect((await person.call('DELETE', `/me/apps/${app!.id}`)).status).to.equal(404);
-    expect(await rig.store.console.oauth.countDocuments({ grantId: app!.id })).to.equal(0);
+    expect(await fixture.store.console.oauth.countDocuments({ grantId: app!.id })).to.equal(0);
   });
 
   it('end when an operator disables the person, and stay ended when they are let in again', async () => {
-    const { access_token, refresh_token, client } = await walk(rig, person);
-    const operator = await rig.person({ operator: true });
+    const { access_token, refresh_token, client } = await walk(fixture, person);
+    const operator = await fixture.person({ operator: true });
     for (const disabled of [true, false])
       await operator.good('PATCH', `/operator/users/${person.id}`, { disabled });
-    expect(await accessOf(rig, access_token)).to.equal(undefined);
-    expect((await refresh(rig, client, refresh_token)).status).to.equal(400);
-    expect(await rig.store.console.oauthGrants.countDocuments({ user: person.id })).to.equal(0);
+    expect(await accessOf(fixture, access_token)).to.equal(undefined);
+    expect((await refresh(fixture, client, refresh_token)).status).to.equal(400);
+    expect(await fixture.store.console.oauthGrants.countDocuments({ user: person.id })).to.equal(0);
   });
 
   it('end when the person is taken out of the account, and stay ended when they are let in again', async () => {
-    const { access_token, refresh_token, client } = await walk(rig, person);
-    const owner = await rig.person({ role: 'owner' });
-    await owner.good('DELETE', `/accounts/${rig.accountId}/team/members/${person.id}`);
-    await joinTeam(rig.store, rig.accountId, person.id, 'developer');
-    expect(await accessOf(rig, access_token)).to.equal(undefined);
-    expect((await refresh(rig, client, refresh_token)).status).to.equal(400);
+    const { access_token, refresh_token, client } = await walk(fixture, person);
+    const owner = await fixture.person({ role: 'owner' });
+    await owner.good('DELETE', `/accounts/${fixture.accountId}/team/members/${person.id}`);
+    await joinTeam(fixture.store, fixture.accountId, person.id, 'developer');
+    expect(await accessOf(fixture, access_token)).to.equal(undefined);
+    expect((await refresh(fixture, client, refresh_token)).status).to.equal(400);
     expect(await apps()).to.deep.equal([]);
   });
 
   it('leave lines in the audit log of the account, without a secret', async () => {
-    const client = await newClient(rig, { client_name: 'A Noted App' });
-    const first = await walk(rig, person, { client });
+    const client = await newClient(fixture, { client_name: 'A Noted App' });
+    const first = await walk(fixture, person, { client });
     await person.good('DELETE', `/me/apps/${(await apps())[0]!.id}`);
-    const second = await walk(rig, person, { client });
-    await revoke(rig, client, second.refresh_token);
-    const { code, verifier } = await codeOf(rig, person, { client });
-    for (let times = 0; times < 2; times += 1) await redeem(rig, client, code, verifier);
+    const second = await walk(fixture, person, { client });
+    await revoke(fixture, client, second.refresh_token);
+    const { code, verifier } = await codeOf(fixture, person, { client });
+    for (let times = 0; times < 2; times += 1) await redeem(fixture, client, code, verifier);
     const lines = await entries();
     expect(
       lines.map(({ action, target, account, details }) => [
@@ -104,12 +108,12 @@ describe('connected apps', () => {
         details?.['by'],
       ]),
     ).to.deep.equal([
-      ['app.connected', 'A Noted App', rig.accountId, undefined],
-      ['app.disconnected', 'A Noted App', rig.accountId, 'person'],
-      ['app.connected', 'A Noted App', rig.accountId, undefined],
-      ['app.disconnected', 'A Noted App', rig.accountId, 'app'],
-      ['app.connected', 'A Noted App', rig.accountId, undefined],
-      ['app.disconnected', 'A Noted App', rig.accountId, 'service'],
+      ['app.connected', 'A Noted App', fixture.accountId, undefined],
+      ['app.disconnected', 'A Noted App', fixture.accountId, 'person'],
+      ['app.connected', 'A Noted App', fixture.accountId, undefined],
+      ['app.disconnected', 'A Noted App', fixture.accountId, 'app'],
+      ['app.connected', 'A Noted App', fixture.accountId, undefined],
+      ['app.disconnected', 'A Noted App', fixture.accountId, 'service'],
     ]);
     expect(lines.at(-1)!.details).to.include({ reason: 'token reuse' });
     for (const token of [first.access_token, second.refresh_token])
@@ -118,17 +122,17 @@ describe('connected apps', () => {
 
   it('go by themselves when nobody comes for what was allowed, and stay while they are used', async () => {
     const keptForMs = async () =>
-      (await rig.store.console.oauthGrants.findOne({ user: person.id }))!.expiresAt.getTime() -
+      (await fixture.store.console.oauthGrants.findOne({ user: person.id }))!.expiresAt.getTime() -
       Date.now();
-    const { client, code, verifier } = await codeOf(rig, person);
+    const { client, code, verifier } = await codeOf(fixture, person);
     expect(await keptForMs()).to.be.within(9 * 60e3, 10 * 60e3);
-    const tokens = tokensOf(await redeem(rig, client, code, verifier));
+    const tokens = tokensOf(await redeem(fixture, client, code, verifier));
     expect(await keptForMs()).to.be.within(29 * 86_400e3, 30.1 * 86_400e3);
-    await rig.store.console.oauthGrants.updateOne(
+    await fixture.store.console.oauthGrants.updateOne(
       { user: person.id },
       { $set: { expiresAt: new Date(Date.now() - 1_000) } },
     );
     expect(await apps()).to.deep.equal([]);
-    expect(await accessOf(rig, tokens.access_token)).to.equal(undefined);
+    expect(await accessOf(fixture, tokens.access_token)).to.equal(undefined);
   });
 });

@@ -2,7 +2,11 @@
 // what it was stolen from.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import {
   accessOf,
   answered,
@@ -30,18 +34,18 @@ import {
 import { endAccess, keptForMs, usedBeforeMs } from '../../support/console/stored-tokens.ts';
 
 describe('an OAuth server under attack', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let person: Person;
   let client: Client;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
-    person = await rig.person({ role: 'developer' });
-    client = await newClient(rig);
+    fixture = await consoleFixture({ workers: 0 });
+    person = await fixture.person({ role: 'developer' });
+    client = await newClient(fixture);
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   const ask = (more: Record<string, string | undefined>, of = client) =>
-    browser(rig, person.cookie).get(authorizePath(of, pkce().challenge, more));
+    browser(fixture, person.cookie).get(authorizePath(of, pkce().challenge, more));
 
   describe('asking', () => {
     it('goes to no address that was not registered, and says so on a page of ours', async () => {
@@ -55,7 +59,7 @@ describe('an OAuth server under attack', () => {
     });
 
     it('sends nobody to a site of strangers without a word', async () => {
-      const site = await newClient(rig, { redirect_uris: ['https://evil.example/login?x=1'] });
+      const site = await newClient(fixture, { redirect_uris: ['https://evil.example/login?x=1'] });
       for (const more of [
         { response_type: 'token' },
         { response_type: 'token', response_mode: 'form_post' },
@@ -79,13 +83,13 @@ describe('an OAuth server under attack', () => {
 
     it('that is refused redirects to a loopback address only, and shows a link to an app of another scheme', async () => {
       for (const uri of ['http://localhost:7/cb', 'http://127.0.0.1:7/cb', 'http://[::1]:7/cb']) {
-        const local = await newClient(rig, { redirect_uris: [uri] });
+        const local = await newClient(fixture, { redirect_uris: [uri] });
         expect(locationOf(await ask({ prompt: 'none' }, local)).href).to.include(
           `${uri}?error=consent_required`,
         );
       }
       for (const uri of ['cursor://anysphere.cursor-mcp/cb', 'com.example.app:/cb']) {
-        const program = await newClient(rig, { redirect_uris: [uri] });
+        const program = await newClient(fixture, { redirect_uris: [uri] });
         for (const more of [
           { prompt: 'none' },
           { response_type: 'none' },
@@ -139,7 +143,7 @@ describe('an OAuth server under attack', () => {
     });
 
     it('is for the tool when the app does not say what for', async () => {
-      const { code, verifier } = await codeOf(rig, person, {
+      const { code, verifier } = await codeOf(fixture, person, {
         client,
         asking: { resource: undefined, scope: undefined },
       });
@@ -148,8 +152,10 @@ describe('an OAuth server under attack', () => {
         client_id: client.id,
         redirect_uri: client.redirectUri,
       };
-      const answer = await tokenCall(rig, { ...form, code, code_verifier: verifier });
-      expect(await accessOf(rig, tokensOf(answer).access_token)).to.include({ user: person.id });
+      const answer = await tokenCall(fixture, { ...form, code, code_verifier: verifier });
+      expect(await accessOf(fixture, tokensOf(answer).access_token)).to.include({
+        user: person.id,
+      });
     });
 
     it('tells an app that wants no page that there must be one', async () => {
@@ -164,7 +170,7 @@ describe('an OAuth server under attack', () => {
     });
 
     it('asks again although the same app was allowed before in the same browser', async () => {
-      const visitor = browser(rig, person.cookie);
+      const visitor = browser(fixture, person.cookie);
       await answered(visitor, await askedAt(visitor, client, pkce().challenge));
       expect(await askedAt(visitor, client, pkce().challenge)).to.match(/^\/app\/allow\//);
     });
@@ -172,48 +178,52 @@ describe('an OAuth server under attack', () => {
 
   describe('a code', () => {
     it('is worth nothing without what it was asked for with', async () => {
-      const { code } = await codeOf(rig, person, { client });
-      expect(errorOf(await redeem(rig, client, code, pkce().verifier))).to.equal('invalid_grant');
+      const { code } = await codeOf(fixture, person, { client });
+      expect(errorOf(await redeem(fixture, client, code, pkce().verifier))).to.equal(
+        'invalid_grant',
+      );
       const without = {
         grant_type: 'authorization_code',
         client_id: client.id,
         code,
         redirect_uri: client.redirectUri,
       };
-      expect((await tokenCall(rig, without)).status).to.equal(400);
+      expect((await tokenCall(fixture, without)).status).to.equal(400);
     });
 
     it('is worth nothing to another app', async () => {
-      const { code, verifier } = await codeOf(rig, person, { client });
-      const other = await newClient(rig);
-      expect(errorOf(await redeem(rig, other, code, verifier))).to.equal('invalid_grant');
+      const { code, verifier } = await codeOf(fixture, person, { client });
+      const other = await newClient(fixture);
+      expect(errorOf(await redeem(fixture, other, code, verifier))).to.equal('invalid_grant');
     });
 
     it('works once, and ends all that it gave when it comes again', async () => {
-      const { code, verifier } = await codeOf(rig, person, { client });
-      const tokens = tokensOf(await redeem(rig, client, code, verifier));
-      expect(await accessOf(rig, tokens.access_token)).to.include({ user: person.id });
-      expect(errorOf(await redeem(rig, client, code, verifier))).to.equal('invalid_grant');
-      expect(await accessOf(rig, tokens.access_token)).to.equal(undefined);
-      expect(errorOf(await refresh(rig, client, tokens.refresh_token))).to.equal('invalid_grant');
+      const { code, verifier } = await codeOf(fixture, person, { client });
+      const tokens = tokensOf(await redeem(fixture, client, code, verifier));
+      expect(await accessOf(fixture, tokens.access_token)).to.include({ user: person.id });
+      expect(errorOf(await redeem(fixture, client, code, verifier))).to.equal('invalid_grant');
+      expect(await accessOf(fixture, tokens.access_token)).to.equal(undefined);
+      expect(errorOf(await refresh(fixture, client, tokens.refresh_token))).to.equal(
+        'invalid_grant',
+      );
     });
 
     it('gives at most one set of tokens to many calls at the same moment, and that one is worth nothing', async () => {
-      const { code, verifier } = await codeOf(rig, person, { client });
+      const { code, verifier } = await codeOf(fixture, person, { client });
       const answers = await Promise.all(
-        Array.from({ length: 6 }, () => redeem(rig, client, code, verifier)),
+        Array.from({ length: 6 }, () => redeem(fixture, client, code, verifier)),
       );
       const good = answers.filter(({ status }) => status === 200);
       expect(good.length).to.be.at.most(1);
       for (const answer of answers)
         if (good.includes(answer))
-          expect(await accessOf(rig, tokensOf(answer).access_token)).to.equal(undefined);
+          expect(await accessOf(fixture, tokensOf(answer).access_token)).to.equal(undefined);
         else expect(errorOf(answer)).to.equal('invalid_grant');
     });
 
     it('is for the tool alone', async () => {
-      const { code, verifier } = await codeOf(rig, person, { client });
-      const answer = await redeem(rig, client, code, verifier, {
+      const { code, verifier } = await codeOf(fixture, person, { client });
+      const answer = await redeem(fixture, client, code, verifier, {
         resource: 'https://other.example/mcp',
       });
       expect(errorOf(answer)).to.equal('invalid_target');
@@ -222,22 +232,22 @@ describe('an OAuth server under attack', () => {
 
   describe('a token', () => {
     it('opens nothing but the tool', async () => {
-      const { access_token, refresh_token } = await walk(rig, person, { client });
-      expect(await accessOf(rig, access_token, `${PUBLIC_URL}/other`)).to.equal(undefined);
-      expect(await accessOf(rig, refresh_token)).to.equal(undefined);
-      expect(await accessOf(rig, `${access_token}x`)).to.equal(undefined);
-      const answer = await rig.call('GET', '/console/v1/me', {
+      const { access_token, refresh_token } = await walk(fixture, person, { client });
+      expect(await accessOf(fixture, access_token, `${PUBLIC_URL}/other`)).to.equal(undefined);
+      expect(await accessOf(fixture, refresh_token)).to.equal(undefined);
+      expect(await accessOf(fixture, `${access_token}x`)).to.equal(undefined);
+      const answer = await fixture.call('GET', '/console/v1/me', {
         authorization: `Bearer ${access_token}`,
       });
       expect(answer.status).to.equal(401);
     });
 
     it('is stored nowhere in the open', async () => {
-      const tokens = await walk(rig, person, { client });
+      const tokens = await walk(fixture, person, { client });
       const all = JSON.stringify([
-        await rig.store.console.oauth.find().toArray(),
-        await rig.store.console.oauthGrants.find().toArray(),
-        await rig.store.console.audit.find().toArray(),
+        await fixture.store.console.oauth.find().toArray(),
+        await fixture.store.console.oauthGrants.find().toArray(),
+        await fixture.store.console.audit.find().toArray(),
       ]);
       for (const secret of [tokens.access_token, tokens.refresh_token])
         expect(all).not.to.include(secret);
@@ -245,99 +255,109 @@ describe('an OAuth server under attack', () => {
     });
 
     it('ends with its hour', async () => {
-      const { access_token } = await walk(rig, person, { client });
-      expect(await keptForMs(rig, 'AccessToken', access_token)).to.be.within(3_500_000, 3_600_000);
-      await endAccess(rig, access_token);
-      expect(await accessOf(rig, access_token)).to.equal(undefined);
+      const { access_token } = await walk(fixture, person, { client });
+      expect(await keptForMs(fixture, 'AccessToken', access_token)).to.be.within(
+        3_500_000,
+        3_600_000,
+      );
+      await endAccess(fixture, access_token);
+      expect(await accessOf(fixture, access_token)).to.equal(undefined);
     });
 
     for (const [how, meanwhile] of [
       [
         'after the one that followed was used',
-        (next: Tokens) => usedBeforeMs(rig, next.refresh_token, 0),
+        (next: Tokens) => usedBeforeMs(fixture, next.refresh_token, 0),
       ],
       [
         'after a minute',
-        (_: Tokens, first: Tokens) => usedBeforeMs(rig, first.refresh_token, 61_000),
+        (_: Tokens, first: Tokens) => usedBeforeMs(fixture, first.refresh_token, 61_000),
       ],
     ] as const)
       it(`ends everything when its refresh token comes again ${how}`, async () => {
-        const first = await walk(rig, person, { client });
-        const next = tokensOf(await refresh(rig, client, first.refresh_token));
+        const first = await walk(fixture, person, { client });
+        const next = tokensOf(await refresh(fixture, client, first.refresh_token));
         await meanwhile(next, first);
-        expect(await accessOf(rig, next.access_token)).to.include({ user: person.id });
-        expect(errorOf(await refresh(rig, client, first.refresh_token))).to.equal('invalid_grant');
+        expect(await accessOf(fixture, next.access_token)).to.include({ user: person.id });
+        expect(errorOf(await refresh(fixture, client, first.refresh_token))).to.equal(
+          'invalid_grant',
+        );
         for (const { access_token } of [first, next])
-          expect(await accessOf(rig, access_token)).to.equal(undefined);
-        expect(errorOf(await refresh(rig, client, next.refresh_token))).to.equal('invalid_grant');
+          expect(await accessOf(fixture, access_token)).to.equal(undefined);
+        expect(errorOf(await refresh(fixture, client, next.refresh_token))).to.equal(
+          'invalid_grant',
+        );
       });
 
     it('is given once more, with the very same refresh token, to an app whose answer got lost a moment ago', async () => {
-      const first = await walk(rig, person, { client });
-      const lost = tokensOf(await refresh(rig, client, first.refresh_token));
-      const again = tokensOf(await refresh(rig, client, first.refresh_token));
+      const first = await walk(fixture, person, { client });
+      const lost = tokensOf(await refresh(fixture, client, first.refresh_token));
+      const again = tokensOf(await refresh(fixture, client, first.refresh_token));
       expect(again.refresh_token).to.equal(lost.refresh_token);
-      expect(await accessOf(rig, again.access_token)).to.include({ user: person.id });
-      expect((await refresh(rig, client, again.refresh_token)).status).to.equal(200);
+      expect(await accessOf(fixture, again.access_token)).to.include({ user: person.id });
+      expect((await refresh(fixture, client, again.refresh_token)).status).to.equal(200);
     });
 
     it('is the same for many that refresh at the same moment', async () => {
-      const { refresh_token } = await walk(rig, person, { client });
+      const { refresh_token } = await walk(fixture, person, { client });
       const answers = await Promise.all(
-        Array.from({ length: 6 }, () => refresh(rig, client, refresh_token)),
+        Array.from({ length: 6 }, () => refresh(fixture, client, refresh_token)),
       );
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200, 200]);
       const given = answers.map(tokensOf);
       expect(new Set(given.map(each => each.refresh_token)).size).to.equal(1);
       for (const { access_token } of given)
-        expect(await accessOf(rig, access_token)).to.include({ user: person.id });
+        expect(await accessOf(fixture, access_token)).to.include({ user: person.id });
     });
 
     it('is not given once more to another app', async () => {
-      const first = await walk(rig, person, { client });
-      await refresh(rig, client, first.refresh_token);
-      expect(errorOf(await refresh(rig, await newClient(rig), first.refresh_token))).to.equal(
-        'invalid_grant',
-      );
-      expect(await accessOf(rig, first.access_token)).to.include({ user: person.id });
+      const first = await walk(fixture, person, { client });
+      await refresh(fixture, client, first.refresh_token);
+      expect(
+        errorOf(await refresh(fixture, await newClient(fixture), first.refresh_token)),
+      ).to.equal('invalid_grant');
+      expect(await accessOf(fixture, first.access_token)).to.include({ user: person.id });
     });
 
     it('is refreshed by its own app alone', async () => {
-      const { refresh_token, access_token } = await walk(rig, person, { client });
-      const other = await newClient(rig);
-      expect(errorOf(await refresh(rig, other, refresh_token))).to.equal('invalid_grant');
-      expect(await accessOf(rig, access_token)).to.include({ user: person.id });
+      const { refresh_token, access_token } = await walk(fixture, person, { client });
+      const other = await newClient(fixture);
+      expect(errorOf(await refresh(fixture, other, refresh_token))).to.equal('invalid_grant');
+      expect(await accessOf(fixture, access_token)).to.include({ user: person.id });
     });
 
     for (const which of ['access_token', 'refresh_token'] as const)
       it(`is gone at once when the app gives its ${which} back`, async () => {
-        const tokens = await walk(rig, person, { client });
-        expect((await revoke(rig, client, tokens[which])).status).to.equal(200);
-        expect(await accessOf(rig, tokens.access_token)).to.equal(undefined);
-        expect(errorOf(await refresh(rig, client, tokens.refresh_token))).to.equal('invalid_grant');
+        const tokens = await walk(fixture, person, { client });
+        expect((await revoke(fixture, client, tokens[which])).status).to.equal(200);
+        expect(await accessOf(fixture, tokens.access_token)).to.equal(undefined);
+        expect(errorOf(await refresh(fixture, client, tokens.refresh_token))).to.equal(
+          'invalid_grant',
+        );
       });
 
     it('is not given back by another app', async () => {
-      const { access_token } = await walk(rig, person, { client });
-      expect((await revoke(rig, await newClient(rig), access_token)).status).to.equal(200);
-      expect(await accessOf(rig, access_token)).to.include({ user: person.id });
+      const { access_token } = await walk(fixture, person, { client });
+      expect((await revoke(fixture, await newClient(fixture), access_token)).status).to.equal(200);
+      expect(await accessOf(fixture, access_token)).to.include({ user: person.id });
     });
 
     it('is not given for less than the secret of an app that has one', async () => {
       const redirectUri = 'https://app.example/cb';
-      const registered = await registerClient(rig, {
+      const registered = await registerClient(fixture, {
         redirect_uris: [redirectUri],
         token_endpoint_auth_method: 'client_secret_post',
       });
       const { client_id, client_secret } = jsonOf(registered);
       const secretive = { id: client_id!, redirectUri };
-      const { code, verifier } = await codeOf(rig, person, { client: secretive });
-      expect((await redeem(rig, secretive, code, verifier)).status).to.equal(401);
+      const { code, verifier } = await codeOf(fixture, person, { client: secretive });
+      expect((await redeem(fixture, secretive, code, verifier)).status).to.equal(401);
       expect(
-        (await redeem(rig, secretive, code, verifier, { client_secret: 'wrong' })).status,
+        (await redeem(fixture, secretive, code, verifier, { client_secret: 'wrong' })).status,
       ).to.equal(401);
       expect(
-        (await redeem(rig, secretive, code, verifier, { client_secret: client_secret! })).status,
+        (await redeem(fixture, secretive, code, verifier, { client_secret: client_secret! }))
+          .status,
       ).to.equal(200);
     });
   });

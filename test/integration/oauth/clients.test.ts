@@ -4,7 +4,11 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { clientMetadata } from '../../../api/console/oauth/client-metadata.ts';
 import { DOCUMENTS, REGISTRATIONS } from '../../support/console/chat-programs.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import {
   accessOf,
   answered,
@@ -34,7 +38,7 @@ interface Registered {
 }
 
 describe('apps', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let person: Person;
   /** Documents by address. */
   const documents = new Map<string, unknown>();
@@ -47,7 +51,7 @@ describe('apps', () => {
     { write: (line: string) => void lines.push(JSON.parse(line)) },
   );
   before(async () => {
-    rig = await consoleRig({
+    fixture = await consoleFixture({
       workers: 0,
       log,
       clientFetch: async url => {
@@ -58,25 +62,25 @@ describe('apps', () => {
         return Response.json(clientMetadata(document, 'document'));
       },
     });
-    person = await rig.person({ role: 'developer' });
+    person = await fixture.person({ role: 'developer' });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   /** The page on which the person is asked. */
   async function pageFor(client: Client, more?: Record<string, string>): Promise<string> {
-    const visitor = browser(rig, person.cookie);
+    const visitor = browser(fixture, person.cookie);
     return (
       await visitor.get(await askedAt(visitor, client, pkce().challenge, more))
     ).body.toString();
   }
   /** The answer to an app that asks, whatever it is. */
   const askAs = (id: string, redirectUri = 'https://client.example/cb') =>
-    browser(rig, person.cookie).get(authorizePath({ id, redirectUri }, pkce().challenge));
+    browser(fixture, person.cookie).get(authorizePath({ id, redirectUri }, pkce().challenge));
 
   describe('that register', () => {
     for (const [name, { metadata, used, scope, words }] of Object.entries(REGISTRATIONS))
       it(`come through the whole way: ${name}`, async () => {
-        const registered = await registerClient(rig, metadata);
+        const registered = await registerClient(fixture, metadata);
         expect(registered.status, registered.body.toString()).to.equal(201);
         const {
           client_id,
@@ -87,7 +91,7 @@ describe('apps', () => {
         expect(redirect_uris).to.deep.equal(metadata['redirect_uris']);
         const client: Client = { id: client_id, redirectUri: used ?? redirect_uris[0]! };
         const { verifier, challenge } = pkce();
-        const visitor = browser(rig, person.cookie);
+        const visitor = browser(fixture, person.cookie);
         const page = await askedAt(visitor, client, challenge, {
           scope: scope ?? String(metadata['scope'] ?? 'render'),
         });
@@ -109,9 +113,9 @@ describe('apps', () => {
         };
         const answer =
           way === 'client_secret_basic'
-            ? await tokenCall(rig, form, basic)
+            ? await tokenCall(fixture, form, basic)
             : await redeem(
-                rig,
+                fixture,
                 client,
                 code,
                 verifier,
@@ -120,7 +124,7 @@ describe('apps', () => {
         expect(answer.status, answer.body.toString()).to.equal(200);
         const { access_token, refresh_token } = tokensOf(answer);
         expect(refresh_token).to.be.a('string');
-        expect(await accessOf(rig, access_token)).to.include({
+        expect(await accessOf(fixture, access_token)).to.include({
           user: person.id,
           clientId: client.id,
         });
@@ -151,7 +155,7 @@ describe('apps', () => {
       '',
     ])
       it(`register no ${JSON.stringify(uri)}`, async () => {
-        const answer = await registerClient(rig, {
+        const answer = await registerClient(fixture, {
           redirect_uris: ['https://app.example/good', uri],
         });
         expect(answer.status).to.equal(400);
@@ -179,20 +183,20 @@ describe('apps', () => {
         ],
       ];
       for (const [metadata, error] of bad) {
-        const answer = await registerClient(rig, metadata);
+        const answer = await registerClient(fixture, metadata);
         expect(
           `${answer.status} ${errorOf(answer)}`,
           JSON.stringify(metadata).slice(0, 80),
         ).to.equal(`400 ${error}`);
       }
       expect(
-        (await registerClient(rig, { redirect_uris: uris, client_name: 'x'.repeat(40_000) }))
+        (await registerClient(fixture, { redirect_uris: uris, client_name: 'x'.repeat(40_000) }))
           .status,
       ).to.equal(400);
     });
 
     it('are shown by a name that is text, in one line, and short', async () => {
-      const client = await newClient(rig, {
+      const client = await newClient(fixture, {
         client_name: `<b>Evil</b>\n\u202eApp\u0000 ${'long '.repeat(100)}`,
       });
       const shown = await pageFor(client);
@@ -203,7 +207,7 @@ describe('apps', () => {
     });
 
     it('say nothing in the words of the page, however they are called', async () => {
-      const client = await newClient(rig, {
+      const client = await newClient(fixture, {
         client_name: 'Claude” (from claude.ai). Note: “"\u3164',
       });
       const shown = await pageFor(client);
@@ -214,10 +218,10 @@ describe('apps', () => {
 
     it('are forgotten when nobody allows them anything, and kept while somebody uses them', async () => {
       const daysOf = async ({ id }: Client) =>
-        Math.round((await keptForMs(rig, 'Client', id)) / 86_400e3);
-      const client = await newClient(rig);
+        Math.round((await keptForMs(fixture, 'Client', id)) / 86_400e3);
+      const client = await newClient(fixture);
       expect(await daysOf(client)).to.equal(30);
-      await walk(rig, person, { client });
+      await walk(fixture, person, { client });
       expect(await daysOf(client)).to.equal(400);
     });
   });
@@ -242,10 +246,10 @@ describe('apps', () => {
         const client = { id: document.client_id, redirectUri: used ?? document.redirect_uris[0]! };
         const shown = await pageFor(client, { scope: 'render offline_access' });
         expect(shown).to.include(`(from <strong>${new URL(document.client_id).host}</strong>)`);
-        const tokens = await walk(rig, person, { client });
-        expect(await accessOf(rig, tokens.access_token)).to.include({ clientId: client.id });
+        const tokens = await walk(fixture, person, { client });
+        expect(await accessOf(fixture, tokens.access_token)).to.include({ clientId: client.id });
         // Some ask again for all that they asked for at first.
-        const again = await refresh(rig, client, tokens.refresh_token, {
+        const again = await refresh(fixture, client, tokens.refresh_token, {
           scope: 'render offline_access',
         });
         expect(again.status, again.body.toString()).to.equal(200);
@@ -267,14 +271,14 @@ describe('apps', () => {
       const client = { id, redirectUri: 'http://127.0.0.1:5555/callback' };
       const shown = await pageFor(client);
       expect(shown).to.include('(from <strong>client.example</strong>)');
-      const tokens = await walk(rig, person, { client });
-      expect(await accessOf(rig, tokens.access_token)).to.include({ clientId: id });
-      expect((await refresh(rig, client, tokens.refresh_token)).status).to.equal(200);
+      const tokens = await walk(fixture, person, { client });
+      expect(await accessOf(fixture, tokens.access_token)).to.include({ clientId: id });
+      expect((await refresh(fixture, client, tokens.refresh_token)).status).to.equal(200);
       expect(fetched.filter(url => url === id)).to.have.length(1);
     });
 
     it('tell the person, and the operator, when their document cannot be read', async () => {
-      const before = await eventsCounted(rig, 'document_unreadable');
+      const before = await eventsCounted(fixture, 'document_unreadable');
       const address = 'https://client.example/refused.json';
       refusing.add(address);
       const answer = await askAs(address);
@@ -286,7 +290,7 @@ describe('apps', () => {
         host: 'client.example',
         reason: 'it was answered with 403',
       });
-      expect(await eventsCounted(rig, 'document_unreadable')).to.be.above(before);
+      expect(await eventsCounted(fixture, 'document_unreadable')).to.be.above(before);
     });
 
     it('go nowhere that the document does not name', async () => {

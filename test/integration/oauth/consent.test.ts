@@ -1,7 +1,11 @@
 // What a person allows an app, and what keeps anybody else from allowing it: roles, accounts,
 // browsers, and who is signed in.
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import { earlierMessage, mcpCall } from '../../support/console/mcp-call.ts';
 import {
   accessOf,
@@ -23,28 +27,28 @@ import {
 import { joinTeam } from '../../support/console/signed-in.ts';
 
 describe('a person whom an app asks', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let person: Person;
   let client: Client;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
-    person = await rig.person({ role: 'developer' });
-    client = await newClient(rig);
+    fixture = await consoleFixture({ workers: 0 });
+    person = await fixture.person({ role: 'developer' });
+    client = await newClient(fixture);
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   it('who is disabled is served no more, with the next call', async () => {
-    const other = await rig.person({ role: 'developer' });
-    const { access_token, refresh_token } = await walk(rig, other, { client });
-    const { code, verifier } = await codeOf(rig, other, { client });
-    await rig.store.console.users.updateOne({ _id: other.id }, { $set: { disabled: true } });
-    const { status, headers } = await mcpCall(rig, access_token, earlierMessage('tools/list'));
+    const other = await fixture.person({ role: 'developer' });
+    const { access_token, refresh_token } = await walk(fixture, other, { client });
+    const { code, verifier } = await codeOf(fixture, other, { client });
+    await fixture.store.console.users.updateOne({ _id: other.id }, { $set: { disabled: true } });
+    const { status, headers } = await mcpCall(fixture, access_token, earlierMessage('tools/list'));
     expect([status, headers['www-authenticate']?.includes('invalid_token')]).to.deep.equal([
       401,
       true,
     ]);
-    expect(errorOf(await refresh(rig, client, refresh_token))).to.equal('invalid_grant');
-    expect(errorOf(await redeem(rig, client, code, verifier))).to.equal('invalid_grant');
+    expect(errorOf(await refresh(fixture, client, refresh_token))).to.equal('invalid_grant');
+    expect(errorOf(await redeem(fixture, client, code, verifier))).to.equal('invalid_grant');
   });
 
   it('who is no member any more, or only looks on, is served no more', async () => {
@@ -52,22 +56,22 @@ describe('a person whom an app asks', () => {
       (user: string) => ({ $pull: { members: { user } } }),
       (_user: string) => ({ $set: { 'members.$.role': 'viewer' as const } }),
     ]) {
-      const other = await rig.person({ role: 'developer' });
-      const { access_token, refresh_token } = await walk(rig, other, { client });
-      expect(await accessOf(rig, access_token)).to.include({ user: other.id });
-      await rig.store.console.teams.updateOne(
-        { _id: rig.accountId, 'members.user': other.id },
+      const other = await fixture.person({ role: 'developer' });
+      const { access_token, refresh_token } = await walk(fixture, other, { client });
+      expect(await accessOf(fixture, access_token)).to.include({ user: other.id });
+      await fixture.store.console.teams.updateOne(
+        { _id: fixture.accountId, 'members.user': other.id },
         change(other.id),
       );
-      expect(await accessOf(rig, access_token)).to.equal(undefined);
-      expect(errorOf(await refresh(rig, client, refresh_token))).to.equal('invalid_grant');
+      expect(await accessOf(fixture, access_token)).to.equal(undefined);
+      expect(errorOf(await refresh(fixture, client, refresh_token))).to.equal('invalid_grant');
     }
   });
 
   it('who only looks on can allow nothing', async () => {
     for (const role of ['viewer', 'billing'] as const) {
-      const other = await rig.person({ role });
-      const visitor = browser(rig, other.cookie);
+      const other = await fixture.person({ role });
+      const visitor = browser(fixture, other.cookie);
       const page = await askedAt(visitor, client, pkce().challenge);
       const shown = (await visitor.get(page)).body.toString();
       expect(shown)
@@ -75,7 +79,7 @@ describe('a person whom an app asks', () => {
         .and.not.include('value="allow"');
       const forced = await visitor.post(page, {
         user: other.id,
-        account: rig.accountId,
+        account: fixture.accountId,
         answer: 'allow',
       });
       expect(forced.status).to.equal(403);
@@ -84,26 +88,26 @@ describe('a person whom an app asks', () => {
   });
 
   it('allows nothing in an account of others', async () => {
-    const visitor = browser(rig, person.cookie);
+    const visitor = browser(fixture, person.cookie);
     const page = await askedAt(visitor, client, pkce().challenge);
     const answer = await visitor.post(page, {
       user: person.id,
-      account: await rig.account2(),
+      account: await fixture.account2(),
       answer: 'allow',
     });
     expect(answer.status).to.equal(403);
   });
 
   it('chooses among the accounts', async () => {
-    const both = await rig.person({ role: 'developer' });
-    const second = await rig.account2();
-    await joinTeam(rig.store, second, both.id, 'admin');
-    const { access_token } = await walk(rig, both, { client, account: second });
-    expect(await accessOf(rig, access_token)).to.include({ user: both.id, account: second });
+    const both = await fixture.person({ role: 'developer' });
+    const second = await fixture.account2();
+    await joinTeam(fixture.store, second, both.id, 'admin');
+    const { access_token } = await walk(fixture, both, { client, account: second });
+    expect(await accessOf(fixture, access_token)).to.include({ user: both.id, account: second });
   });
 
   it('who cancels sends the app away with nothing', async () => {
-    const visitor = browser(rig, person.cookie);
+    const visitor = browser(fixture, person.cookie);
     const back = await answered(visitor, await askedAt(visitor, client, pkce().challenge), {
       answer: 'cancel',
     });
@@ -114,7 +118,7 @@ describe('a person whom an app asks', () => {
   });
 
   it('who is not signed in signs in first, and comes back', async () => {
-    const visitor = browser(rig);
+    const visitor = browser(fixture);
     const page = await askedAt(visitor, client, pkce().challenge);
     const to = locationOf(await visitor.get(page));
     expect(to.pathname).to.equal('/app/sign-in');
@@ -124,7 +128,7 @@ describe('a person whom an app asks', () => {
   });
 
   it('does not answer for somebody who was shown the page before', async () => {
-    const visitor = browser(rig, person.cookie);
+    const visitor = browser(fixture, person.cookie);
     const page = await askedAt(visitor, client, pkce().challenge);
     const shown = (await visitor.get(page)).body.toString();
     const fields = {
@@ -132,7 +136,7 @@ describe('a person whom an app asks', () => {
       account: fieldOf(shown, 'account')!,
       answer: 'allow',
     };
-    const other = await rig.person({ role: 'owner' });
+    const other = await fixture.person({ role: 'owner' });
     visitor.cookie = other.cookie;
     const answer = await visitor.post(page, fields);
     expect(answer.status).to.equal(409);
@@ -142,25 +146,25 @@ describe('a person whom an app asks', () => {
     // What they answer then is theirs.
     const code = (await answered(visitor, page)).searchParams.get('code');
     expect(code).to.be.a('string');
-    expect(await rig.store.console.oauthGrants.findOne({ user: other.id })).to.include({
-      account: rig.accountId,
+    expect(await fixture.store.console.oauthGrants.findOne({ user: other.id })).to.include({
+      account: fixture.accountId,
     });
   });
 
   it('is asked in the browser alone in which it began', async () => {
-    const page = await askedAt(browser(rig, person.cookie), client, pkce().challenge);
-    const victim = browser(rig, person.cookie);
+    const page = await askedAt(browser(fixture, person.cookie), client, pkce().challenge);
+    const victim = browser(fixture, person.cookie);
     expect((await victim.get(page)).status).to.equal(410);
     const forced = await victim.post(page, {
       user: person.id,
-      account: rig.accountId,
+      account: fixture.accountId,
       answer: 'allow',
     });
     expect(forced.status).to.equal(410);
   });
 
   it('takes no answer of another site', async () => {
-    const visitor = browser(rig, person.cookie);
+    const visitor = browser(fixture, person.cookie);
     const page = await askedAt(visitor, client, pkce().challenge);
     const shown = await visitor.get(page);
     expect(shown.headers['content-security-policy'])
@@ -168,7 +172,7 @@ describe('a person whom an app asks', () => {
       .and.not.include('form-action');
     const body = new URLSearchParams({
       user: person.id,
-      account: rig.accountId,
+      account: fixture.accountId,
       answer: 'allow',
     }).toString();
     const headers = {
@@ -176,6 +180,6 @@ describe('a person whom an app asks', () => {
       'sec-fetch-site': 'cross-site',
       cookie: person.cookie,
     };
-    expect((await rig.call('POST', page, headers, body)).status).to.equal(403);
+    expect((await fixture.call('POST', page, headers, body)).status).to.equal(403);
   });
 });

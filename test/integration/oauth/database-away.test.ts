@@ -3,7 +3,11 @@
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
 import type { ManagedMongod } from '../../../standalone/mongod.ts';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import { earlierMessage, mcpCall } from '../../support/console/mcp-call.ts';
 import {
   accessOf,
@@ -39,18 +43,18 @@ const ALL = ['find', 'aggregate', 'insert', 'update', 'delete', 'findAndModify',
 describe('an OAuth server whose database is away', () => {
   let mongod: ManagedMongod;
   let admin: MongoClient;
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let person: Person;
   let client: Client;
   before(async () => {
     mongod = await freshMongod();
     admin = await MongoClient.connect(mongod.uri);
-    rig = await consoleRig({ workers: 0, uri: mongod.uriFor('oauth') });
-    person = await rig.person({ role: 'developer' });
-    client = await newClient(rig);
+    fixture = await consoleFixture({ workers: 0, uri: mongod.uriFor('oauth') });
+    person = await fixture.person({ role: 'developer' });
+    client = await newClient(fixture);
   });
   after(async () => {
-    await rig?.stop();
+    await fixture?.stop();
     await admin?.close();
     await mongod?.stop();
   });
@@ -83,26 +87,26 @@ describe('an OAuth server whose database is away', () => {
   }
 
   it('says so to apps, in the words of OAuth, and what they hold is good afterwards', async () => {
-    const tokens = await walk(rig, person, { client });
-    const { code, verifier } = await codeOf(rig, person, { client });
-    const counted = await callsCounted(rig, '/oauth/token', 'unavailable');
+    const tokens = await walk(fixture, person, { client });
+    const { code, verifier } = await codeOf(fixture, person, { client });
+    const counted = await callsCounted(fixture, '/oauth/token', 'unavailable');
     await away();
-    expectAway(await redeem(rig, client, code, verifier), 'a code');
-    expectAway(await refresh(rig, client, tokens.refresh_token), 'a refresh token');
-    expectAway(await revoke(rig, client, tokens.access_token), 'giving back');
-    const registered = await registerClient(rig, { redirect_uris: ['https://app.example/cb'] });
+    expectAway(await redeem(fixture, client, code, verifier), 'a code');
+    expectAway(await refresh(fixture, client, tokens.refresh_token), 'a refresh token');
+    expectAway(await revoke(fixture, client, tokens.access_token), 'giving back');
+    const registered = await registerClient(fixture, { redirect_uris: ['https://app.example/cb'] });
     expectAway(registered, 'registering');
     expect(registered.headers['access-control-allow-origin']).to.equal('*');
     await working();
-    expect(await accessOf(rig, tokens.access_token)).to.include({ user: person.id });
-    expect((await redeem(rig, client, code, verifier)).status).to.equal(200);
-    expect((await refresh(rig, client, tokens.refresh_token)).status).to.equal(200);
-    expect(await callsCounted(rig, '/oauth/token', 'unavailable')).to.equal(counted + 2);
+    expect(await accessOf(fixture, tokens.access_token)).to.include({ user: person.id });
+    expect((await redeem(fixture, client, code, verifier)).status).to.equal(200);
+    expect((await refresh(fixture, client, tokens.refresh_token)).status).to.equal(200);
+    expect(await callsCounted(fixture, '/oauth/token', 'unavailable')).to.equal(counted + 2);
   });
 
   it('says so to people, on pages that can be loaded again, and the consent goes on afterwards', async () => {
     const { verifier, challenge } = pkce();
-    const visitor = browser(rig, person.cookie);
+    const visitor = browser(fixture, person.cookie);
     await away();
     expectAwayPage(await visitor.get(authorizePath(client, challenge)), 'asking');
     await working();
@@ -124,22 +128,22 @@ describe('an OAuth server whose database is away', () => {
     expectAwayPage(await visitor.get(onward), 'the way back');
     await working();
     const back = locationOf(await visitor.get(onward));
-    expect((await redeem(rig, client, back.searchParams.get('code')!, verifier)).status).to.equal(
-      200,
-    );
+    expect(
+      (await redeem(fixture, client, back.searchParams.get('code')!, verifier)).status,
+    ).to.equal(200);
   });
 
   it('gives up in time when the database stands still, and goes on when it moves again', async () => {
-    const { refresh_token } = await walk(rig, person, { client });
-    const { code, verifier } = await codeOf(rig, person, { client });
+    const { refresh_token } = await walk(fixture, person, { client });
+    const { code, verifier } = await codeOf(fixture, person, { client });
     await freeze(mongod.pid);
     try {
       const [refreshed, redeemed, registered, asked, metadata] = await Promise.all([
-        refresh(rig, client, refresh_token),
-        redeem(rig, client, code, verifier),
-        registerClient(rig, { redirect_uris: ['https://app.example/cb'] }),
-        browser(rig, person.cookie).get(authorizePath(client, pkce().challenge)),
-        rig.call('GET', '/.well-known/oauth-authorization-server'),
+        refresh(fixture, client, refresh_token),
+        redeem(fixture, client, code, verifier),
+        registerClient(fixture, { redirect_uris: ['https://app.example/cb'] }),
+        browser(fixture, person.cookie).get(authorizePath(client, pkce().challenge)),
+        fixture.call('GET', '/.well-known/oauth-authorization-server'),
       ]);
       expectAway(refreshed, 'a refresh token');
       expectAway(redeemed, 'a code');
@@ -150,20 +154,20 @@ describe('an OAuth server whose database is away', () => {
       thaw(mongod.pid);
     }
     await eventually(async () =>
-      expect((await refresh(rig, client, refresh_token)).status).to.equal(200),
+      expect((await refresh(fixture, client, refresh_token)).status).to.equal(200),
     );
   });
 
   it('tells what it is from its memory, and says so before it has read its keys', async () => {
-    await rig.call('GET', '/oauth/jwks');
-    const cold = await another(rig);
+    await fixture.call('GET', '/oauth/jwks');
+    const cold = await another(fixture);
     await away();
     for (const path of [
       '/.well-known/oauth-authorization-server',
       '/.well-known/oauth-authorization-server/mcp',
       '/oauth/jwks',
     ]) {
-      expect((await rig.call('GET', path)).status, path).to.equal(200);
+      expect((await fixture.call('GET', path)).status, path).to.equal(200);
       expectAway(await cold.call('GET', path), path);
     }
     expect((await cold.call('GET', '/.well-known/oauth-protected-resource/mcp')).status).to.equal(
@@ -178,32 +182,32 @@ describe('an OAuth server whose database is away', () => {
   it('loses no refresh token, at whichever write it went away', async () => {
     let writes = 0;
     for (; ; writes += 1) {
-      const first = await walk(rig, person, { client });
+      const first = await walk(fixture, person, { client });
       await away(['update'], { skip: writes });
-      const answer = await refresh(rig, client, first.refresh_token);
+      const answer = await refresh(fixture, client, first.refresh_token);
       await working();
       if (answer.status === 200) break;
       expectAway(answer, `write ${writes}`);
-      const again = await refresh(rig, client, first.refresh_token);
+      const again = await refresh(fixture, client, first.refresh_token);
       expect(again.status, `after write ${writes}: ${again.body}`).to.equal(200);
       const { access_token, refresh_token } = tokensOf(again);
-      expect(await accessOf(rig, access_token)).to.include({ user: person.id });
-      expect((await refresh(rig, client, refresh_token)).status).to.equal(200);
+      expect(await accessOf(fixture, access_token)).to.include({ user: person.id });
+      expect((await refresh(fixture, client, refresh_token)).status).to.equal(200);
     }
     expect(writes).to.be.within(4, 10);
   });
 
   it('takes a code once, however its first use ended: the person connects again', async () => {
-    const { code, verifier } = await codeOf(rig, person, { client });
+    const { code, verifier } = await codeOf(fixture, person, { client });
     await away(['update'], { skip: 1 });
-    expectAway(await redeem(rig, client, code, verifier), 'the first use');
+    expectAway(await redeem(fixture, client, code, verifier), 'the first use');
     await working();
-    expect(errorOf(await redeem(rig, client, code, verifier))).to.equal('invalid_grant');
+    expect(errorOf(await redeem(fixture, client, code, verifier))).to.equal('invalid_grant');
   });
 
   it('knows the tool’s callers again afterwards, and says so to them meanwhile', async () => {
-    const { access_token } = await walk(rig, person, { client });
-    const ask = () => mcpCall(rig, access_token, earlierMessage('ping'));
+    const { access_token } = await walk(fixture, person, { client });
+    const ask = () => mcpCall(fixture, access_token, earlierMessage('ping'));
     await away();
     const answer = await ask();
     expect([answer.status, answer.headers['retry-after']]).to.deep.equal([503, '1']);

@@ -9,10 +9,10 @@ import { oauthKeys, rotateOAuthKeys } from '../../../api/console/oauth/keys.ts';
 import { silentLog } from '../../../common/log.ts';
 import {
   CONSOLE_SECRET,
-  type ConsoleRig,
-  consoleRig,
+  type ConsoleFixture,
+  consoleFixture,
   type Person,
-} from '../../support/console/console-rig.ts';
+} from '../../support/console/console-fixture.ts';
 import { codeOf, jsonOf, newClient, redeem, walk } from '../../support/console/oauth-walk.ts';
 import { inTurn, moreProcesses } from '../../support/more-processes.ts';
 
@@ -22,15 +22,15 @@ const PROGRAMS = {
 };
 
 describe('new keys of the OAuth server', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let person: Person;
   /** Each reads the keys at its first call. */
   const another = moreProcesses();
   beforeEach(async () => {
-    rig = await consoleRig({ workers: 0 });
-    person = await rig.person({ role: 'developer' });
+    fixture = await consoleFixture({ workers: 0 });
+    person = await fixture.person({ role: 'developer' });
   });
-  afterEach(() => rig.stop());
+  afterEach(() => fixture.stop());
 
   async function run(
     program: string,
@@ -40,7 +40,7 @@ describe('new keys of the OAuth server', () => {
     const all = {
       PATH,
       HOME,
-      MONGODB_URI: rig.uri,
+      MONGODB_URI: fixture.uri,
       PRESSROOM_PEPPER: 'a pepper of the tests',
       ...env,
     };
@@ -53,17 +53,17 @@ describe('new keys of the OAuth server', () => {
     ]);
     return { code, out, errors };
   }
-  const keys = () => oauthKeys(rig.store, CONSOLE_SECRET, silentLog);
-  const kids = async (of: ConsoleRig) =>
+  const keys = () => oauthKeys(fixture.store, CONSOLE_SECRET, silentLog);
+  const kids = async (of: ConsoleFixture) =>
     jsonOf<{ keys: { kid: string }[] }>(await of.call('GET', '/oauth/jwks')).keys.map(
       ({ kid }) => kid,
     );
 
   /** Each step of the consent meets the next process of the list. */
-  async function consentAt(...processes: ConsoleRig[]): Promise<number> {
-    const client = await newClient(rig);
+  async function consentAt(...processes: ConsoleFixture[]): Promise<number> {
+    const client = await newClient(fixture);
     const { code, verifier } = await codeOf(inTurn(processes), person, { client });
-    return (await redeem(rig, client, code, verifier)).status;
+    return (await redeem(fixture, client, code, verifier)).status;
   }
 
   for (const [name, program] of Object.entries(PROGRAMS))
@@ -78,7 +78,7 @@ describe('new keys of the OAuth server', () => {
         .and.not.include(old!.cookie);
       expect((await keys()).map(({ cookie }) => cookie)[1]).to.equal(old!.cookie);
       expect(
-        await rig.store.console.audit.countDocuments({
+        await fixture.store.console.audit.countDocuments({
           action: 'oauth.keys_rotated',
           actor: 'command line',
         }),
@@ -111,38 +111,38 @@ describe('new keys of the OAuth server', () => {
   });
 
   it('stop no consent that one process begins with them before another has read them', async () => {
-    await walk(rig, person);
-    await rotateOAuthKeys(rig.store, CONSOLE_SECRET);
-    const quick = await another(rig);
+    await walk(fixture, person);
+    await rotateOAuthKeys(fixture.store, CONSOLE_SECRET);
+    const quick = await another(fixture);
     expect(await kids(quick)).to.have.length(2);
-    expect(await kids(rig)).to.have.length(1);
-    expect(await consentAt(quick, rig)).to.equal(200);
-    expect(await consentAt(rig, quick)).to.equal(200);
+    expect(await kids(fixture)).to.have.length(1);
+    expect(await consentAt(quick, fixture)).to.equal(200);
+    expect(await consentAt(fixture, quick)).to.equal(200);
   });
 
   it('stop no consent that was begun with the old ones when the new ones sign', async () => {
-    await walk(rig, person);
+    await walk(fixture, person);
     const fourMinutesMs = 4 * 60_000;
-    await rotateOAuthKeys(rig.store, CONSOLE_SECRET, () => Date.now() - fourMinutesMs);
-    const [quick, other] = [await another(rig), await another(rig)];
-    expect((await kids(quick))[0]).not.to.equal((await kids(rig))[0]);
-    expect(await consentAt(rig, quick, other)).to.equal(200);
+    await rotateOAuthKeys(fixture.store, CONSOLE_SECRET, () => Date.now() - fourMinutesMs);
+    const [quick, other] = [await another(fixture), await another(fixture)];
+    expect((await kids(quick))[0]).not.to.equal((await kids(fixture))[0]);
+    expect(await consentAt(fixture, quick, other)).to.equal(200);
     expect(await consentAt(quick, other)).to.equal(200);
   });
 
   it('come to a process that runs within a minute, and tokens from before go on', async () => {
-    const { client } = await walk(rig, person);
-    const before = await kids(rig);
-    await rotateOAuthKeys(rig.store, CONSOLE_SECRET);
+    const { client } = await walk(fixture, person);
+    const before = await kids(fixture);
+    await rotateOAuthKeys(fixture.store, CONSOLE_SECRET);
     const realNow = Date.now;
     Date.now = () => realNow() + 61_000;
     try {
-      expect(await kids(rig))
+      expect(await kids(fixture))
         .to.have.length(2)
         .and.include(before[0]);
     } finally {
       Date.now = realNow;
     }
-    expect((await walk(rig, person, { client })).scope).to.equal('render');
+    expect((await walk(fixture, person, { client })).scope).to.equal('render');
   });
 });

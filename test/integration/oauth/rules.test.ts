@@ -5,10 +5,10 @@ import { clientMetadata } from '../../../api/console/oauth/client-metadata.ts';
 import { createOAuthLimits } from '../../../api/console/oauth/oauth-limits.ts';
 import {
   CONSOLE_SECRET,
-  type ConsoleRig,
-  consoleRig,
+  type ConsoleFixture,
+  consoleFixture,
   type Person,
-} from '../../support/console/console-rig.ts';
+} from '../../support/console/console-fixture.ts';
 import {
   accessOf,
   answered,
@@ -33,12 +33,12 @@ import { usedBeforeMs } from '../../support/console/stored-tokens.ts';
 import { callsCounted, eventsCounted } from '../../support/counted.ts';
 
 describe('the rules of the OAuth server', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let person: Person;
   let client: Client;
   const fetched: string[] = [];
   before(async () => {
-    rig = await consoleRig({
+    fixture = await consoleFixture({
       workers: 0,
       env: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1/32' },
       clientFetch: async url => {
@@ -51,10 +51,10 @@ describe('the rules of the OAuth server', () => {
         );
       },
     });
-    person = await rig.person({ role: 'developer' });
-    client = await newClient(rig);
+    person = await fixture.person({ role: 'developer' });
+    client = await newClient(fixture);
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   describe('one resource', () => {
     const asking = (resources: string[]) => {
@@ -68,28 +68,30 @@ describe('the rules of the OAuth server', () => {
 
     it('may be named twice, and no other beside it', async () => {
       const both = locationOf(
-        await browser(rig, person.cookie).get(asking([RESOURCE, 'https://other.example/mcp']).path),
+        await browser(fixture, person.cookie).get(
+          asking([RESOURCE, 'https://other.example/mcp']).path,
+        ),
       );
       expect(both.searchParams.get('error')).to.equal('invalid_target');
-      const visitor = browser(rig, person.cookie);
+      const visitor = browser(fixture, person.cookie);
       const { verifier, path } = asking([RESOURCE, RESOURCE]);
       const back = await answered(visitor, locationOf(await visitor.get(path)).pathname);
       const { access_token } = tokensOf(
-        await redeem(rig, client, back.searchParams.get('code')!, verifier),
+        await redeem(fixture, client, back.searchParams.get('code')!, verifier),
       );
-      expect(await accessOf(rig, access_token)).to.include({ user: person.id });
+      expect(await accessOf(fixture, access_token)).to.include({ user: person.id });
     });
 
     it('is all that a refresh token gives, whether it is named or not', async () => {
-      const { refresh_token } = await walk(rig, person, { client });
-      const other = await refresh(rig, client, refresh_token, {
+      const { refresh_token } = await walk(fixture, person, { client });
+      const other = await refresh(fixture, client, refresh_token, {
         resource: 'https://other.example/mcp',
       });
       expect(errorOf(other)).to.equal('invalid_target');
-      const named = tokensOf(await refresh(rig, client, refresh_token, { resource: RESOURCE }));
-      const unnamed = tokensOf(await refresh(rig, client, named.refresh_token));
+      const named = tokensOf(await refresh(fixture, client, refresh_token, { resource: RESOURCE }));
+      const unnamed = tokensOf(await refresh(fixture, client, named.refresh_token));
       for (const { access_token } of [named, unnamed])
-        expect(await accessOf(rig, access_token)).to.include({ user: person.id });
+        expect(await accessOf(fixture, access_token)).to.include({ user: person.id });
     });
   });
 
@@ -103,19 +105,24 @@ describe('the rules of the OAuth server', () => {
     ])
       expect(['unsupported_grant_type', 'invalid_request'], grant_type).to.include(
         errorOf(
-          await tokenCall(rig, { grant_type, client_id: client.id, username: 'x', password: 'x' }),
+          await tokenCall(fixture, {
+            grant_type,
+            client_id: client.id,
+            username: 'x',
+            password: 'x',
+          }),
         ),
       );
   });
 
   it('bounds what it reads', async () => {
-    const answer = await tokenCall(rig, {
+    const answer = await tokenCall(fixture, {
       grant_type: 'refresh_token',
       client_id: client.id,
       refresh_token: 'x'.repeat(40_000),
     });
     expect([answer.status, answer.error().code]).to.deep.equal([400, 'payload_too_large']);
-    const json = await rig.call(
+    const json = await fixture.call(
       'POST',
       '/oauth/token',
       { 'content-type': 'application/json' },
@@ -131,12 +138,16 @@ describe('the rules of the OAuth server', () => {
       times: number,
       ip: string,
     ) => {
-      const limit = createOAuthLimits(rig.store, CONSOLE_SECRET);
+      const limit = createOAuthLimits(fixture.store, CONSOLE_SECRET);
       await limit(what, ip);
       await Promise.all(Array.from({ length: times - 1 }, () => limit(what, ip)));
     };
     const get = (path: string, ip: string) =>
-      rig.call('GET', path, { 'x-forwarded-for': ip, accept: 'text/html', cookie: person.cookie });
+      fixture.call('GET', path, {
+        'x-forwarded-for': ip,
+        accept: 'text/html',
+        cookie: person.cookie,
+      });
 
     it('is bounded for consents', async () => {
       await asked('authorization', 600, '192.0.2.20');
@@ -166,7 +177,7 @@ describe('the rules of the OAuth server', () => {
     it('is bounded for registrations', async () => {
       const from = (ip: string) =>
         registerClient(
-          rig,
+          fixture,
           { redirect_uris: ['https://app.example/cb'] },
           { 'x-forwarded-for': ip },
         );
@@ -191,22 +202,22 @@ describe('the rules of the OAuth server', () => {
       'reuse_detected',
       'consent_ended',
     ];
-    const all = () => Promise.all(names.map(name => eventsCounted(rig, name)));
+    const all = () => Promise.all(names.map(name => eventsCounted(fixture, name)));
     const before = await all();
-    const wellAnswered = await callsCounted(rig, '/oauth/token', 'ok');
-    const own = await newClient(rig);
-    const visitor = browser(rig, person.cookie);
+    const wellAnswered = await callsCounted(fixture, '/oauth/token', 'ok');
+    const own = await newClient(fixture);
+    const visitor = browser(fixture, person.cookie);
     await answered(visitor, await askedAt(visitor, own, pkce().challenge), { answer: 'cancel' });
-    const first = await walk(rig, person, { client: own });
-    await refresh(rig, own, first.refresh_token);
-    await refresh(rig, own, first.refresh_token);
-    await usedBeforeMs(rig, first.refresh_token, 61_000);
-    await refresh(rig, own, first.refresh_token);
-    await refresh(rig, own, 'unknown');
-    await revoke(rig, own, (await walk(rig, person, { client: own })).access_token);
+    const first = await walk(fixture, person, { client: own });
+    await refresh(fixture, own, first.refresh_token);
+    await refresh(fixture, own, first.refresh_token);
+    await usedBeforeMs(fixture, first.refresh_token, 61_000);
+    await refresh(fixture, own, first.refresh_token);
+    await refresh(fixture, own, 'unknown');
+    await revoke(fixture, own, (await walk(fixture, person, { client: own })).access_token);
     expect((await all()).map((now, index) => now - before[index]!)).to.deep.equal([
       1, 2, 1, 2, 2, 1, 1, 1, 2,
     ]);
-    expect(await callsCounted(rig, '/oauth/token', 'ok')).to.equal(wellAnswered + 4);
+    expect(await callsCounted(fixture, '/oauth/token', 'ok')).to.equal(wellAnswered + 4);
   });
 });

@@ -1,7 +1,11 @@
 // What the OAuth server says of itself, what its switches do, and that any API process goes on
 // where another began.
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import {
   accessOf,
   answered,
@@ -24,16 +28,16 @@ import {
 import { inTurn, moreProcesses } from '../../support/more-processes.ts';
 
 describe('the OAuth server', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let person: Person;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
-    person = await rig.person({ role: 'developer' });
+    fixture = await consoleFixture({ workers: 0 });
+    person = await fixture.person({ role: 'developer' });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
   const another = moreProcesses();
 
-  const metadata = async (path: string, of: ConsoleRig = rig) => {
+  const metadata = async (path: string, of: ConsoleFixture = fixture) => {
     const answer = await of.call('GET', path, {
       host: 'evil.example',
       'x-forwarded-host': 'evil.example',
@@ -88,21 +92,21 @@ describe('the OAuth server', () => {
         'access-control-request-method': 'POST',
         'access-control-request-headers': 'content-type',
       };
-      const answer = await rig.call('OPTIONS', path, asked);
+      const answer = await fixture.call('OPTIONS', path, asked);
       expect(answer.status, path).to.equal(204);
       expect(['*', 'https://inspector.example']).to.include(
         answer.headers['access-control-allow-origin'],
       );
       expect(answer.headers).not.to.have.property('access-control-allow-credentials');
     }
-    const resource = await rig.call('GET', '/.well-known/oauth-protected-resource/mcp', {
+    const resource = await fixture.call('GET', '/.well-known/oauth-protected-resource/mcp', {
       origin: 'https://inspector.example',
     });
     expect(resource.headers['access-control-allow-origin']).to.equal('*');
   });
 
   it('says nothing of what is switched off, and it is off', async () => {
-    const off = await another(rig, {
+    const off = await another(fixture, {
       env: { PRESSROOM_MCP_DCR: 'off', PRESSROOM_MCP_CIMD: 'off' },
     });
     const { body } = await metadata('/.well-known/oauth-authorization-server', off);
@@ -119,11 +123,15 @@ describe('the OAuth server', () => {
     );
     expect((await browser(off, person.cookie).get(asked)).status).to.equal(400);
     // Who registered before goes on.
-    expect((await walk(off, person, { client: await newClient(rig) })).scope).to.equal('render');
+    expect((await walk(off, person, { client: await newClient(fixture) })).scope).to.equal(
+      'render',
+    );
   });
 
   it('keeps to https where the public URL has it, whatever came to the process itself', async () => {
-    const secure = await another(rig, { env: { PRESSROOM_PUBLIC_URL: 'https://pdf.example.com' } });
+    const secure = await another(fixture, {
+      env: { PRESSROOM_PUBLIC_URL: 'https://pdf.example.com' },
+    });
     const client = await newClient(secure, { redirect_uris: ['https://app.example/cb'] });
     const { verifier, challenge } = pkce();
     const resource = 'https://pdf.example.com/mcp';
@@ -146,36 +154,38 @@ describe('the OAuth server', () => {
   });
 
   it('gives apps what they want whichever API process they come to', async () => {
-    const second = await another(rig);
+    const second = await another(fixture);
     const client = await newClient(second);
-    const turns = inTurn([rig, second], { round: true });
+    const turns = inTurn([fixture, second], { round: true });
     const { code, verifier } = await codeOf(turns, person, { client });
     const redeemed = tokensOf(await redeem(turns, client, code, verifier));
     const again = tokensOf(await refresh(turns, client, redeemed.refresh_token));
-    for (const each of [rig, second])
+    for (const each of [fixture, second])
       expect(await accessOf(each, again.access_token)).to.include({ user: person.id });
-    const keys = await Promise.all([rig, second].map(each => each.call('GET', '/oauth/jwks')));
+    const keys = await Promise.all([fixture, second].map(each => each.call('GET', '/oauth/jwks')));
     expect(jsonOf(keys[0]!)).to.deep.equal(jsonOf(keys[1]!));
     expect(keys[0]!.body.toString()).not.to.include('"d"');
   });
 
   it('gives at most one set of tokens for a code that comes to two processes at the same moment', async () => {
-    const second = await another(rig);
-    const client = await newClient(rig);
+    const second = await another(fixture);
+    const client = await newClient(fixture);
     const { code, verifier } = await codeOf(second, person, { client });
-    const both = await Promise.all([rig, second].map(each => redeem(each, client, code, verifier)));
+    const both = await Promise.all(
+      [fixture, second].map(each => redeem(each, client, code, verifier)),
+    );
     const refused = both.filter(({ status }) => status !== 200);
     expect(refused.length).to.be.at.least(1);
     for (const answer of refused) expect(errorOf(answer)).to.equal('invalid_grant');
   });
 
   it('leads to the app by way of itself alone', async () => {
-    const client = await newClient(rig);
-    const visitor = browser(rig, person.cookie);
+    const client = await newClient(fixture);
+    const visitor = browser(fixture, person.cookie);
     const page = await askedAt(visitor, client, pkce().challenge);
     expect(
       locationOf(
-        await visitor.post(page, { user: person.id, account: rig.accountId, answer: 'cancel' }),
+        await visitor.post(page, { user: person.id, account: fixture.accountId, answer: 'cancel' }),
       ).origin,
     ).to.equal(PUBLIC_URL);
   });

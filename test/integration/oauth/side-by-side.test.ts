@@ -5,10 +5,10 @@ import { documentId, openPayload } from '../../../api/console/oauth/adapter.ts';
 import { createEncryption } from '../../../api/console/security/encryption.ts';
 import {
   CONSOLE_SECRET,
-  type ConsoleRig,
-  consoleRig,
+  type ConsoleFixture,
+  consoleFixture,
   type Person,
-} from '../../support/console/console-rig.ts';
+} from '../../support/console/console-fixture.ts';
 import {
   accessOf,
   type Client,
@@ -19,23 +19,23 @@ import {
 } from '../../support/console/oauth-walk.ts';
 
 describe('refreshes side by side', () => {
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   let person: Person;
   before(async () => {
-    rig = await consoleRig({ workers: 0 });
-    person = await rig.person({ role: 'developer' });
+    fixture = await consoleFixture({ workers: 0 });
+    person = await fixture.person({ role: 'developer' });
   });
-  after(() => rig.stop());
+  after(() => fixture.stop());
 
   async function refreshed(client: Client, token: string): Promise<Tokens> {
-    const answer = await refresh(rig, client, token);
+    const answer = await refresh(fixture, client, token);
     expect(answer.status, answer.body.toString()).to.equal(200);
     return tokensOf(answer);
   }
 
   /** As if it had been given two minutes ago. */
   async function age(token: string): Promise<void> {
-    const { oauth } = rig.store.console;
+    const { oauth } = fixture.store.console;
     const encryption = createEncryption(CONSOLE_SECRET, 'oauth');
     const _id = documentId('RefreshToken', token);
     const payload = openPayload(encryption, await oauth.findOne({ _id }))!;
@@ -47,7 +47,7 @@ describe('refreshes side by side', () => {
   }
 
   it('leave one refresh token, also when one of them had the new one already', async () => {
-    const { client, refresh_token: old } = await walk(rig, person);
+    const { client, refresh_token: old } = await walk(fixture, person);
     const first = await refreshed(client, old);
     const second = await refreshed(client, first.refresh_token);
     const late = await refreshed(client, old);
@@ -56,17 +56,17 @@ describe('refreshes side by side', () => {
       first.refresh_token,
     ]);
     for (const { access_token } of [first, second, late])
-      expect(await accessOf(rig, access_token)).to.include({ user: person.id });
+      expect(await accessOf(fixture, access_token)).to.include({ user: person.id });
   });
 
   it('are followed by a new one when some time has gone by', async () => {
-    const { client, refresh_token: old } = await walk(rig, person);
+    const { client, refresh_token: old } = await walk(fixture, person);
     const { refresh_token: first } = await refreshed(client, old);
     await age(first);
     const { refresh_token: second } = await refreshed(client, first);
     expect(second).to.not.equal(first);
     // What was used up so long ago, and by whoever, ends all of it.
-    expect((await refresh(rig, client, old)).status).to.equal(400);
-    expect((await refresh(rig, client, second)).status).to.equal(400);
+    expect((await refresh(fixture, client, old)).status).to.equal(400);
+    expect((await refresh(fixture, client, second)).status).to.equal(400);
   });
 });

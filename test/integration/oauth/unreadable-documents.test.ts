@@ -1,7 +1,11 @@
 // The site of an app that describes itself by a document is away for a while: the app keeps what it
 // was given, and people are told what it is.
 import { expect } from 'chai';
-import { type ConsoleRig, consoleRig, type Person } from '../../support/console/console-rig.ts';
+import {
+  type ConsoleFixture,
+  consoleFixture,
+  type Person,
+} from '../../support/console/console-fixture.ts';
 import {
   authorizePath,
   browser,
@@ -30,22 +34,22 @@ const GOOD = {
 describe('an app whose document cannot be read', () => {
   let answer: () => Response = () => Response.json(GOOD);
   const clientFetch = async () => answer();
-  let rig: ConsoleRig;
+  let fixture: ConsoleFixture;
   /** Another API process, which has not read the document yet. */
-  let fresh: ConsoleRig;
+  let fresh: ConsoleFixture;
   let person: Person;
   before(async () => {
-    rig = await consoleRig({ workers: 0, clientFetch });
-    fresh = await consoleRig({ workers: 0, clientFetch, uri: rig.uri });
-    person = await rig.person({ role: 'developer' });
+    fixture = await consoleFixture({ workers: 0, clientFetch });
+    fresh = await consoleFixture({ workers: 0, clientFetch, uri: fixture.uri });
+    person = await fixture.person({ role: 'developer' });
   });
   after(async () => {
     await fresh?.stop();
-    await rig?.stop();
+    await fixture?.stop();
   });
 
   it('is asked to come again, and goes on as before when it does', async () => {
-    const { refresh_token } = await walk(rig, person, { client: CLIENT });
+    const { refresh_token } = await walk(fixture, person, { client: CLIENT });
     const down = [
       () => {
         throw new Error('no answer');
@@ -81,7 +85,7 @@ describe('an app whose document cannot be read', () => {
       throw new Error('no answer');
     };
     const unread = { ...CLIENT, id: 'https://app.example/unread.json' };
-    const page = await browser(rig, person.cookie).get(authorizePath(unread, pkce().challenge));
+    const page = await browser(fixture, person.cookie).get(authorizePath(unread, pkce().challenge));
     expect([page.status, questions]).to.deep.equal([400, 1]);
   });
 

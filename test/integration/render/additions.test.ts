@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type AdditionsRig, additionsRig, box } from '../../support/additions-rig.ts';
+import { type AdditionsFixture, additionsFixture, box } from '../../support/additions-fixture.ts';
 import type { Installation } from '../../support/installation.ts';
 import { pdfColour, pdfText } from '../../support/pdf.ts';
 import type { WebServer } from '../../support/servers/web-server.ts';
@@ -9,7 +9,7 @@ const GREEN = [0, 255, 0];
 const BLUE = [0, 0, 255];
 
 describe('what is added to a page', () => {
-  let rig: AdditionsRig;
+  let fixture: AdditionsFixture;
   let pressroom: Installation;
   let hasty: Installation;
   let web: WebServer;
@@ -18,11 +18,11 @@ describe('what is added to a page', () => {
   let other: string;
 
   before(async () => {
-    rig = await additionsRig();
-    hasty = await rig.hasty();
-    ({ pressroom, web, victim, base, other } = rig);
+    fixture = await additionsFixture();
+    hasty = await fixture.hasty();
+    ({ pressroom, web, victim, base, other } = fixture);
   });
-  after(() => rig.close());
+  after(() => fixture.close());
   beforeEach(() => {
     web.requests.length = 0;
   });
@@ -222,9 +222,9 @@ describe('what is added to a page', () => {
       const seen =
         "(document.body.offsetHeight, (window.first ??= document.fonts.status) === 'loaded')";
       for (const added of [{ css: face }, { javascript: script }]) {
-        rig.fontsSent = 0;
+        fixture.fontsSent = 0;
         await pressroom.pdf({ html: box(), ...added, wait_for_expression: seen });
-        expect(rig.fontsSent).to.equal(1);
+        expect(fixture.fontsSent).to.equal(1);
       }
     });
 

@@ -1,24 +1,24 @@
 import { expect } from 'chai';
-import { type AdditionsRig, additionsRig } from '../../support/additions-rig.ts';
+import { type AdditionsFixture, additionsFixture } from '../../support/additions-fixture.ts';
 import { html, type Installation } from '../../support/installation.ts';
 import { pdfText, pdfWords } from '../../support/pdf.ts';
 
 describe('lazy_load_images', () => {
-  let rig: AdditionsRig;
+  let fixture: AdditionsFixture;
   let pressroom: Installation;
   let base: string;
 
   before(async () => {
-    rig = await additionsRig();
-    ({ pressroom, base } = rig);
+    fixture = await additionsFixture();
+    ({ pressroom, base } = fixture);
   });
-  after(() => rig.close());
+  after(() => fixture.close());
   beforeEach(() => {
-    rig.web.requests.length = 0;
+    fixture.web.requests.length = 0;
   });
 
   const lazy = (body: object) => pressroom.pdf({ lazy_load_images: true, ...body });
-  const asked = () => rig.web.requests.map(({ url }) => url);
+  const asked = () => fixture.web.requests.map(({ url }) => url);
   const gap = '<div style="height:4000px"></div>';
   const note = (name: string) => `onload="document.body.append('${name}')"`;
 

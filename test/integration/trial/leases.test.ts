@@ -15,28 +15,28 @@ import { silentLog } from '../../../common/log.ts';
 import { commandOf } from '../../fault/harness/frames.ts';
 import { openLink } from '../../fault/harness/link.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type LeaseRig, leaseRig, QUICK, refusal } from '../../support/lease-rig.ts';
+import { type LeaseFixture, leaseFixture, QUICK, refusal } from '../../support/lease-fixture.ts';
 
 const PEPPER = 'a pepper of the trial tests';
 const LIMIT = { perMinute: 5, parallel: 2 };
 
 describe('the leases of trial callers', () => {
-  let rig: LeaseRig;
+  let fixture: LeaseFixture;
   const running: Service[] = [];
   before(async () => {
-    rig = await leaseRig();
+    fixture = await leaseFixture();
   });
   afterEach(async () => {
-    await rig.reset();
+    await fixture.reset();
     for (const leases of running.splice(0)) await leases.stop(AbortSignal.timeout(1_000));
-    await rig.store.trialLimits.deleteMany({});
+    await fixture.store.trialLimits.deleteMany({});
   });
-  after(() => rig?.close());
+  after(() => fixture?.close());
 
   /** One process's part. */
   async function replica(
     times: Partial<LeaseTimes> = {},
-    store: Store = rig.store,
+    store: Store = fixture.store,
     config: Partial<TrialConfig> = {},
   ) {
     const admission = createTrialAdmission(LIMIT);
@@ -59,12 +59,12 @@ describe('the leases of trial callers', () => {
       () => 'ok',
       (error: ApiError) => error.code,
     );
-  const visitors = () => rig.store.trialLimits.find({ calls: { $exists: true } }).toArray();
+  const visitors = () => fixture.store.trialLimits.find({ calls: { $exists: true } }).toArray();
   const places = async () =>
-    (await rig.store.trialLimits.findOne({ _id: 'places' }))?.leases?.length;
+    (await fixture.store.trialLimits.findOne({ _id: 'places' }))?.leases?.length;
   /** The calls of all visitors become so much older; `which`: from which one on. */
   const age = (ms: number, which = 0) =>
-    rig.store.trialLimits.updateMany({ calls: { $exists: true } }, [
+    fixture.store.trialLimits.updateMany({ calls: { $exists: true } }, [
       {
         $set: {
           calls: {
@@ -134,7 +134,7 @@ describe('the leases of trial callers', () => {
         ...createTrialAdmission(LIMIT),
         usedUp: (_: string, forMs: number) => void closed.push(forMs),
       };
-      const leases = await replica({}, rig.store, { admission });
+      const leases = await replica({}, fixture.store, { admission });
       for (let nth = 0; nth < 4; nth++) await call(leases, '198.51.100.7');
       expect(closed).to.deep.equal([]);
       await age(50_000);
@@ -163,19 +163,21 @@ describe('the leases of trial callers', () => {
     it('never bring the address into the database, and go from it by themselves', async () => {
       const leases = await replica();
       await call(leases, '198.51.100.7');
-      const stored = JSON.stringify(await rig.store.trialLimits.find().toArray());
+      const stored = JSON.stringify(await fixture.store.trialLimits.find().toArray());
       expect(stored).to.not.include('198.51').and.to.not.include('100.7');
       const [visitor] = await visitors();
       expect(visitor!._id).to.match(/^[\w-]{43}$/);
       expect(visitor!.expires!.getTime() - visitor!.calls![0]!.at.getTime()).to.equal(60_000);
-      const index = (await rig.store.trialLimits.indexes()).find(({ name }) => name === 'expires');
+      const index = (await fixture.store.trialLimits.indexes()).find(
+        ({ name }) => name === 'expires',
+      );
       expect(index).to.deep.include({ key: { expires: 1 }, expireAfterSeconds: 0 });
     });
 
     it('are told apart from those of the same visitor under another pepper', async () => {
       await call(await replica(), '198.51.100.7');
       await call(
-        await replica({}, rig.store, { pepper: 'another pepper of sixteen' }),
+        await replica({}, fixture.store, { pepper: 'another pepper of sixteen' }),
         '198.51.100.7',
       );
       expect(await visitors()).to.have.length(2);
@@ -218,7 +220,7 @@ describe('the leases of trial callers', () => {
     });
 
     it('are no more than a quarter of the slots that the process knows', async () => {
-      const leases = await replica({}, rig.store, { slots: () => 7 });
+      const leases = await replica({}, fixture.store, { slots: () => 7 });
       await leases.admit(caller('198.51.100.1'));
       expect(await code(leases.admit(caller('198.51.100.2')))).to.equal('rate_limited');
     });
@@ -243,7 +245,7 @@ describe('the leases of trial callers', () => {
         full: () => void told.push('full'),
         freed: () => void told.push('freed'),
       };
-      const leases = await replica({}, rig.store, { admission });
+      const leases = await replica({}, fixture.store, { admission });
       const other = await replica();
       const [lease] = [
         await leases.admit(caller('198.51.100.1')),
@@ -257,9 +259,11 @@ describe('the leases of trial callers', () => {
     it('stay taken for as long as their render runs, however long that is', async () => {
       const leases = await replica(QUICK);
       const first = await leases.admit(caller('198.51.100.1'));
-      const began = (await rig.store.trialLimits.findOne({ _id: 'places' }))!.leases![0]!.expires;
+      const began = (await fixture.store.trialLimits.findOne({ _id: 'places' }))!.leases![0]!
+        .expires;
       await eventually(async () => {
-        const now = (await rig.store.trialLimits.findOne({ _id: 'places' }))!.leases![0]!.expires;
+        const now = (await fixture.store.trialLimits.findOne({ _id: 'places' }))!.leases![0]!
+          .expires;
         expect(now.getTime() - began.getTime()).to.be.above(QUICK.leaseMs!);
       });
       expect(first.lost.aborted).to.equal(false);
@@ -269,13 +273,13 @@ describe('the leases of trial callers', () => {
       const gone = await replica({ ...QUICK, renewEveryMs: 60_000 });
       await gone.admit(caller('198.51.100.1'));
       await gone.admit(caller('198.51.100.2'));
-      const { leases } = (await rig.store.trialLimits.findOne({ _id: 'places' }))!;
+      const { leases } = (await fixture.store.trialLimits.findOne({ _id: 'places' }))!;
       const other = await replica(QUICK);
       let nth = 10;
       await eventually(async () =>
         expect(await code(other.admit(caller(`198.51.100.${nth++}`)))).to.equal('ok'),
       );
-      const taken = (await rig.store.trialLimits.findOne({ _id: 'places' }))!.leases!.at(-1)!;
+      const taken = (await fixture.store.trialLimits.findOne({ _id: 'places' }))!.leases!.at(-1)!;
       expect(taken.expires.getTime() - QUICK.leaseMs!).to.be.at.least(
         leases![0]!.expires.getTime(),
       );
@@ -285,7 +289,7 @@ describe('the leases of trial callers', () => {
     it('end the render whose place is gone', async () => {
       const leases = await replica(QUICK);
       const lease = await leases.admit(caller('198.51.100.1'));
-      await rig.store.trialLimits.deleteOne({ _id: 'places' });
+      await fixture.store.trialLimits.deleteOne({ _id: 'places' });
       await eventually(() => expect(lease.lost.aborted).to.equal(true));
       expect(lease.lost.reason).to.include({ code: 'render_failed', reason: 'database' });
     });
@@ -307,7 +311,7 @@ describe('the leases of trial callers', () => {
   describe('when MongoDB', () => {
     it('cannot be asked, refuse with render_failed and its reason', async () => {
       const leases = await replica();
-      await rig.failing('findAndModify', { errorCode: 11602 });
+      await fixture.failing('findAndModify', { errorCode: 11602 });
       expect(await refusal(leases.admit(caller('198.51.100.7')))).to.include({
         code: 'render_failed',
         reason: 'database',
@@ -317,11 +321,11 @@ describe('the leases of trial callers', () => {
     it('does not take a place back, leave it to expire', async () => {
       const leases = await replica(QUICK);
       const lease = await leases.admit(caller('198.51.100.1'));
-      await rig.failing('update', { errorCode: 11602 });
+      await fixture.failing('update', { errorCode: 11602 });
       await leases.release(lease);
-      await rig.working();
+      await fixture.working();
       expect(await places()).to.equal(1);
-      const more = await replica(QUICK, rig.store, { slots: () => 1 });
+      const more = await replica(QUICK, fixture.store, { slots: () => 1 });
       let nth = 10;
       await eventually(async () =>
         expect(await code(more.admit(caller(`198.51.100.${nth++}`)))).to.equal('ok'),
@@ -329,8 +333,8 @@ describe('the leases of trial callers', () => {
     });
 
     it('has its answers lost, count a call once and take one place', async () => {
-      const link = await openLink(rig.mongod.port, 'mongodb');
-      const uri = rig.uriThrough(link.port);
+      const link = await openLink(fixture.mongod.port, 'mongodb');
+      const uri = fixture.uriThrough(link.port);
       const store = connectStore({ uri, operationTimeoutMs: 3_000 }, silentLog);
       try {
         await store.start();

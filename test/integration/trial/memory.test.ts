@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readSamples } from '../../fault/harness/samples.ts';
 import { eventually } from '../../support/eventually.ts';
-import { rawConnection } from '../../support/http-rig.ts';
+import { rawConnection } from '../../support/http-fixture.ts';
 import { type Installation, installation } from '../../support/installation.ts';
 import {
   newAddress,

@@ -6,7 +6,7 @@ import { errorEnvelopeSchema } from '../../../common/contract/answers.ts';
 import { readSamples } from '../../fault/harness/samples.ts';
 import { eventually } from '../../support/eventually.ts';
 import { httpCall } from '../../support/http-call.ts';
-import { rawConnection } from '../../support/http-rig.ts';
+import { rawConnection } from '../../support/http-fixture.ts';
 import { html, type Installation, installation } from '../../support/installation.ts';
 import { pdfPixels, pdfText } from '../../support/pdf.ts';
 import {

@@ -2,7 +2,7 @@
 // must, and answers the page of consent.
 import type { TestBrowser } from '../browser.ts';
 import { asked, personWithPassword, press, signIn } from '../pages/page-steps.ts';
-import type { ConsoleRig, Person } from './console-rig.ts';
+import type { ConsoleFixture, Person } from './console-fixture.ts';
 
 export interface ConsentingPerson {
   person: Person;
@@ -16,10 +16,10 @@ export interface ConsentingPerson {
 }
 
 export async function consentingPerson(
-  rig: ConsoleRig,
+  fixture: ConsoleFixture,
   browser: TestBrowser,
 ): Promise<ConsentingPerson> {
-  const person = await personWithPassword(rig, { role: 'developer' });
+  const person = await personWithPassword(fixture, { role: 'developer' });
   let { page } = await browser.page();
   return {
     person,

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../browser.ts';
-import type { ConsoleRig, Person } from './console-rig.ts';
+import type { ConsoleFixture, Person } from './console-fixture.ts';
 
 const PICTURES = fileURLToPath(new URL('../../artifacts/dashboard', import.meta.url));
 export const SIZES = {
@@ -135,9 +135,9 @@ export async function looks(page: Page, name: string): Promise<void> {
   }
 }
 
-export async function consoleBrowser(rig: ConsoleRig): Promise<ConsoleBrowser> {
+export async function consoleBrowser(fixture: ConsoleFixture): Promise<ConsoleBrowser> {
   const browser = await launchBrowser();
-  const origin = `http://localhost:${rig.api.port()}`;
+  const origin = `http://localhost:${fixture.api.port()}`;
 
   const open: ConsoleBrowser['open'] = async (person, path, options = {}) => {
     // Things that move are measured by axe in the middle of it.

@@ -3,11 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Permission } from '../../../api/console/contract/permissions.ts';
 import type { ConsoleRoute } from '../../../api/console/kit/route.ts';
-import type { ConsoleRig, Person } from './console-rig.ts';
+import type { ConsoleFixture, Person } from './console-fixture.ts';
 
 /** What a call finds there. */
 export interface Scene {
-  rig: ConsoleRig;
+  fixture: ConsoleFixture;
   /** The account that the call is about. */
   account: string;
   /** Who calls; where nobody does, a person without a part in it. */
@@ -24,12 +24,12 @@ export interface Sample {
   body?: (scene: Scene) => unknown;
 }
 
-async function aKey({ rig, account }: Scene) {
-  const { name } = (await rig.store.accounts.findOne({ _id: account }))!;
-  return { key: (await rig.accounts.createKey(name, { name: 'a key' })).key.id };
+async function aKey({ fixture, account }: Scene) {
+  const { name } = (await fixture.store.accounts.findOne({ _id: account }))!;
+  return { key: (await fixture.accounts.createKey(name, { name: 'a key' })).key.id };
 }
 
-async function anInvitation({ rig, account }: Scene) {
+async function anInvitation({ fixture, account }: Scene) {
   const id = `inv_${randomUUID()}`;
   const at = new Date();
   const invitation = {
@@ -41,7 +41,7 @@ async function anInvitation({ rig, account }: Scene) {
     createdAt: at,
     expiresAt: new Date(at.getTime() + 60_000),
   };
-  await rig.store.console.teams.updateOne(
+  await fixture.store.console.teams.updateOne(
     { _id: account },
     { $push: { invitations: invitation }, $setOnInsert: { members: [] } },
     { upsert: true },
@@ -49,13 +49,13 @@ async function anInvitation({ rig, account }: Scene) {
   return { invitation: id };
 }
 
-const aMember = async ({ rig, account }: Scene) => ({
-  user: (await rig.person({ role: 'viewer', account })).id,
+const aMember = async ({ fixture, account }: Scene) => ({
+  user: (await fixture.person({ role: 'viewer', account })).id,
 });
 
-async function aRender({ rig, account }: Scene) {
+async function aRender({ fixture, account }: Scene) {
   const id = randomUUID();
-  await rig.store.console.renders.insertOne({
+  await fixture.store.console.renders.insertOne({
     _id: id,
     account,
     at: new Date(),
@@ -71,11 +71,11 @@ async function aRender({ rig, account }: Scene) {
   return { render: id };
 }
 
-async function anotherSession({ rig, caller }: Scene) {
+async function anotherSession({ fixture, caller }: Scene) {
   const id = randomUUID();
   const at = new Date();
   const later = new Date(at.getTime() + 60_000);
-  await rig.store.console.sessions.insertOne({
+  await fixture.store.console.sessions.insertOne({
     _id: id,
     publicId: id,
     user: caller.id,
@@ -90,10 +90,10 @@ async function anotherSession({ rig, caller }: Scene) {
   return { session: id };
 }
 
-async function anApp({ rig, account, caller }: Scene) {
+async function anApp({ fixture, account, caller }: Scene) {
   const _id = randomUUID();
   const at = new Date();
-  await rig.store.console.oauthGrants.insertOne({
+  await fixture.store.console.oauthGrants.insertOne({
     _id,
     user: caller.id,
     account,
@@ -114,7 +114,7 @@ const anAddress = () => ({ email: `${randomUUID()}@example.com`, role: 'viewer' 
 export const SAMPLES: Record<string, Sample> = {
   'GET /me': { needs: 'signed-in', good: 200 },
   'PATCH /me': { needs: 'signed-in', good: 200, body: aName },
-  // The rig's people have no password: to set one is a change too.
+  // The fixture's people have no password: to set one is a change too.
   'POST /me/password': {
     needs: 'signed-in',
     good: 204,
@@ -222,7 +222,7 @@ export const pathWith = ({ path }: ConsoleRoute, ids: Record<string, string>): s
   `/console/v1${path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(ids[name] ?? `no ${name}`))}`;
 
 /** Everything that a call could change in accounts, as one text. */
-export async function stateOf({ store }: ConsoleRig, accounts: string[]): Promise<string> {
+export async function stateOf({ store }: ConsoleFixture, accounts: string[]): Promise<string> {
   const byId = { sort: { _id: 1 } } as const;
   return JSON.stringify([
     await store.accounts.find({ _id: { $in: accounts } }, byId).toArray(),

@@ -54,14 +54,14 @@ export const mcpHeaders = (token: string) => ({
 
 /** `headers` win. */
 export function mcpCall(
-  rig: { api: { port(): number } },
+  fixture: { api: { port(): number } },
   token: string,
   message: Message,
   headers: Record<string, string> = {},
 ): Call {
   const body = typeof message.body === 'string' ? message.body : JSON.stringify(message.body);
   return httpCall(
-    rig.api.port(),
+    fixture.api.port(),
     'POST',
     '/mcp',
     {

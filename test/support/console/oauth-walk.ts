@@ -2,10 +2,10 @@
 // allows it, the code becomes tokens. Each step can also be gone alone.
 import { createHash, randomBytes } from 'node:crypto';
 import { type Answer, httpCall } from '../http-call.ts';
-import type { ConsoleRig, Person } from './console-rig.ts';
+import type { ConsoleFixture, Person } from './console-fixture.ts';
 
 /** What it needs of an installation: its port, and what it is called. */
-export interface WalkedRig {
+export interface WalkedFixture {
   api: { port(): number };
 }
 
@@ -41,16 +41,19 @@ export const errorOf = (answer: Answer) => jsonOf<{ error: string }>(answer).err
 /**
  * In whose name the token lets an app act now, as the tool finds out; undefined when it does not.
  */
-export const accessOf = ({ api }: Pick<ConsoleRig, 'api'>, token: string, resource = RESOURCE) =>
-  api.accessTokens!.verify(token, resource);
+export const accessOf = (
+  { api }: Pick<ConsoleFixture, 'api'>,
+  token: string,
+  resource = RESOURCE,
+) => api.accessTokens!.verify(token, resource);
 
 export const registerClient = (
-  rig: WalkedRig,
+  fixture: WalkedFixture,
   metadata: unknown,
   headers: Record<string, string> = {},
 ): Promise<Answer> =>
   httpCall(
-    rig.api.port(),
+    fixture.api.port(),
     'POST',
     '/oauth/register',
     { 'content-type': 'application/json', ...headers },
@@ -59,10 +62,10 @@ export const registerClient = (
 
 /** Registers an app as most desktop programs do; `metadata` wins. */
 export async function newClient(
-  rig: WalkedRig,
+  fixture: WalkedFixture,
   metadata: Record<string, unknown> = {},
 ): Promise<Client> {
-  const answer = await registerClient(rig, {
+  const answer = await registerClient(fixture, {
     client_name: 'An App',
     redirect_uris: [CALLBACK],
     grant_types: ['authorization_code', 'refresh_token'],
@@ -97,7 +100,7 @@ export interface Browser {
   post(path: string, fields: Record<string, string>): Promise<Answer>;
 }
 
-export function browser(rig: WalkedRig, cookie = ''): Browser {
+export function browser(fixture: WalkedFixture, cookie = ''): Browser {
   const jar = new Map<string, { value: string; path: string }>();
   const self: Browser = {
     cookie,
@@ -116,7 +119,13 @@ export function browser(rig: WalkedRig, cookie = ''): Browser {
       cookie: [self.cookie, ...mine].filter(Boolean).join('; '),
       ...(body !== undefined && FORM),
     };
-    const answer = await httpCall(rig.api.port(), method, url.pathname + url.search, headers, body);
+    const answer = await httpCall(
+      fixture.api.port(),
+      method,
+      url.pathname + url.search,
+      headers,
+      body,
+    );
     for (const line of (answer.headers['set-cookie'] as unknown as string[] | undefined) ?? []) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
       const path = /;\s*path=([^;]*)/i.exec(line)?.[1] ?? '/';
@@ -194,12 +203,12 @@ export async function answered(
 }
 
 export const tokenCall = (
-  rig: WalkedRig,
+  fixture: WalkedFixture,
   fields: Record<string, string>,
   headers: Record<string, string> = {},
 ): Promise<Answer> =>
   httpCall(
-    rig.api.port(),
+    fixture.api.port(),
     'POST',
     '/oauth/token',
     { ...FORM, ...headers },
@@ -207,13 +216,13 @@ export const tokenCall = (
   );
 
 export const redeem = (
-  rig: WalkedRig,
+  fixture: WalkedFixture,
   client: Client,
   code: string,
   verifier: string,
   more: Record<string, string> = {},
 ) =>
-  tokenCall(rig, {
+  tokenCall(fixture, {
     grant_type: 'authorization_code',
     client_id: client.id,
     code,
@@ -224,21 +233,21 @@ export const redeem = (
   });
 
 export const refresh = (
-  rig: WalkedRig,
+  fixture: WalkedFixture,
   client: Client,
   token: string,
   more: Record<string, string> = {},
 ) =>
-  tokenCall(rig, {
+  tokenCall(fixture, {
     grant_type: 'refresh_token',
     client_id: client.id,
     refresh_token: token,
     ...more,
   });
 
-export const revoke = (rig: WalkedRig, client: Client, token: string) =>
+export const revoke = (fixture: WalkedFixture, client: Client, token: string) =>
   httpCall(
-    rig.api.port(),
+    fixture.api.port(),
     'POST',
     '/oauth/revoke',
     FORM,
@@ -250,7 +259,7 @@ export const revoke = (rig: WalkedRig, client: Client, token: string) =>
  * otherwise than most.
  */
 export async function codeOf(
-  rig: WalkedRig,
+  fixture: WalkedFixture,
   person: Pick<Person, 'cookie'>,
   {
     account,
@@ -258,9 +267,9 @@ export async function codeOf(
     asking,
   }: { account?: string; client?: Client; asking?: Record<string, string | undefined> } = {},
 ) {
-  const app = client ?? (await newClient(rig));
+  const app = client ?? (await newClient(fixture));
   const { verifier, challenge } = pkce();
-  const visitor = browser(rig, person.cookie);
+  const visitor = browser(fixture, person.cookie);
   const back = await answered(visitor, await askedAt(visitor, app, challenge, asking), { account });
   const code = back.searchParams.get('code');
   if (!code) throw new Error(`no code: ${back.href}`);
@@ -272,12 +281,12 @@ export async function codeOf(
  * accounts.
  */
 export async function walk(
-  rig: WalkedRig,
+  fixture: WalkedFixture,
   person: Pick<Person, 'cookie'>,
   options: { account?: string; client?: Client } = {},
 ): Promise<Walked> {
-  const { client, code, verifier } = await codeOf(rig, person, options);
-  const answer = await redeem(rig, client, code, verifier);
+  const { client, code, verifier } = await codeOf(fixture, person, options);
+  const answer = await redeem(fixture, client, code, verifier);
   if (answer.status !== 200) throw new Error(`token: ${answer.status} ${answer.body}`);
   return { ...tokensOf(answer), client };
 }

@@ -8,7 +8,7 @@ import {
   type TestProvider,
   testProvider,
 } from '../servers/identity-provider.ts';
-import { type ConsoleRig, consoleRig } from './console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from './console-fixture.ts';
 
 const PUBLIC_URL = 'http://localhost:8080';
 const CALLBACK = `${PUBLIC_URL}/app/sign-in/company/callback`;
@@ -34,11 +34,11 @@ export interface Visitor {
   >;
 }
 
-export interface SsoFixture extends ConsoleRig {
+export interface SsoFixture extends ConsoleFixture {
   provider: TestProvider;
   /** One more API process of this installation, configured otherwise. */
-  variant(env: Record<string, string>): Promise<ConsoleRig>;
-  visitor(rig?: ConsoleRig): Visitor;
+  variant(env: Record<string, string>): Promise<ConsoleFixture>;
+  visitor(fixture?: ConsoleFixture): Visitor;
   /** Leaves for the provider; the URL there. */
   leave(visitor: Visitor, next?: string): Promise<string>;
   /** The whole way; the answer to the callback. */
@@ -70,7 +70,7 @@ export const words = ({ body }: Answer): string =>
     .replace(/&#39;/g, "'")
     .replace(/\s+/g, ' ');
 
-function visitorOf(rig: ConsoleRig): Visitor {
+function visitorOf(fixture: ConsoleFixture): Visitor {
   const cookies = new Map<string, string>();
   async function call(
     method: string,
@@ -79,7 +79,12 @@ function visitorOf(rig: ConsoleRig): Visitor {
     body?: string,
   ): Promise<Answer> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await rig.call(method, path, { ...(cookie && { cookie }), ...headers }, body);
+    const answer = await fixture.call(
+      method,
+      path,
+      { ...(cookie && { cookie }), ...headers },
+      body,
+    );
     for (const set of (answer.headers['set-cookie'] ?? []) as unknown as string[]) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(set)!;
       if (value === '') cookies.delete(name!);
@@ -116,18 +121,18 @@ export async function ssoFixture({
   log,
   ...options
 }: Partial<Parameters<typeof testProvider>[0]> & { env?: Record<string, string> } & Pick<
-    NonNullable<Parameters<typeof consoleRig>[0]>,
+    NonNullable<Parameters<typeof consoleFixture>[0]>,
     'log'
   > = {}): Promise<SsoFixture> {
   const provider = await testProvider({ callback: CALLBACK, ...options });
-  const rig = await consoleRig({
+  const fixture = await consoleFixture({
     workers: 0,
     env: { ...provider.env, ...env },
     ...(log && { log }),
   });
   // Without anybody there would be the setup first.
-  await rig.person({ operator: true });
-  const variants: ConsoleRig[] = [];
+  await fixture.person({ operator: true });
+  const variants: ConsoleFixture[] = [];
 
   async function leave(visitor: Visitor, next?: string): Promise<string> {
     const { status, headers } = await visitor.get(
@@ -138,24 +143,24 @@ export async function ssoFixture({
   }
 
   return {
-    ...rig,
+    ...fixture,
     provider,
     variant: async env => {
-      const made = await consoleRig({
+      const made = await consoleFixture({
         workers: 0,
-        uri: rig.uri,
+        uri: fixture.uri,
         env: { ...provider.env, ...env },
         ...(log && { log }),
       });
       variants.push(made);
       return made;
     },
-    visitor: (of = rig) => visitorOf(of),
+    visitor: (of = fixture) => visitorOf(of),
     leave,
     signIn: async (visitor, login, next) =>
       visitor.get(pathOf(await provider.signIn(await leave(visitor, next), login))),
     stop: async () => {
-      const clean = await Promise.all([rig, ...variants].map(each => each.stop()));
+      const clean = await Promise.all([fixture, ...variants].map(each => each.stop()));
       await provider.stop();
       return clean.every(Boolean);
     },

@@ -1,12 +1,12 @@
 // What the OAuth server keeps of a token or an app, and the time moved on for one of them alone.
 import { expect } from 'chai';
 import { documentId } from '../../../api/console/oauth/adapter.ts';
-import type { ConsoleRig } from './console-rig.ts';
+import type { ConsoleFixture } from './console-fixture.ts';
 
-type Rig = Pick<ConsoleRig, 'store'>;
+type Fixture = Pick<ConsoleFixture, 'store'>;
 
 async function change(
-  { store }: Rig,
+  { store }: Fixture,
   kind: string,
   id: string,
   $set: { expiresAt: Date } | { consumedAt: Date },
@@ -18,7 +18,7 @@ async function change(
 
 /** How long from now it is kept. */
 export async function keptForMs(
-  { store }: Rig,
+  { store }: Fixture,
   kind: 'AccessToken' | 'Client',
   id: string,
 ): Promise<number> {
@@ -29,9 +29,9 @@ export async function keptForMs(
 }
 
 /** As if its hour were over. */
-export const endAccess = (rig: Rig, token: string) =>
-  change(rig, 'AccessToken', token, { expiresAt: new Date(Date.now() - 1_000) });
+export const endAccess = (fixture: Fixture, token: string) =>
+  change(fixture, 'AccessToken', token, { expiresAt: new Date(Date.now() - 1_000) });
 
 /** As if the refresh token had been used so long ago. */
-export const usedBeforeMs = (rig: Rig, token: string, ms: number) =>
-  change(rig, 'RefreshToken', token, { consumedAt: new Date(Date.now() - ms) });
+export const usedBeforeMs = (fixture: Fixture, token: string, ms: number) =>
+  change(fixture, 'RefreshToken', token, { consumedAt: new Date(Date.now() - ms) });

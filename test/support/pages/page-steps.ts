@@ -1,17 +1,17 @@
 // What a person does and reads at the pages of the sign-in and of the consent.
 import type { Page } from 'playwright-core';
 import { passwords } from '../../../api/console/security/passwords.ts';
-import type { ConsoleRig, Person } from '../console/console-rig.ts';
+import type { ConsoleFixture, Person } from '../console/console-fixture.ts';
 
 export const PASSWORD = 'a password of the tests';
 
-/** A person of the rig who can sign in with PASSWORD. */
+/** A person of the fixture who can sign in with PASSWORD. */
 export async function personWithPassword(
-  rig: ConsoleRig,
-  options?: Parameters<ConsoleRig['person']>[0],
+  fixture: ConsoleFixture,
+  options?: Parameters<ConsoleFixture['person']>[0],
 ): Promise<Person> {
-  const person = await rig.person(options);
-  await rig.store.console.users.updateOne(
+  const person = await fixture.person(options);
+  await fixture.store.console.users.updateOne(
     { _id: person.id },
     { $set: { password: await passwords.hash(PASSWORD, person.id) } },
   );

@@ -107,7 +107,7 @@ function fakeCluster() {
   };
 }
 
-function rig(spec: Partial<BrowserPoolSpecInput> = {}) {
+function fixture(spec: Partial<BrowserPoolSpecInput> = {}) {
   const cluster = fakeCluster();
   const reported: PoolEvent[] = [];
   const pods: Pod[] = [];
@@ -158,7 +158,7 @@ const left = (cluster: ReturnType<typeof fakeCluster>, pods: number, change: obj
 
 describe('a look at a pool', () => {
   it('changes nothing when it is repeated', async () => {
-    const { cluster, look } = rig();
+    const { cluster, look } = fixture();
     await look();
     cluster.watch(...everything);
     const before = [...cluster.writes];
@@ -168,7 +168,7 @@ describe('a look at a pool', () => {
   });
 
   it('does not take its own writes back while no watch tells of them', async () => {
-    const { cluster, look, state, reported, status, spec } = rig({ replicas: 2 });
+    const { cluster, look, state, reported, status, spec } = fixture({ replicas: 2 });
     await look();
     cluster.watch(...everything);
     state.now += 60_000;
@@ -185,7 +185,7 @@ describe('a look at a pool', () => {
   });
 
   it('knows what is its own when a watch is two writes behind, or one', async () => {
-    const { cluster, look, reported, spec } = rig({ replicas: 2 });
+    const { cluster, look, reported, spec } = fixture({ replicas: 2 });
     await look();
     cluster.watch(...everything);
     spec({ replicas: 4 });
@@ -204,7 +204,7 @@ describe('a look at a pool', () => {
   });
 
   it('tells of pages that hit bounds once in five minutes', async () => {
-    const { look, reported, state } = rig();
+    const { look, reported, state } = fixture();
     state.load = { ...UNKNOWN, pageEnds: new Map([['memory', 2]]) };
     for (const minutes of [0, 4, 1]) {
       state.now += minutes * 60_000;
@@ -214,7 +214,7 @@ describe('a look at a pool', () => {
   });
 
   it('says again what somebody else made of its status', async () => {
-    const { cluster, look, status } = rig();
+    const { cluster, look, status } = fixture();
     await look();
     cluster.watch(...everything);
     cluster.put('browserpools', {
@@ -227,14 +227,14 @@ describe('a look at a pool', () => {
   });
 
   it('says nothing of a pool that is another by now', async () => {
-    const { cluster, fails, status } = rig();
+    const { cluster, fails, status } = fixture();
     cluster.put('browserpools', { metadata: { name: 'main' }, status: { desiredReplicas: 7 } });
     expect(await fails()).to.include({ status: 409 });
     expect(status()).to.deep.equal({ desiredReplicas: 7 });
   });
 
   it('gives a pool its size when its status is refused, and tells of the change when it can', async () => {
-    const { cluster, look, status, spec, state, wanted } = rig({ replicas: 2 });
+    const { cluster, look, status, spec, state, wanted } = fixture({ replicas: 2 });
     await look();
     cluster.watch(...everything);
     spec({ replicas: 5 });
@@ -256,7 +256,7 @@ describe('a look at a pool', () => {
   });
 
   it('shrinks a pool also when its pods cannot be ranked', async () => {
-    const { cluster, look, spec, wanted, pods } = rig({ replicas: 3 });
+    const { cluster, look, spec, wanted, pods } = fixture({ replicas: 3 });
     pods.push({
       metadata: { name: 'p', namespace: 'press', uid: 'p', resourceVersion: '1' },
       status: { conditions: [{ type: 'Ready', status: 'True' }] },
@@ -274,7 +274,7 @@ describe('a look at a pool', () => {
   });
 
   it('tells of no change of the size that is refused, and writes no status for it again', async () => {
-    const { cluster, look, fails, status, spec, state } = rig({ replicas: 2 });
+    const { cluster, look, fails, status, spec, state } = fixture({ replicas: 2 });
     await look();
     cluster.watch(...everything);
     const { lastScaleTime } = status();
@@ -296,7 +296,7 @@ describe('a look at a pool', () => {
   });
 
   it('leaves the pods of a Deployment that no watch tells of, as of one whose labels somebody took away', async () => {
-    const { cluster, look, wanted } = rig();
+    const { cluster, look, wanted } = fixture();
     left(cluster, 7, { labels: {} });
     await look();
     expect(wanted()).to.equal(7);
@@ -306,7 +306,7 @@ describe('a look at a pool', () => {
   });
 
   it('asks for nothing and makes nothing while the pool is paused', async () => {
-    const { cluster, look, status } = rig({ paused: true });
+    const { cluster, look, status } = fixture({ paused: true });
     await look();
     expect(cluster.reads).to.deep.equal([]);
     expect(cluster.writes).to.deep.equal(['browserpools']);
@@ -314,7 +314,7 @@ describe('a look at a pool', () => {
   });
 
   it('takes on what is of nobody and has the labels of its own', async () => {
-    const { cluster, look, wanted } = rig();
+    const { cluster, look, wanted } = fixture();
     left(cluster, 7, { ownerReferences: undefined });
     await look();
     expect(wanted()).to.equal(7);
@@ -322,7 +322,7 @@ describe('a look at a pool', () => {
   });
 
   it('does not take on what is of a former pool, and takes its size for none of this pool', async () => {
-    const { cluster, fails, status } = rig();
+    const { cluster, fails, status } = fixture();
     left(cluster, 7, { ownerReferences: [{ kind: 'BrowserPool', name: 'main', uid: 'former' }] });
     cluster.watch(...everything);
     expect((await fails()).message).to.include('of a former pool of this name');
@@ -331,7 +331,7 @@ describe('a look at a pool', () => {
   });
 
   it('says which field of a spec is wrong that no API server should have taken', async () => {
-    const { fails, spec } = rig();
+    const { fails, spec } = fixture();
     spec({ slotsPerPod: 0 });
     expect((await fails()).message).to.match(
       /^the spec of pool press\/main is wrong: slotsPerPod: /,

@@ -3,20 +3,23 @@ import { setImmediate as loopTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Waiting } from '../../../../common/protocol.ts';
 import { createTicketChecker } from '../../../../common/ticket.ts';
-import { createDispatchRig, type DispatchRig } from '../../../support/dispatch-rig.ts';
+import { createDispatchFixture, type DispatchFixture } from '../../../support/dispatch-fixture.ts';
 import { workerStatus } from '../../../support/fake-slots.ts';
 
 describe('what dispatch announces to the workers', () => {
-  let rig: DispatchRig;
+  let fixture: DispatchFixture;
   let sent: [string, Waiting | undefined][];
   const busy = workerStatus(0, { busy: 2 });
 
   beforeEach(() => {
     sent = [];
-    rig = createDispatchRig({}, { send: (address, waiting) => sent.push([address, waiting]) });
+    fixture = createDispatchFixture(
+      {},
+      { send: (address, waiting) => sent.push([address, waiting]) },
+    );
   });
 
-  afterEach(() => rig.close());
+  afterEach(() => fixture.close());
 
   /** Moves the clock and lets everything that it woke run. */
   const pass = async (ms: number) => {
@@ -25,13 +28,13 @@ describe('what dispatch announces to the workers', () => {
   };
 
   it('is the wait of the render that is next and how many wait, to every worker, each 100 ms', async () => {
-    rig.registry.report('ws://a:1', busy);
-    rig.registry.report('ws://b:1', busy);
-    rig.call('x');
+    fixture.registry.report('ws://a:1', busy);
+    fixture.registry.report('ws://b:1', busy);
+    fixture.call('x');
     await pass(1);
     expect(sent.map(([address]) => address)).to.deep.equal(['ws://a:1', 'ws://b:1']);
-    rig.call('x');
-    rig.call('y', undefined, { trial: true });
+    fixture.call('x');
+    fixture.call('y', undefined, { trial: true });
     await pass(99);
     expect(sent).to.have.length(2);
     await pass(1);
@@ -40,40 +43,43 @@ describe('what dispatch announces to the workers', () => {
   });
 
   it('names the account by the same word in every process, and not by its id', async () => {
-    rig.registry.report('ws://a:1', busy);
-    rig.call('a secret id');
+    fixture.registry.report('ws://a:1', busy);
+    fixture.call('a secret id');
     await pass(1);
     const { account } = sent[0]![1]!;
     expect(account).to.match(/^[\w-]{16}$/);
-    rig.close();
-    rig = createDispatchRig({}, { send: (address, waiting) => sent.push([address, waiting]) });
-    rig.registry.report('ws://a:1', busy);
-    rig.call('a secret id');
+    fixture.close();
+    fixture = createDispatchFixture(
+      {},
+      { send: (address, waiting) => sent.push([address, waiting]) },
+    );
+    fixture.registry.report('ws://a:1', busy);
+    fixture.call('a secret id');
     await pass(1);
     expect(sent.at(-1)![1]!.account).to.equal(account);
   });
 
   it('says what the account of the next holds', async () => {
-    rig.registry.report('ws://a:1', workerStatus(2));
-    rig.call('x');
-    rig.call('x');
+    fixture.registry.report('ws://a:1', workerStatus(2));
+    fixture.call('x');
+    fixture.call('x');
     await loopTurn();
-    rig.registry.report('ws://a:1', busy);
-    rig.call('x');
+    fixture.registry.report('ws://a:1', busy);
+    fixture.call('x');
     await pass(1);
     expect(sent[0]![1]!.held).to.be.within(2, 2.1);
   });
 
   it('is nothing while a slot is free', async () => {
-    rig.registry.report('ws://a:1', workerStatus(2));
-    rig.call('x', async () => 'printed');
+    fixture.registry.report('ws://a:1', workerStatus(2));
+    fixture.call('x', async () => 'printed');
     await pass(200);
     expect(sent).to.deep.equal([]);
   });
 
   it('is at once that nothing waits, when the last caller has gone', async () => {
-    rig.registry.report('ws://a:1', busy);
-    const [first, second] = [rig.call('x'), rig.call('x')];
+    fixture.registry.report('ws://a:1', busy);
+    const [first, second] = [fixture.call('x'), fixture.call('x')];
     await pass(1);
     first.abort(new Error('gone'));
     expect(sent).to.have.length(1);
@@ -84,15 +90,15 @@ describe('what dispatch announces to the workers', () => {
   });
 
   it('does not overtake a claim: a worker that has one is told after it', async () => {
-    rig.registry.report('ws://a:1', busy);
-    rig.registry.report('ws://b:1', busy);
-    rig.call('x');
+    fixture.registry.report('ws://a:1', busy);
+    fixture.registry.report('ws://b:1', busy);
+    fixture.call('x');
     await pass(1);
     sent.length = 0;
-    const release = rig.slots.hold();
-    rig.registry.report('ws://a:1', workerStatus(1, { busy: 1 }));
+    const release = fixture.slots.hold();
+    fixture.registry.report('ws://a:1', workerStatus(1, { busy: 1 }));
     await loopTurn();
-    expect(rig.slots.inFlight()).to.equal(1);
+    expect(fixture.slots.inFlight()).to.equal(1);
     expect(sent).to.deep.equal([['ws://b:1', undefined]]);
     release();
     await loopTurn();
@@ -100,11 +106,11 @@ describe('what dispatch announces to the workers', () => {
   });
 
   it('counts a retry from when it came, and is not sent to the worker that it keeps away from', async () => {
-    rig.registry.report('ws://a:1', workerStatus(1));
-    rig.call('x');
-    const session = await rig.slots.next();
-    rig.registry.report('ws://a:1', busy);
-    rig.registry.report('ws://b:1', busy);
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    fixture.call('x');
+    const session = await fixture.slots.next();
+    fixture.registry.report('ws://a:1', busy);
+    fixture.registry.report('ws://b:1', busy);
     await pass(5_000);
     session.end('chrome_died');
     await loopTurn();
@@ -115,25 +121,25 @@ describe('what dispatch announces to the workers', () => {
   });
 
   it('is that nothing waits when a slot is offered that those that wait may not take', async () => {
-    rig.registry.report('ws://a:1', busy);
-    rig.registry.report('ws://b:1', busy);
-    rig.call('x', undefined, { trial: true });
+    fixture.registry.report('ws://a:1', busy);
+    fixture.registry.report('ws://b:1', busy);
+    fixture.call('x', undefined, { trial: true });
     await pass(200);
     expect(sent, 'a trial render begins while most slots are free').to.deep.equal([]);
-    rig.call('y');
+    fixture.call('y');
     await pass(100);
     expect(sent.splice(0).map(([, waiting]) => waiting?.trial)).to.deep.equal([false, false]);
-    rig.registry.report('ws://a:1', workerStatus(2));
+    fixture.registry.report('ws://a:1', workerStatus(2));
     await pass(1);
     expect(sent.map(([, waiting]) => waiting)).to.deep.equal([undefined, undefined]);
   });
 
   it('goes with tickets that name the process', async () => {
-    rig.registry.report('ws://a:1', workerStatus(1));
-    rig.call('x');
-    const { ticket } = await rig.slots.next();
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    fixture.call('x');
+    const { ticket } = await fixture.slots.next();
     expect(
       createTicketChecker('the secret of the pool', 'default')(ticket, 'slot'),
-    ).to.have.nested.property('ticket.api', rig.registry.api);
+    ).to.have.nested.property('ticket.api', fixture.registry.api);
   });
 });

@@ -2,40 +2,44 @@ import { setImmediate as loopTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { SlotRefused, WorkerUnreachable } from '../../../../api/workers/slot-port.ts';
 import { createTicketChecker } from '../../../../common/ticket.ts';
-import { createDispatchRig, type DispatchRig, failureOf } from '../../../support/dispatch-rig.ts';
+import {
+  createDispatchFixture,
+  type DispatchFixture,
+  failureOf,
+} from '../../../support/dispatch-fixture.ts';
 import { workerStatus } from '../../../support/fake-slots.ts';
 
 describe('claims of dispatch', () => {
-  let rig: DispatchRig;
+  let fixture: DispatchFixture;
 
   beforeEach(() => {
-    rig = createDispatchRig();
+    fixture = createDispatchFixture();
   });
 
-  afterEach(() => rig.close());
+  afterEach(() => fixture.close());
 
   it('runs the work on a slot, answers as it does and gives the slot back', async () => {
-    rig.registry.report('ws://a:1', workerStatus(1));
-    const call = rig.call('x', async session => `printed on ${session.worker}`);
-    const session = await rig.slots.next();
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    const call = fixture.call('x', async session => `printed on ${session.worker}`);
+    const session = await fixture.slots.next();
     expect(await call.answer).to.equal('printed on ws://a:1');
     expect(session.isClosed).to.equal(true);
     expect(call.phases).to.deep.equal(['queued', 'running']);
   });
 
   it('gives the slot back when the work fails, and passes the error on', async () => {
-    rig.registry.report('ws://a:1', workerStatus(1));
+    fixture.registry.report('ws://a:1', workerStatus(1));
     const broken = new Error('the selector is wrong');
-    const call = rig.call('x', () => Promise.reject(broken));
+    const call = fixture.call('x', () => Promise.reject(broken));
     expect(await failureOf(call.answer)).to.equal(broken);
-    expect((await rig.slots.next()).isClosed).to.equal(true);
+    expect((await fixture.slots.next()).isClosed).to.equal(true);
   });
 
   it('shows the worker a ticket for this render, a new one at each attempt', async () => {
-    rig.registry.report('ws://a:1', workerStatus(2));
-    rig.call('x', undefined, { renderId: 'r-1', egress: 'intranet', maxMs: 61_000 });
-    rig.call('x', undefined, { renderId: 'r-2' });
-    const [first, second] = [await rig.slots.next(), await rig.slots.next()];
+    fixture.registry.report('ws://a:1', workerStatus(2));
+    fixture.call('x', undefined, { renderId: 'r-1', egress: 'intranet', maxMs: 61_000 });
+    fixture.call('x', undefined, { renderId: 'r-2' });
+    const [first, second] = [await fixture.slots.next(), await fixture.slots.next()];
     const check = createTicketChecker('the secret of the pool', 'default');
     expect(check(first.ticket, 'slot')).to.deep.include({ ok: true }).and.nested.include({
       'ticket.renderId': 'r-1',
@@ -46,111 +50,111 @@ describe('claims of dispatch', () => {
   });
 
   it('has no more claims in flight than the workers have slots', async () => {
-    const release = rig.slots.hold();
-    rig.registry.report('ws://a:1', workerStatus(2));
-    rig.registry.report('ws://b:1', workerStatus(1));
-    for (let i = 0; i < 10; i++) rig.call(`account ${i}`);
+    const release = fixture.slots.hold();
+    fixture.registry.report('ws://a:1', workerStatus(2));
+    fixture.registry.report('ws://b:1', workerStatus(1));
+    for (let i = 0; i < 10; i++) fixture.call(`account ${i}`);
     await loopTurn();
-    expect(rig.slots.inFlight()).to.equal(3);
+    expect(fixture.slots.inFlight()).to.equal(3);
     release();
     await loopTurn();
-    expect(rig.slots.attempts, 'open now, and no worker has told of more').to.have.length(3);
-    rig.registry.report('ws://b:1', workerStatus(1, { busy: 1 }));
+    expect(fixture.slots.attempts, 'open now, and no worker has told of more').to.have.length(3);
+    fixture.registry.report('ws://b:1', workerStatus(1, { busy: 1 }));
     await loopTurn();
-    expect(rig.slots.attempts).to.have.length(4);
+    expect(fixture.slots.attempts).to.have.length(4);
   });
 
   it('serves in the order of the line: who holds least first, trial last', async () => {
-    rig.call('trial', undefined, { trial: true, renderId: 'trial' });
-    rig.call('a', undefined, { renderId: 'a1' });
-    rig.call('a', undefined, { renderId: 'a2' });
-    rig.call('b', undefined, { renderId: 'b1' });
-    rig.registry.report('ws://a:1', workerStatus(8));
+    fixture.call('trial', undefined, { trial: true, renderId: 'trial' });
+    fixture.call('a', undefined, { renderId: 'a1' });
+    fixture.call('a', undefined, { renderId: 'a2' });
+    fixture.call('b', undefined, { renderId: 'b1' });
+    fixture.registry.report('ws://a:1', workerStatus(8));
     const check = createTicketChecker('the secret of the pool', 'default');
     const order = [];
     for (let i = 0; i < 4; i++) {
-      const result = check((await rig.slots.next()).ticket, 'slot');
+      const result = check((await fixture.slots.next()).ticket, 'slot');
       order.push(result.ok && result.ticket.renderId);
     }
     expect(order).to.deep.equal(['a1', 'b1', 'a2', 'trial']);
   });
 
   it('goes to the next worker when one refuses, and keeps its place', async () => {
-    rig.slots.failNext(new SlotRefused());
-    rig.registry.report('ws://a:1', workerStatus(2));
-    rig.call('x', undefined, { renderId: 'first' });
-    rig.call('y', undefined, { renderId: 'second' });
+    fixture.slots.failNext(new SlotRefused());
+    fixture.registry.report('ws://a:1', workerStatus(2));
+    fixture.call('x', undefined, { renderId: 'first' });
+    fixture.call('y', undefined, { renderId: 'second' });
     await loopTurn();
-    expect(rig.slots.attempts).to.deep.equal(['ws://a:1', 'ws://a:1']);
-    expect(rig.slots.unseen(), 'only the second got in').to.equal(1);
-    rig.call('z', undefined, { renderId: 'third' });
-    rig.registry.report('ws://b:1', workerStatus(1));
-    await rig.slots.next();
+    expect(fixture.slots.attempts).to.deep.equal(['ws://a:1', 'ws://a:1']);
+    expect(fixture.slots.unseen(), 'only the second got in').to.equal(1);
+    fixture.call('z', undefined, { renderId: 'third' });
+    fixture.registry.report('ws://b:1', workerStatus(1));
+    await fixture.slots.next();
     const ticket = createTicketChecker('the secret of the pool', 'default')(
-      (await rig.slots.next()).ticket,
+      (await fixture.slots.next()).ticket,
       'slot',
     );
     expect(ticket.ok && ticket.ticket.renderId).to.equal('first');
-    expect(rig.slots.attempts.slice(2)).to.deep.equal(['ws://b:1']);
+    expect(fixture.slots.attempts.slice(2)).to.deep.equal(['ws://b:1']);
   });
 
   it('takes a worker that cannot be reached for no fault of the render', async () => {
-    rig.slots.failNext(new WorkerUnreachable());
-    rig.registry.report('ws://a:1', workerStatus(1));
-    const call = rig.call('x', async () => 'printed');
+    fixture.slots.failNext(new WorkerUnreachable());
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    const call = fixture.call('x', async () => 'printed');
     await loopTurn();
-    rig.registry.report('ws://b:1', workerStatus(1));
+    fixture.registry.report('ws://b:1', workerStatus(1));
     expect(await call.answer).to.equal('printed');
-    expect(rig.slots.attempts).to.deep.equal(['ws://a:1', 'ws://b:1']);
+    expect(fixture.slots.attempts).to.deep.equal(['ws://a:1', 'ws://b:1']);
   });
 
   it('leaves the line at once when the caller goes away', async () => {
-    const call = rig.call('x');
-    expect(rig.dispatch.depth()).to.equal(1);
+    const call = fixture.call('x');
+    expect(fixture.dispatch.depth()).to.equal(1);
     const why = new Error('the client hung up');
     call.abort(why);
-    expect(rig.dispatch.depth()).to.equal(0);
+    expect(fixture.dispatch.depth()).to.equal(0);
     expect(await failureOf(call.answer)).to.equal(why);
-    rig.registry.report('ws://a:1', workerStatus(1));
+    fixture.registry.report('ws://a:1', workerStatus(1));
     await loopTurn();
-    expect(rig.slots.attempts).to.deep.equal([]);
+    expect(fixture.slots.attempts).to.deep.equal([]);
   });
 
   it('refuses a caller who went away before', async () => {
     const why = new Error('the lease is lost');
-    const call = rig.call('x', undefined, { signal: AbortSignal.abort(why) });
+    const call = fixture.call('x', undefined, { signal: AbortSignal.abort(why) });
     expect(await failureOf(call.answer)).to.equal(why);
   });
 
   it('gives the booking back when the caller goes away while a slot is being opened', async () => {
-    const release = rig.slots.hold();
-    rig.registry.report('ws://a:1', workerStatus(1));
-    const call = rig.call('x');
+    const release = fixture.slots.hold();
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    const call = fixture.call('x');
     await loopTurn();
     call.abort(new Error('gone'));
     await failureOf(call.answer);
     release();
-    const other = rig.call('y', async () => 'printed');
+    const other = fixture.call('y', async () => 'printed');
     expect(await other.answer).to.equal('printed');
   });
 
   it('closes a session that opens although the caller has gone away', async () => {
-    const release = rig.slots.hold({ deaf: true });
-    rig.registry.report('ws://a:1', workerStatus(1));
-    const call = rig.call('x');
+    const release = fixture.slots.hold({ deaf: true });
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    const call = fixture.call('x');
     await loopTurn();
     call.abort(new Error('gone'));
     await failureOf(call.answer);
     release();
-    const session = await rig.slots.next();
+    const session = await fixture.slots.next();
     await loopTurn();
     expect(session.isClosed).to.equal(true);
   });
 
   it('closes the session at once when the caller goes away while the page renders', async () => {
-    rig.registry.report('ws://a:1', workerStatus(1));
-    const call = rig.call('x', () => new Promise<never>(() => {}));
-    const session = await rig.slots.next();
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    const call = fixture.call('x', () => new Promise<never>(() => {}));
+    const session = await fixture.slots.next();
     await loopTurn();
     const why = new Error('the client hung up');
     call.abort(why);
@@ -159,38 +163,38 @@ describe('claims of dispatch', () => {
   });
 
   it('refuses with queue_full and Retry-After when too many renders or bytes wait', async () => {
-    rig.close();
-    rig = createDispatchRig({ maxLength: 2, maxBytes: 100 });
-    const first = rig.call('a', undefined, { bytes: 60 });
-    const heavy = await failureOf(rig.call('b', undefined, { bytes: 41 }).answer);
+    fixture.close();
+    fixture = createDispatchFixture({ maxLength: 2, maxBytes: 100 });
+    const first = fixture.call('a', undefined, { bytes: 60 });
+    const heavy = await failureOf(fixture.call('b', undefined, { bytes: 41 }).answer);
     expect(heavy).to.include({ code: 'render_failed', reason: 'queue_full' });
-    rig.call('b', undefined, { bytes: 20 });
-    const third = await failureOf(rig.call('c', undefined, { bytes: 0 }).answer);
+    fixture.call('b', undefined, { bytes: 20 });
+    const third = await failureOf(fixture.call('c', undefined, { bytes: 0 }).answer);
     expect(third).to.include({ code: 'render_failed', reason: 'queue_full' });
     expect(third.headers).to.deep.equal({ 'Retry-After': '1' });
     first.abort(new Error('gone'));
-    rig.call('c', undefined, { bytes: 0 });
-    expect(rig.dispatch.depth()).to.equal(2);
+    fixture.call('c', undefined, { bytes: 0 });
+    expect(fixture.dispatch.depth()).to.equal(2);
   });
 
   it('refuses an account that has its share of the queue as over its limit', async () => {
-    rig.close();
-    rig = createDispatchRig({ maxLength: 4, maxBytes: 1_000 });
-    for (let call = 0; call < 3; call++) rig.call('a');
-    const error = await failureOf(rig.call('a').answer);
+    fixture.close();
+    fixture = createDispatchFixture({ maxLength: 4, maxBytes: 1_000 });
+    for (let call = 0; call < 3; call++) fixture.call('a');
+    const error = await failureOf(fixture.call('a').answer);
     expect(error).to.include({ code: 'concurrency_limit', status: 429 });
-    rig.call('b');
-    expect(rig.dispatch.depth()).to.equal(4);
+    fixture.call('b');
+    expect(fixture.dispatch.depth()).to.equal(4);
   });
 
   it('has drained when nothing waits or runs', async () => {
-    await rig.dispatch.drained();
-    rig.registry.report('ws://a:1', workerStatus(1));
+    await fixture.dispatch.drained();
+    fixture.registry.report('ws://a:1', workerStatus(1));
     const finish = Promise.withResolvers<string>();
-    const running = rig.call('x', () => finish.promise);
-    const waiting = rig.call('y');
+    const running = fixture.call('x', () => finish.promise);
+    const waiting = fixture.call('y');
     let drained = false;
-    const promise = rig.dispatch.drained().then(() => {
+    const promise = fixture.dispatch.drained().then(() => {
       drained = true;
     });
     finish.resolve('printed');
@@ -202,15 +206,15 @@ describe('claims of dispatch', () => {
   });
 
   it('shows depth, oldest wait, workers and claims under the label of the pool', async () => {
-    rig.call('x');
-    rig.call('y');
-    expect(await rig.metrics.text())
+    fixture.call('x');
+    fixture.call('y');
+    expect(await fixture.metrics.text())
       .to.include('pressroom_queue_depth{pool="default"} 2')
       .and.include('pressroom_workers_known{pool="default"} 0');
-    rig.slots.failNext(new SlotRefused());
-    rig.registry.report('ws://a:1', workerStatus(2));
+    fixture.slots.failNext(new SlotRefused());
+    fixture.registry.report('ws://a:1', workerStatus(2));
     await loopTurn();
-    const text = await rig.metrics.text();
+    const text = await fixture.metrics.text();
     expect(text).to.include('pressroom_queue_depth{pool="default"} 1');
     expect(text).to.include('pressroom_slot_claims_total{pool="default",outcome="refused"} 1');
     expect(text).to.include('pressroom_slot_claims_total{pool="default",outcome="opened"} 1');

@@ -1,17 +1,21 @@
 import { setImmediate as loopTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { BrowserFailed, type SlotEndReason, SlotLost } from '../../../../api/workers/slot-port.ts';
-import { createDispatchRig, type DispatchRig, failureOf } from '../../../support/dispatch-rig.ts';
+import {
+  createDispatchFixture,
+  type DispatchFixture,
+  failureOf,
+} from '../../../support/dispatch-fixture.ts';
 import { workerStatus } from '../../../support/fake-slots.ts';
 
 describe('the retry of dispatch', () => {
-  let rig: DispatchRig;
+  let fixture: DispatchFixture;
 
   beforeEach(() => {
-    rig = createDispatchRig();
+    fixture = createDispatchFixture();
   });
 
-  afterEach(() => rig.close());
+  afterEach(() => fixture.close());
 
   for (const end of [
     'chrome_died',
@@ -20,18 +24,18 @@ describe('the retry of dispatch', () => {
     'closed',
   ] satisfies SlotEndReason[]) {
     it(`begins a render again on another worker when its slot ends with ${end}`, async () => {
-      rig.registry.report('ws://a:1', workerStatus(2));
-      const call = rig.call('x', session =>
+      fixture.registry.report('ws://a:1', workerStatus(2));
+      const call = fixture.call('x', session =>
         session.worker === 'ws://a:1' ? session.work() : Promise.resolve('printed'),
       );
-      const first = await rig.slots.next();
-      rig.registry.report('ws://b:1', workerStatus(1));
+      const first = await fixture.slots.next();
+      fixture.registry.report('ws://b:1', workerStatus(1));
       first.end(end);
       expect(await call.answer).to.equal('printed');
-      expect(rig.slots.attempts).to.deep.equal(['ws://a:1', 'ws://b:1']);
+      expect(fixture.slots.attempts).to.deep.equal(['ws://a:1', 'ws://b:1']);
       expect(first.isClosed).to.equal(true);
       expect(call.phases).to.deep.equal(['queued', 'running', 'queued', 'running']);
-      expect(await rig.metrics.text()).to.include(
+      expect(await fixture.metrics.text()).to.include(
         'pressroom_render_retries_total{pool="default"} 1',
       );
     });
@@ -45,104 +49,106 @@ describe('the retry of dispatch', () => {
     'refused',
   ] satisfies SlotEndReason[]) {
     it(`does not begin a render again when its slot ends with ${end}`, async () => {
-      rig.registry.report('ws://a:1', workerStatus(2));
-      rig.registry.report('ws://b:1', workerStatus(2));
-      const call = rig.call('x');
-      (await rig.slots.next()).end(end);
+      fixture.registry.report('ws://a:1', workerStatus(2));
+      fixture.registry.report('ws://b:1', workerStatus(2));
+      const call = fixture.call('x');
+      (await fixture.slots.next()).end(end);
       expect(await failureOf(call.answer))
         .to.be.instanceOf(SlotLost)
         .and.include({ end });
-      expect(rig.slots.attempts).to.have.length(1);
+      expect(fixture.slots.attempts).to.have.length(1);
     });
   }
 
   it('begins a render again on another worker when Chrome would not go on, and tells why when the second would not either', async () => {
-    rig.registry.report('ws://a:1', workerStatus(1));
-    rig.registry.report('ws://b:1', workerStatus(1));
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    fixture.registry.report('ws://b:1', workerStatus(1));
     let refusals = 0;
-    const call = rig.call('x', () => Promise.reject(new BrowserFailed(`refusal ${++refusals}`)));
+    const call = fixture.call('x', () =>
+      Promise.reject(new BrowserFailed(`refusal ${++refusals}`)),
+    );
     expect(await failureOf(call.answer)).to.include({
       name: 'BrowserFailed',
       message: 'refusal 2',
     });
-    expect(rig.slots.attempts).to.have.members(['ws://a:1', 'ws://b:1']);
+    expect(fixture.slots.attempts).to.have.members(['ws://a:1', 'ws://b:1']);
   });
 
   it('gives up with worker_lost when the second slot is lost too', async () => {
-    rig.registry.report('ws://a:1', workerStatus(1));
-    rig.registry.report('ws://b:1', workerStatus(1));
-    const call = rig.call('x');
-    (await rig.slots.next()).end('chrome_died');
-    (await rig.slots.next()).end('silent');
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    fixture.registry.report('ws://b:1', workerStatus(1));
+    const call = fixture.call('x');
+    (await fixture.slots.next()).end('chrome_died');
+    (await fixture.slots.next()).end('silent');
     const failure = await failureOf(call.answer);
     expect(failure).to.include({ code: 'render_failed', reason: 'worker_lost' });
     expect(failure.cause).to.include({ end: 'silent' });
-    expect(rig.slots.attempts).to.have.members(['ws://a:1', 'ws://b:1']);
+    expect(fixture.slots.attempts).to.have.members(['ws://a:1', 'ws://b:1']);
   });
 
   it('takes the same worker when there is no other, once that is ready again', async () => {
-    rig.registry.report('ws://a:1', workerStatus(1));
-    const call = rig.call('x');
-    const first = await rig.slots.next();
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    const call = fixture.call('x');
+    const first = await fixture.slots.next();
     await loopTurn();
-    rig.registry.report('ws://a:1', workerStatus(0));
+    fixture.registry.report('ws://a:1', workerStatus(0));
     first.end('chrome_died');
     await loopTurn();
-    expect(rig.slots.attempts).to.have.length(1);
-    rig.registry.report('ws://a:1', workerStatus(1));
-    await rig.slots.next();
-    expect(rig.slots.attempts).to.deep.equal(['ws://a:1', 'ws://a:1']);
+    expect(fixture.slots.attempts).to.have.length(1);
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    await fixture.slots.next();
+    expect(fixture.slots.attempts).to.deep.equal(['ws://a:1', 'ws://a:1']);
     call.abort(new Error('enough'));
   });
 
   it('waits for a busy other worker, and lets others pass to the worker that it avoids', async () => {
-    rig.registry.report('ws://a:1', workerStatus(1));
-    rig.call('x', undefined, { renderId: 'the retry' });
-    const first = await rig.slots.next();
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    fixture.call('x', undefined, { renderId: 'the retry' });
+    const first = await fixture.slots.next();
     await loopTurn();
-    rig.registry.report('ws://b:1', workerStatus(0, { busy: 1 }));
-    rig.registry.report('ws://a:1', workerStatus(0));
+    fixture.registry.report('ws://b:1', workerStatus(0, { busy: 1 }));
+    fixture.registry.report('ws://a:1', workerStatus(0));
     first.end('chrome_died');
     await loopTurn();
-    rig.registry.report('ws://a:1', workerStatus(1));
-    rig.call('y');
-    expect((await rig.slots.next()).worker).to.equal('ws://a:1');
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    fixture.call('y');
+    expect((await fixture.slots.next()).worker).to.equal('ws://a:1');
     await loopTurn();
-    expect(rig.dispatch.depth()).to.equal(1);
-    rig.registry.report('ws://b:1', workerStatus(1));
-    expect((await rig.slots.next()).worker).to.equal('ws://b:1');
+    expect(fixture.dispatch.depth()).to.equal(1);
+    fixture.registry.report('ws://b:1', workerStatus(1));
+    expect((await fixture.slots.next()).worker).to.equal('ws://b:1');
     await loopTurn();
-    expect(rig.dispatch.depth()).to.equal(0);
+    expect(fixture.dispatch.depth()).to.equal(0);
   });
 
   it('goes before all who came after it', async () => {
-    rig.registry.report('ws://a:1', workerStatus(1));
+    fixture.registry.report('ws://a:1', workerStatus(1));
     const served: string[] = [];
     const works = (name: string) => (session: { work(): Promise<never> }) => {
       served.push(name);
       return session.work();
     };
-    rig.call('x', works('x1'));
-    rig.call('x', works('x2'));
-    rig.call('y', works('y1'));
-    const first = await rig.slots.next();
+    fixture.call('x', works('x1'));
+    fixture.call('x', works('x2'));
+    fixture.call('y', works('y1'));
+    const first = await fixture.slots.next();
     await loopTurn();
     first.end('worker_stopping');
     await loopTurn();
-    rig.registry.report('ws://a:1', undefined);
-    rig.registry.report('ws://b:1', workerStatus(3));
+    fixture.registry.report('ws://a:1', undefined);
+    fixture.registry.report('ws://b:1', workerStatus(3));
     await loopTurn();
     expect(served, 'the retry first, then who held less').to.deep.equal(['x1', 'x1', 'y1', 'x2']);
   });
 
   it('does not begin again for a caller who went away', async () => {
-    rig.registry.report('ws://a:1', workerStatus(2));
-    const call = rig.call('x');
-    await rig.slots.next();
+    fixture.registry.report('ws://a:1', workerStatus(2));
+    const call = fixture.call('x');
+    await fixture.slots.next();
     const why = new Error('the lease is lost');
     call.abort(why); // closes the session, which ends the work with `closed`
     expect(await failureOf(call.answer)).to.equal(why);
     await loopTurn();
-    expect(rig.slots.attempts).to.have.length(1);
+    expect(fixture.slots.attempts).to.have.length(1);
   });
 });

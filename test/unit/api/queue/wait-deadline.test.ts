@@ -4,7 +4,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { waitEndsAtMs } from '../../../../api/queue/wait-deadline.ts';
 import { SlotRefused } from '../../../../api/workers/slot-port.ts';
-import { createDispatchRig, type DispatchRig, failureOf } from '../../../support/dispatch-rig.ts';
+import {
+  createDispatchFixture,
+  type DispatchFixture,
+  failureOf,
+} from '../../../support/dispatch-fixture.ts';
 import { workerStatus } from '../../../support/fake-slots.ts';
 
 const limits = { waitMs: 30_000, waitWithoutWorkersMs: 120_000 };
@@ -32,14 +36,14 @@ describe('how long a render waits', () => {
 });
 
 describe('the waits of dispatch', () => {
-  let rig: DispatchRig;
+  let fixture: DispatchFixture;
   const busy = workerStatus(0, { busy: 2 });
 
   beforeEach(() => {
-    rig = createDispatchRig();
+    fixture = createDispatchFixture();
   });
 
-  afterEach(() => rig.close());
+  afterEach(() => fixture.close());
 
   /** Moves the clock and lets everything that it woke run. */
   const pass = async (ms: number) => {
@@ -48,15 +52,15 @@ describe('the waits of dispatch', () => {
   };
 
   it('end with no_worker and Retry-After after 30 s without a free slot', async () => {
-    rig.registry.report('ws://a:1', busy);
-    const call = rig.call('x');
+    fixture.registry.report('ws://a:1', busy);
+    const call = fixture.call('x');
     await pass(29_999);
-    expect(rig.dispatch.depth()).to.equal(1);
-    expect(await rig.metrics.text()).to.include(
+    expect(fixture.dispatch.depth()).to.equal(1);
+    expect(await fixture.metrics.text()).to.include(
       'pressroom_queue_oldest_wait_seconds{pool="default"} 29.999',
     );
     await pass(1);
-    expect(rig.dispatch.depth()).to.equal(0);
+    expect(fixture.dispatch.depth()).to.equal(0);
     const failure = await failureOf(call.answer);
     expect(failure).to.include({ code: 'render_failed', reason: 'no_worker' });
     expect(failure.headers).to.deep.equal({ 'Retry-After': '30' });
@@ -66,22 +70,22 @@ describe('the waits of dispatch', () => {
   });
 
   it('end each at its own time', async () => {
-    rig.registry.report('ws://a:1', busy);
-    rig.call('x');
+    fixture.registry.report('ws://a:1', busy);
+    fixture.call('x');
     await pass(10_000);
-    rig.call('y');
+    fixture.call('y');
     await pass(20_000);
-    expect(rig.dispatch.depth()).to.equal(1);
+    expect(fixture.dispatch.depth()).to.equal(1);
     await pass(9_999);
-    expect(rig.dispatch.depth()).to.equal(1);
+    expect(fixture.dispatch.depth()).to.equal(1);
     await pass(1);
-    expect(rig.dispatch.depth()).to.equal(0);
+    expect(fixture.dispatch.depth()).to.equal(0);
   });
 
   it('end after 120 s while no worker is known', async () => {
-    const call = rig.call('x');
+    const call = fixture.call('x');
     await pass(119_999);
-    expect(rig.dispatch.depth()).to.equal(1);
+    expect(fixture.dispatch.depth()).to.equal(1);
     await pass(1);
     const failure = await failureOf(call.answer);
     expect(failure).to.include({ reason: 'no_worker' });
@@ -91,47 +95,47 @@ describe('the waits of dispatch', () => {
   });
 
   it('last 30 s more when the first worker of a growing pool comes, busy or not', async () => {
-    const call = rig.call('x');
+    const call = fixture.call('x');
     await pass(60_000);
-    rig.registry.report('ws://a:1', busy);
+    fixture.registry.report('ws://a:1', busy);
     await pass(29_999);
-    expect(rig.dispatch.depth()).to.equal(1);
+    expect(fixture.dispatch.depth()).to.equal(1);
     await pass(1);
     expect(await failureOf(call.answer)).to.include({ reason: 'no_worker' });
   });
 
   it('end at once when the claim fails that ran when they were over', async () => {
-    rig.registry.report('ws://a:1', workerStatus(1));
-    const release = rig.slots.hold();
-    rig.slots.failNext(new SlotRefused());
-    const call = rig.call('x');
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    const release = fixture.slots.hold();
+    fixture.slots.failNext(new SlotRefused());
+    const call = fixture.call('x');
     await pass(31_000);
-    expect(rig.dispatch.depth(), 'the slot may still open').to.equal(1);
+    expect(fixture.dispatch.depth(), 'the slot may still open').to.equal(1);
     release();
     expect(await failureOf(call.answer)).to.include({ reason: 'no_worker' });
-    expect(rig.slots.attempts).to.have.length(1);
+    expect(fixture.slots.attempts).to.have.length(1);
   });
 
   it('begin anew for a retry', async () => {
-    rig.registry.report('ws://a:1', workerStatus(1));
-    const call = rig.call('x');
-    const session = await rig.slots.next();
-    rig.registry.report('ws://a:1', busy);
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    const call = fixture.call('x');
+    const session = await fixture.slots.next();
+    fixture.registry.report('ws://a:1', busy);
     await pass(50_000);
     session.end('chrome_died');
     await loopTurn();
     await pass(29_999);
-    expect(rig.dispatch.depth()).to.equal(1);
+    expect(fixture.dispatch.depth()).to.equal(1);
     await pass(1);
     expect(await failureOf(call.answer)).to.include({ reason: 'no_worker' });
   });
 
   it('are over within 20 ms when the only worker refuses once and says nothing more', async () => {
-    rig.slots.failNext(new SlotRefused());
-    rig.registry.report('ws://a:1', workerStatus(1));
-    const call = rig.call('x', async () => 'printed');
+    fixture.slots.failNext(new SlotRefused());
+    fixture.registry.report('ws://a:1', workerStatus(1));
+    const call = fixture.call('x', async () => 'printed');
     await loopTurn();
-    expect(rig.slots.attempts).to.have.length(1);
+    expect(fixture.slots.attempts).to.have.length(1);
     await pass(20);
     expect(await call.answer).to.equal('printed');
   });
@@ -140,9 +144,9 @@ describe('the waits of dispatch', () => {
     mock.timers.reset();
     const timers = () =>
       process.getActiveResourcesInfo().filter(resource => resource === 'Timeout').length;
-    rig.registry.report('ws://a:1', busy);
+    fixture.registry.report('ws://a:1', busy);
     const before = timers();
-    const call = rig.call('x');
+    const call = fixture.call('x');
     expect(timers()).to.be.greaterThan(before);
     call.abort(new Error('gone'));
     expect(timers()).to.equal(before);

@@ -24,7 +24,7 @@ describe('the primary of MongoDB', () => {
     }
   };
 
-  function rig() {
+  function fixture() {
     const options = { hosts: ['a:1', 'b:1'], replicaSet: 'rs', credentials: { username: 'press' } };
     const client = Object.assign(new EventEmitter(), { options });
     const log = pino(
@@ -48,7 +48,7 @@ describe('the primary of MongoDB', () => {
   }
 
   it('says nothing of a change that takes less than a second', () => {
-    const { primary, seen } = rig();
+    const { primary, seen } = fixture();
     seen({ 'a:1': 'RSPrimary', 'b:1': 'RSSecondary' });
     primary.watch();
     seen({ 'a:1': 'RSSecondary', 'b:1': 'RSSecondary' });
@@ -61,7 +61,7 @@ describe('the primary of MongoDB', () => {
   });
 
   it('tells of an outage after a second and every ten seconds, and of its end', () => {
-    const { primary, seen } = rig();
+    const { primary, seen } = fixture();
     seen({ 'a:1': 'RSPrimary', 'b:1': 'RSGhost' });
     primary.watch();
     seen({ 'a:1': new Error('connect ECONNREFUSED'), 'b:1': 'RSGhost' });
@@ -91,7 +91,7 @@ describe('the primary of MongoDB', () => {
   });
 
   it('lets operations hope for 12 s, and refuses them from then on until there is one', () => {
-    const { primary, seen } = rig();
+    const { primary, seen } = fixture();
     expect(() => primary.throwIfMissing()).to.not.throw();
     seen({ 'a:1': new Error('x') });
     pass(11_900);
@@ -103,7 +103,7 @@ describe('the primary of MongoDB', () => {
   });
 
   it('lets somebody wait for it, until it is there or the waiting is given up', async () => {
-    const { primary, seen } = rig();
+    const { primary, seen } = fixture();
     seen({ 'a:1': 'RSPrimary' });
     await primary.there(new AbortController().signal);
     seen({ 'a:1': new Error('x') });
@@ -120,7 +120,7 @@ describe('the primary of MongoDB', () => {
   });
 
   it('tells of a refused login at once, and at most every ten seconds', () => {
-    const { primary, seen } = rig();
+    const { primary, seen } = fixture();
     seen({ 'a:1': 'RSPrimary' });
     primary.watch();
     for (let count = 0; count < 30; count++) {
@@ -139,7 +139,7 @@ describe('the primary of MongoDB', () => {
   });
 
   it('says of members that belong elsewhere that they do', () => {
-    const { primary, seen } = rig();
+    const { primary, seen } = fixture();
     seen({});
     const words = 'answers, but as no member of the replica set `rs`';
     expect(primary.members()).to.deep.equal({ 'a:1': words, 'b:1': words });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { decide } from '../../../../controller/decide/decide.ts';
 import { noHistory } from '../../../../controller/decide/model.ts';
-import { controllerOf, load, poolOf, unknown } from './rig.ts';
+import { controllerOf, load, poolOf, unknown } from './fixture.ts';
 
 describe('the decision over the size of a pool', () => {
   describe('by a look without a past', () => {

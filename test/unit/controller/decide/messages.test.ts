@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { decide } from '../../../../controller/decide/decide.ts';
 import { noHistory, REASONS } from '../../../../controller/decide/model.ts';
-import { controllerOf, load, poolOf, unknown } from './rig.ts';
+import { controllerOf, load, poolOf, unknown } from './fixture.ts';
 
 describe('a decision over the size of a pool says', () => {
   it('what limits it, and what was desired', () => {

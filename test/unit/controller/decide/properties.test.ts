@@ -10,7 +10,7 @@ import {
   REASONS,
   type ScalingSpec,
 } from '../../../../controller/decide/model.ts';
-import { load, poolOf } from './rig.ts';
+import { load, poolOf } from './fixture.ts';
 
 const scaling = fc
   .record({

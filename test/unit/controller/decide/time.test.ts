@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { controllerOf, load, poolOf } from './rig.ts';
+import { controllerOf, load, poolOf } from './fixture.ts';
 
 describe('the size of a pool over time', () => {
   it('keeps five minutes of quiet before it shrinks, and then goes by half a minute long', () => {

@@ -7,7 +7,7 @@ import type { Json } from '../../../cluster/kube/api-request.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 describe('who leads', () => {
-  function rig() {
+  function fixture() {
     let version = 1;
     let lease:
       | { metadata: Json & { resourceVersion: string }; spec: { holderIdentity?: string } }
@@ -46,7 +46,7 @@ describe('who leads', () => {
   }
 
   it('forgets what was when it stood still, another led meanwhile and has given up', async () => {
-    const { leader, state, write, holder } = rig();
+    const { leader, state, write, holder } = fixture();
     await leader.start();
     try {
       await eventually(() => expect(leader.leading()).to.equal(true));
@@ -63,7 +63,7 @@ describe('who leads', () => {
   });
 
   it('keeps the labels and annotations of the Lease when it takes, renews and gives it up', async () => {
-    const { leader, state, write, holder, metadata } = rig();
+    const { leader, state, write, holder, metadata } = fixture();
     const given = {
       labels: { 'app.kubernetes.io/managed-by': 'Helm' },
       annotations: { 'meta.helm.sh/release-name': 'room' },

@@ -30,7 +30,7 @@ describe('the load of a pool', () => {
   afterEach(() => loads?.stop());
 
   /** `answer` is what Prometheus says; it is asked once an hour, and when something begins. */
-  function rig(answer: () => Promise<Series[]>, apis = 1, more: Series[] = []) {
+  function fixture(answer: () => Promise<Series[]>, apis = 1, more: Series[] = []) {
     const state = { now: 0, leading: true, asked: 0 };
     loads = new LoadCache({
       prometheus: {
@@ -52,7 +52,7 @@ describe('the load of a pool', () => {
   }
 
   it('counts each process once that Prometheus has twice', async () => {
-    const { loads } = rig(
+    const { loads } = fixture(
       async () => [
         ...['pods', 'again'].flatMap(job => [
           series('pressroom_queue_depth', 'api-1', 3, job),
@@ -76,7 +76,7 @@ describe('the load of a pool', () => {
   it('comes with the time that renders have run, and the age of the newest sample', async () => {
     const running = (pod: string, seconds: number) =>
       series('pressroom_slots_running_seconds', pod, seconds);
-    const { loads } = rig(async () => [
+    const { loads } = fixture(async () => [
       series('pressroom_queue_depth', 'api-1', 3),
       running('w-1', 2.5),
       running('w-2', 4),
@@ -87,7 +87,7 @@ describe('the load of a pool', () => {
   });
 
   it('is partial when a process tells no number', async () => {
-    const { loads } = rig(
+    const { loads } = fixture(
       async () => [
         series('pressroom_queue_depth', 'api-1', 3),
         series('pressroom_queue_depth', 'api-2', Number.NaN),
@@ -129,7 +129,7 @@ describe('the load of a pool', () => {
       labels: { fact: 'page_ends', namespace: 'press', pool: 'main', reason: 'memory' },
       value: 2.1,
     };
-    const { loads } = rig(async () => [series('pressroom_queue_depth', 'api-1', 0)], 1, [ends]);
+    const { loads } = fixture(async () => [series('pressroom_queue_depth', 'api-1', 0)], 1, [ends]);
     await loads.start();
     await eventually(() =>
       expect([...loads.of('press', 'main').pageEnds]).to.deep.equal([['memory', 2.1]]),
@@ -149,7 +149,7 @@ describe('the load of a pool', () => {
     [16.4, undefined],
   ] as const)
     it(`says ${slowScrape ? '' : 'not '}that Prometheus asks too rarely when it asks every ${seconds} s and renders wait for 30 s`, async () => {
-      const { loads } = rig(async () => depths, 1, [fact('scrape', seconds)]);
+      const { loads } = fixture(async () => depths, 1, [fact('scrape', seconds)]);
       await loads.start();
       await eventually(() =>
         expect(loads.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape }),
@@ -157,7 +157,7 @@ describe('the load of a pool', () => {
     });
 
   it('says nothing of scrapes before there are samples of some minutes, or without a time for waits', async () => {
-    const { loads } = rig(async () => depths);
+    const { loads } = fixture(async () => depths);
     await loads.start();
     await eventually(() =>
       expect(loads.of('press', 'main')).to.deep.include({
@@ -166,7 +166,7 @@ describe('the load of a pool', () => {
       }),
     );
     await loads.stop();
-    const older = rig(async () => depths.slice(0, 1), 1, [fact('scrape', 60)]).loads;
+    const older = fixture(async () => depths.slice(0, 1), 1, [fact('scrape', 60)]).loads;
     await older.start();
     await eventually(() =>
       expect(older.of('press', 'main')).to.deep.include({
@@ -178,7 +178,7 @@ describe('the load of a pool', () => {
 
   it('is asked for at once by who begins to lead, and not told before', async () => {
     const first = Promise.withResolvers<Series[]>();
-    const { loads, state } = rig(() => first.promise);
+    const { loads, state } = fixture(() => first.promise);
     state.leading = false;
     await loads.start();
     expect(loads.begun()).to.equal(false);
@@ -192,7 +192,7 @@ describe('the load of a pool', () => {
   });
 
   it('is asked for again after a moment in which nobody led', async () => {
-    const { loads, state } = rig(async () => [series('pressroom_queue_depth', 'api-1', 3)]);
+    const { loads, state } = fixture(async () => [series('pressroom_queue_depth', 'api-1', 3)]);
     state.leading = false;
     await loads.start();
     state.leading = true;
@@ -202,7 +202,7 @@ describe('the load of a pool', () => {
 
   it('is told as unknown when Prometheus says nothing for long', async () => {
     const never = Promise.withResolvers<Series[]>();
-    const { loads, state } = rig(() => never.promise);
+    const { loads, state } = fixture(() => never.promise);
     await loads.start();
     loads.begin();
     state.now += 3_000;

@@ -160,45 +160,45 @@ describe('the prices of plans', () => {
 
 describe('the list of prices', () => {
   const list = () => {
-    const rig = { nowMs: 0, asked: 0, away: false };
+    const fixture = { nowMs: 0, asked: 0, away: false };
     const price = async () => {
-      rig.asked += 1;
-      if (rig.away) throw new Error('the provider is away');
-      return { title: 'Growth', amount: `€${rig.asked}` };
+      fixture.asked += 1;
+      if (fixture.away) throw new Error('the provider is away');
+      return { title: 'Growth', amount: `€${fixture.asked}` };
     };
     const prices = parsePrices(['growth=price_b'], [{ name: 'growth' }]);
     const { read } = createPriceList(
       { payments: { price }, prices, log: silentLog },
-      () => rig.nowMs,
+      () => fixture.nowMs,
     );
     return {
-      rig,
+      fixture,
       amount: async () => (await read()).prices.get('growth')?.amount,
       complete: async () => (await read()).complete,
     };
   };
 
   it('is asked for once in ten minutes, however many look at once', async () => {
-    const { rig, amount } = list();
+    const { fixture, amount } = list();
     expect(await Promise.all([amount(), amount()])).to.deep.equal(['€1', '€1']);
-    rig.nowMs = 599_999;
+    fixture.nowMs = 599_999;
     expect(await amount()).to.equal('€1');
-    rig.nowMs = 600_000;
+    fixture.nowMs = 600_000;
     expect(await amount()).to.equal('€2');
   });
 
   it('is the last known while the provider is away, and asked for again soon', async () => {
-    const { rig, amount, complete } = list();
+    const { fixture, amount, complete } = list();
     await amount();
-    Object.assign(rig, { nowMs: 600_000, away: true });
-    expect([await amount(), await complete(), rig.asked]).to.deep.equal(['€1', true, 2]);
-    Object.assign(rig, { nowMs: 615_000, away: false });
+    Object.assign(fixture, { nowMs: 600_000, away: true });
+    expect([await amount(), await complete(), fixture.asked]).to.deep.equal(['€1', true, 2]);
+    Object.assign(fixture, { nowMs: 615_000, away: false });
     expect(await amount()).to.equal('€3');
   });
 
   it('is not complete when the provider was always away', async () => {
-    const { rig, complete } = list();
-    rig.away = true;
+    const { fixture, complete } = list();
+    fixture.away = true;
     expect(await complete()).to.equal(false);
   });
 });

@@ -2,9 +2,9 @@
 import type { AccountDocument } from '../../../api/store/store.ts';
 import { SECRET_KEY, type StripeFake, stripeFake, WEBHOOK_SECRET } from '../servers/stripe-fake.ts';
 import type { FakeSubscription } from '../servers/stripe-world.ts';
-import { type ConsoleRig, consoleRig, type Person } from './console-rig.ts';
+import { type ConsoleFixture, consoleFixture, type Person } from './console-fixture.ts';
 
-export interface BillingRig extends ConsoleRig {
+export interface BillingFixture extends ConsoleFixture {
   stripe: StripeFake;
   /** What an API process of it is configured with, for one more on the same database. */
   env: Record<string, string>;
@@ -28,9 +28,9 @@ export interface Customer {
 
 export const PRICES = { starter: 'price_starter', growth: 'price_growth' } as const;
 
-export async function billingRig(
-  options: Parameters<typeof consoleRig>[0] = {},
-): Promise<BillingRig> {
+export async function billingFixture(
+  options: Parameters<typeof consoleFixture>[0] = {},
+): Promise<BillingFixture> {
   const stripe = await stripeFake();
   stripe.world.addPrice(PRICES.starter, 'Starter', 1_900);
   stripe.world.addPrice(PRICES.growth, 'Growth', 4_900);
@@ -43,20 +43,22 @@ export async function billingRig(
       .join(','),
     PRESSROOM_STRIPE_API_URL: stripe.url,
   };
-  const rig = await consoleRig({ workers: 0, ...options, env: { ...env, ...options.env } }).catch(
-    async error => {
-      await stripe.close();
-      throw error;
-    },
-  );
-  const deliverAll = () => stripe.deliverAll(rig.api.port());
+  const fixture = await consoleFixture({
+    workers: 0,
+    ...options,
+    env: { ...env, ...options.env },
+  }).catch(async error => {
+    await stripe.close();
+    throw error;
+  });
+  const deliverAll = () => stripe.deliverAll(fixture.api.port());
 
   async function customer(plan = 'free'): Promise<Customer> {
-    const id = await rig.account2(plan);
-    const read = async () => (await rig.store.accounts.findOne({ _id: id }))!;
+    const id = await fixture.account2(plan);
+    const read = async () => (await fixture.store.accounts.findOne({ _id: id }))!;
     const { name } = await read();
-    const { text: key } = await rig.accounts.createKey(name, { name: 'key' });
-    const owner = await rig.person({ role: 'owner', account: id });
+    const { text: key } = await fixture.accounts.createKey(name, { name: 'key' });
+    const owner = await fixture.person({ role: 'owner', account: id });
     const checkout = async (wanted: string) =>
       (
         await owner.good<{ url: string }>('POST', `/accounts/${id}/billing/checkout`, {
@@ -79,13 +81,13 @@ export async function billingRig(
   }
 
   return {
-    ...rig,
+    ...fixture,
     stripe,
     env,
     customer,
     deliverAll,
     stop: async () => {
-      const clean = await rig.stop();
+      const clean = await fixture.stop();
       await stripe.close();
       return clean;
     },

@@ -49,7 +49,7 @@ const read = async (stream: AsyncIterable<Buffer>) => {
 };
 
 /** Everything that one suite opens; `close` ends it all. */
-export async function egressRig() {
+export async function egressFixture() {
   const closers: (() => unknown)[] = [];
   const dns: DnsServer = await startDnsServer();
   closers.push(() => dns.close());
@@ -83,7 +83,7 @@ export async function egressRig() {
     host = '127.0.0.1',
   ) => serve(createServer(handler), host);
 
-  /** A guard with the installation's defaults, short waits, and this rig's name server. */
+  /** A guard with the installation's defaults, short waits, and this fixture's name server. */
   async function guard(
     policy: EgressPolicy | undefined,
     allow: string[],
@@ -180,4 +180,4 @@ export async function egressRig() {
   return { dns, web, tcp, guard, raw, get, open, outcome, close };
 }
 
-export type EgressRig = Awaited<ReturnType<typeof egressRig>>;
+export type EgressFixture = Awaited<ReturnType<typeof egressFixture>>;

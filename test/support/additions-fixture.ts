@@ -24,7 +24,7 @@ const POLICY = {
     "default-src 'none'; script-src 'nonce-a'; require-trusted-types-for 'script'",
 };
 
-export interface AdditionsRig {
+export interface AdditionsFixture {
   web: WebServer;
   /** Where nobody may get to. */
   victim: WebServer;
@@ -39,7 +39,7 @@ export interface AdditionsRig {
   close(): Promise<void>;
 }
 
-export async function additionsRig(): Promise<AdditionsRig> {
+export async function additionsFixture(): Promise<AdditionsFixture> {
   const dns = await startDnsServer();
   for (const name of ['shop.example', 'other.example', 'hidden.example'])
     dns.set(name, '127.0.0.1');
@@ -72,7 +72,7 @@ export async function additionsRig(): Promise<AdditionsRig> {
     '/nothing.js': as('text/javascript', ''),
     '/late.woff': (request, response) =>
       void setTimeout(() => {
-        rig.fontsSent++;
+        fixture.fontsSent++;
         as('font/woff', 'no font', { 'access-control-allow-origin': '*' })(request, response);
       }, 1_000),
     '/late.css': (_request, response) =>
@@ -141,7 +141,7 @@ export async function additionsRig(): Promise<AdditionsRig> {
     });
   const pressroom = await installed('45s');
   const started = [pressroom];
-  const rig: AdditionsRig = {
+  const fixture: AdditionsFixture = {
     web,
     victim,
     pressroom,
@@ -158,5 +158,5 @@ export async function additionsRig(): Promise<AdditionsRig> {
       await Promise.all([web.close(), victim.close(), dns.close()]);
     },
   };
-  return rig;
+  return fixture;
 }

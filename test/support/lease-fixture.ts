@@ -46,7 +46,7 @@ export const refusal = (call: Promise<unknown>): Promise<ApiError> =>
  * `close` ends all of it; `reset`, after each test, switches fail points off and stops the
  * replicas.
  */
-export async function leaseRig() {
+export async function leaseFixture() {
   const mongod = await freshMongod();
   const admin = await MongoClient.connect(mongod.uri);
   const store = connectStore({ uri: mongod.uriFor('leases'), operationTimeoutMs: 700 }, silentLog);
@@ -156,5 +156,5 @@ export async function leaseRig() {
     },
   };
 }
-export type LeaseRig = Awaited<ReturnType<typeof leaseRig>>;
-export type TestAccount = Awaited<ReturnType<LeaseRig['account']>>;
+export type LeaseFixture = Awaited<ReturnType<typeof leaseFixture>>;
+export type TestAccount = Awaited<ReturnType<LeaseFixture['account']>>;

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type { RenderDetail, RenderSummary } from '../../../api/console/contract/accounts.ts';
 import { eventually } from '../eventually.ts';
-import type { ConsoleRig, Person } from './console-rig.ts';
+import type { ConsoleFixture, Person } from './console-fixture.ts';
 
 export interface LoggedRows {
   person: Person;
@@ -13,8 +13,11 @@ export interface LoggedRows {
   detail(id: string): Promise<RenderDetail>;
 }
 
-export async function loggedRows(rig: ConsoleRig, account = rig.accountId): Promise<LoggedRows> {
-  const person = await rig.person({ role: 'owner', account });
+export async function loggedRows(
+  fixture: ConsoleFixture,
+  account = fixture.accountId,
+): Promise<LoggedRows> {
+  const person = await fixture.person({ role: 'owner', account });
   const path = `/accounts/${account}/renders`;
   return {
     person,

@@ -26,9 +26,9 @@ const OPERATION_TIMEOUT_MS = 5_000;
  */
 const PERIOD = '2999-12';
 
-export type SettleRig = Awaited<ReturnType<typeof settleRig>>;
+export type SettleFixture = Awaited<ReturnType<typeof settleFixture>>;
 
-export async function settleRig(wanted: Partial<LeaseTimes> = {}) {
+export async function settleFixture(wanted: Partial<LeaseTimes> = {}) {
   const times = { ...LEASE_TIMES, ...wanted };
   const plans = parsePlans([`crowd=${CAP}`]);
   const mongod = await freshMongod();

@@ -3,10 +3,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { type AddressedRig, addressedRig } from '../addressed-rig.ts';
+import { type AddressedFixture, addressedFixture } from '../addressed-fixture.ts';
 import { authorizePath, type Client, newClient, pkce } from './oauth-walk.ts';
 
-export interface ConsentRig extends AddressedRig {
+export interface ConsentFixture extends AddressedFixture {
   /** What tokens are for. */
   resource: string;
   /** The app, registered by what it says of itself. */
@@ -47,11 +47,11 @@ if (opener) {
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
-export async function consentRig(
-  options?: Parameters<typeof addressedRig>[0],
-): Promise<ConsentRig> {
-  const addressed = await addressedRig(options);
-  const { rig, publicUrl } = addressed;
+export async function consentFixture(
+  options?: Parameters<typeof addressedFixture>[0],
+): Promise<ConsentFixture> {
+  const addressed = await addressedFixture(options);
+  const { fixture, publicUrl } = addressed;
   const resource = `${publicUrl}/mcp`;
   const arrived: URL[] = [];
   const site = createServer((request, response) => {
@@ -79,7 +79,7 @@ export async function consentRig(
     arrived,
     ask,
     client: (metadata = {}) =>
-      newClient(rig, { redirect_uris: [`${siteUrl}/callback`], ...metadata }),
+      newClient(fixture, { redirect_uris: [`${siteUrl}/callback`], ...metadata }),
     popup: async (tab, client) => {
       await tab.goto(`${siteUrl}/?ask=${encodeURIComponent(ask(client).url)}`);
       const opened = tab.waitForEvent('popup');

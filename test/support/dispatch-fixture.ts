@@ -17,7 +17,7 @@ export interface Call<T> {
   phases: DispatchPhase[];
 }
 
-export interface DispatchRig {
+export interface DispatchFixture {
   registry: WorkerRegistry;
   slots: FakeSlots;
   metrics: Metrics;
@@ -31,10 +31,10 @@ export interface DispatchRig {
   close(): void;
 }
 
-export function createDispatchRig(
+export function createDispatchFixture(
   queue: Partial<DispatcherOptions<FakeSession>['queue']> = {},
   options: WorkerRegistryOptions = {},
-): DispatchRig {
+): DispatchFixture {
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 });
   const registry = new WorkerRegistry(options);
   const slots = createFakeSlots();

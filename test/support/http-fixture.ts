@@ -12,7 +12,7 @@ import { serverMetrics } from '../../api/http/http-metrics.ts';
 import { type HttpConfig, type HttpServer, httpServer } from '../../api/http/server.ts';
 import type { RenderUseCase } from '../../api/render/render.ts';
 import { createMetrics } from '../../common/operations.ts';
-import { type LeaseRig, PEPPERS, plans } from './lease-rig.ts';
+import { type LeaseFixture, PEPPERS, plans } from './lease-fixture.ts';
 
 export const PDF = Buffer.from('%PDF-1.7 as far as HTTP is concerned');
 
@@ -103,14 +103,14 @@ const complete = (text: string) => `${text.replaceAll('\n', '\r\n')}\r\nHost: lo
 export const renderHead = (key: string, bytes: number): string => complete(head(key, bytes));
 
 /** `during` runs while a render holds its lease; a test replaces it. */
-export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
+export async function httpFixture(fixture: LeaseFixture, options: HttpRigOptions = {}) {
   const lines: Record<string, unknown>[] = [];
   const log = pino(
     { level: 'info' },
     { write: (line: string) => void lines.push(JSON.parse(line)) },
   );
-  const leases = await rig.replica();
-  const keys = createAcceptedKeys(rig.store, {
+  const leases = await fixture.replica();
+  const keys = createAcceptedKeys(fixture.store, {
     plans,
     peppers: PEPPERS,
     pastDueGraceMs: 0,
@@ -138,13 +138,13 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
   const app = createApp({
     publicUrl: 'http://localhost:8080',
     keys,
-    requests: createAccountRequests(rig.store, plans),
+    requests: createAccountRequests(fixture.store, plans),
     render,
     onRefused: reason => refused.push(reason),
     console: options.console,
     budget,
     health: options.health ?? {
-      database: ms => rig.store.ping(ms),
+      database: ms => fixture.store.ping(ms),
       workers: () => ({ ready: 2, slots: 4 }),
     },
     body: options.body ?? { maxBytes: 1_000_000, silentMs: 10_000, totalMs: 60_000 },
@@ -202,4 +202,4 @@ export async function httpRig(rig: LeaseRig, options: HttpRigOptions = {}) {
     },
   };
 }
-export type HttpRig = Awaited<ReturnType<typeof httpRig>>;
+export type HttpFixture = Awaited<ReturnType<typeof httpFixture>>;

@@ -2,12 +2,12 @@
 // company's sign-in where one is wanted; and a browser.
 
 import { type ConsoleBrowser, consoleBrowser } from './console/console-browser.ts';
-import { type ConsoleRig, consoleRig } from './console/console-rig.ts';
+import { type ConsoleFixture, consoleFixture } from './console/console-fixture.ts';
 import { freePort } from './servers/free-port.ts';
 import { type TestProvider, testProvider } from './servers/identity-provider.ts';
 
-export interface AddressedRig {
-  rig: ConsoleRig;
+export interface AddressedFixture {
+  fixture: ConsoleFixture;
   browser: ConsoleBrowser;
   publicUrl: string;
   /** The company's sign-in, where there is one. */
@@ -15,14 +15,14 @@ export interface AddressedRig {
   stop(): Promise<void>;
 }
 
-export async function addressedRig({ company = false } = {}): Promise<AddressedRig> {
+export async function addressedFixture({ company = false } = {}): Promise<AddressedFixture> {
   // The company has to know the way back before the installation listens.
   const port = await freePort();
   const publicUrl = `http://localhost:${port}`;
   const provider = company
     ? await testProvider({ callback: `${publicUrl}/app/sign-in/company/callback` })
     : undefined;
-  const rig = await consoleRig({
+  const fixture = await consoleFixture({
     workers: 0,
     env: {
       PRESSROOM_PORT: String(port),
@@ -31,16 +31,16 @@ export async function addressedRig({ company = false } = {}): Promise<AddressedR
     },
   });
   // Without anybody there would be the setup first.
-  await rig.person({ operator: true });
-  const browser = await consoleBrowser(rig);
+  await fixture.person({ operator: true });
+  const browser = await consoleBrowser(fixture);
   return {
-    rig,
+    fixture,
     browser,
     publicUrl,
     provider,
     stop: async () => {
       await browser.close();
-      await rig.stop();
+      await fixture.stop();
       await provider?.stop();
     },
   };

@@ -20,10 +20,10 @@ export interface Person extends SignedIn {
   good<T = Record<string, never>>(method: string, path: string, body?: unknown): Promise<T>;
 }
 
-export interface ConsoleRig extends Installation {
+export interface ConsoleFixture extends Installation {
   accountId: string;
   /**
-   * A person with a session: a member of `account` (default: the rig's own) in `role`, or of none.
+   * A person with a session: a member of `account` (default: that of the fixture) in `role`, or of none.
    */
   person(options?: { role?: Role; account?: string; operator?: boolean }): Promise<Person>;
   /** One more account, its id. */
@@ -33,9 +33,9 @@ export interface ConsoleRig extends Installation {
 /** Node sends the body of a DELETE without saying that there is one. */
 const lengthOf = (text: string) => ({ 'content-length': String(Buffer.byteLength(text)) });
 
-export async function consoleRig(
+export async function consoleFixture(
   options: Parameters<typeof installation>[0] = {},
-): Promise<ConsoleRig> {
+): Promise<ConsoleFixture> {
   const pressroom = await installation({
     ...options,
     env: { PRESSROOM_SECRET: CONSOLE_SECRET, ...options.env },
@@ -47,7 +47,7 @@ export async function consoleRig(
     role,
     account = accountId,
     operator = false,
-  }: Parameters<ConsoleRig['person']>[0] = {}): Promise<Person> {
+  }: Parameters<ConsoleFixture['person']>[0] = {}): Promise<Person> {
     const { id, email, cookie } = await signedIn(store, { account, role, operator });
     const call: Person['call'] = async (method, path, body, headers = {}) => {
       const text = body === undefined ? undefined : JSON.stringify(body);
