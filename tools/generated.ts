@@ -8,6 +8,7 @@ import { chartFiles } from './chart/chart-files.ts';
 import { crdYaml } from './crd-yaml.ts';
 import { limitsDocument } from './limits.ts';
 import { configurationDocument, metricsDocument } from './reference.ts';
+import { testingDocument } from './testing.ts';
 
 const ROOT = new URL('../', import.meta.url);
 
@@ -22,6 +23,7 @@ export const generated: Generated[] = [
   { file: 'docs/configuration.md', text: configurationDocument },
   { file: 'docs/metrics.md', text: metricsDocument },
   { file: 'docs/limits.md', text: limitsDocument },
+  { file: 'docs/testing.md', text: testingDocument },
   { file: 'crds/browserpools.pressroom.dev.yaml', text: crdYaml },
   { file: 'charts/pressroom/crds/browserpools.pressroom.dev.yaml', text: crdYaml },
   ...boardFiles,

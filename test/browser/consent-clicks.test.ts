@@ -1,3 +1,4 @@
+// @proves consent
 // Another site that has a person click twice and puts the consent under the second click: the page
 // takes no answer so soon after it is seen.
 import { expect } from 'chai';

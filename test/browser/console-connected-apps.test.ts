@@ -1,3 +1,4 @@
+// @proves connected-apps
 // What a person has connected, in their profile, and how a program gets connected, on the screen
 // for it.
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+// @proves popup-consent
 // An app on the web opens the consent in a window of its own and waits for its end: the window is
 // not lost on the way, whichever way a person signs in.
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+// @proves consent
 // A person allows an app in a real browser: they sign in on the way, see who asks, and land at the
 // app's own address.
 import { expect } from 'chai';

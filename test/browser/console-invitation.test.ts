@@ -1,3 +1,5 @@
+// @proves invitations
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import {

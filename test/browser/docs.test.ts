@@ -1,3 +1,5 @@
+// @proves api-reference
+
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { startBrowser, type TestBrowser } from '../support/browser.ts';

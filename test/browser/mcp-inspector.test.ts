@@ -1,3 +1,4 @@
+// @proves mcp-clients
 // The command line of the MCP Inspector, which is what somebody takes who wants to look at an MCP
 // server without a chat program.
 import { createHash } from 'node:crypto';

@@ -1,3 +1,4 @@
+// @proves mcp-clients
 // What a real client and a real person do, from the first refusal to the PDF and to the end of the
 // connection: the official clients of both lines do all of OAuth by themselves, the person signs in
 // and allows it in a browser, and each request lands on another API process than the one before.

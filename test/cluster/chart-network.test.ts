@@ -1,3 +1,5 @@
+// @proves client-metadata-documents
+
 import { BlockList, isIPv4 } from 'node:net';
 import { expect } from 'chai';
 import { isPublicAddress } from '../../common/addresses.ts';

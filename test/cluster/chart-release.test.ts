@@ -1,3 +1,5 @@
+// @proves mcp-discovery, chart
+
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// @proves controller-faults
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { PressroomProcess } from '../fault/harness/pressroom-process.ts';

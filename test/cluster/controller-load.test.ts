@@ -1,3 +1,5 @@
+// @proves scaling
+
 import { expect } from 'chai';
 import { type Load, startLoad } from '../fault/harness/load.ts';
 import type { PressroomProcess } from '../fault/harness/pressroom-process.ts';

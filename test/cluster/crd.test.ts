@@ -1,3 +1,5 @@
+// @proves crd
+
 import { expect } from 'chai';
 import { GROUP, PLURAL, specSchema, VERSION } from '../../crds/browser-pool.ts';
 import { browserPoolCrd } from '../../crds/crd.ts';

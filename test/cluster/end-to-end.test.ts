@@ -1,3 +1,5 @@
+// @proves idle-pods-first, real-node
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { skip } from '../support/skip.ts';

@@ -1,3 +1,4 @@
+// @proves neighbours
 // The worst of the hostile pages for a few seconds each. All of them: test/fault/long.
 import { hostilePages } from '../support/pages/hostile-pages.ts';
 import { hostileSuite } from './harness/hostile-suite.ts';

@@ -1,3 +1,4 @@
+// @proves queue-bounds
 // A queue that is full says so at once, and those who wait in it are served all the same.
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';

@@ -1,3 +1,4 @@
+// @proves POST /v1/trial/render
 // Trial renders: their few places are those of the whole installation, whatever becomes of the
 // process that holds them.
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+// @proves neighbours
 // The tests of one list of hostile pages: a test for each, on one installation that is replaced
 // when a row has left something.
 import { expect } from 'chai';

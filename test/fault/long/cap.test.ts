@@ -1,3 +1,4 @@
+// @proves concurrency_limit, leases
 // The cap: over all API processes an account never has more renders running than its plan allows,
 // whatever crashes, freezes or is cut off.
 import { setTimeout as sleep } from 'node:timers/promises';

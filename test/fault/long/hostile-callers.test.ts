@@ -1,3 +1,4 @@
+// @proves neighbours
 // Callers that render nothing and hold or take what all share: connections, bytes, the event loop.
 // HOSTILE_SECONDS: how long each runs (default 20).
 import { Agent } from 'node:http';

@@ -1,3 +1,4 @@
+// @proves mcp-process-death
 // The tool and the OAuth server when an API process is killed in the midst of a call: the place is
 // freed, the next call at another process works, and no half of a PDF is left.
 import { setTimeout as sleep } from 'node:timers/promises';

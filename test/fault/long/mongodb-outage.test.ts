@@ -1,3 +1,4 @@
+// @proves database
 // MongoDB is gone for a minute under load, killed or frozen: callers are refused fast and clearly,
 // what ran keeps its promise, nothing is counted wrong, and all works again at once.
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,3 +1,4 @@
+// @proves output_limit, bytes-in-flight
 // What one API process holds stays inside its budget, whoever sends and whatever is printed: seen
 // from the outside, as resident memory of the process.
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+// @proves usage
 // Usage: what is counted is exactly what was rendered, among callers who leave, pages that fail and
 // a MongoDB that stops for a while.
 import { setTimeout as sleep } from 'node:timers/promises';

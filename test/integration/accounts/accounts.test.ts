@@ -1,3 +1,5 @@
+// @proves unauthorized, api-keys
+
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { createAcceptedKeys } from '../../../api/accounts/accepted-keys.ts';

@@ -1,3 +1,5 @@
+// @proves forbidden, conflict, unavailable
+
 import { expect } from 'chai';
 import { complete } from '../../../api/api.ts';
 import { readApiConfig } from '../../../api/config.ts';

@@ -1,3 +1,5 @@
+// @proves console-unknown-fields, mongodb-operators, console-bodies, display-names
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';

@@ -1,3 +1,5 @@
+// @proves audit-log
+
 import { expect } from 'chai';
 import type { AuditPage, OperatorAuditPage } from '../../../api/console/contract/users.ts';
 import {

@@ -1,3 +1,5 @@
+// @proves cross-site-requests
+
 import { expect } from 'chai';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { nameOf, SAMPLES } from '../../support/console/console-rows.ts';

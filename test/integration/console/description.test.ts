@@ -1,3 +1,5 @@
+// @proves console-openapi
+
 import { expect } from 'chai';
 import { z } from 'zod';
 import type { ConsoleRoute } from '../../../api/console/kit/route.ts';

@@ -1,3 +1,5 @@
+// @proves invitations
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createInvitations, INVITATION_MS } from '../../../api/console/users/invitations.ts';

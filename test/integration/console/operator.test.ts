@@ -1,3 +1,5 @@
+// @proves administrators
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createAccounts } from '../../../api/accounts/accounts.ts';

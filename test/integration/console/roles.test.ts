@@ -1,3 +1,5 @@
+// @proves forbidden, conflict, permissions, foreign-ids
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { MAY } from '../../../api/console/contract/permissions.ts';

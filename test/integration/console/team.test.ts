@@ -1,3 +1,5 @@
+// @proves forbidden, conflict, teams, invitations
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Team } from '../../../api/console/contract/users.ts';

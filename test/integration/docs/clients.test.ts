@@ -1,3 +1,4 @@
+// @proves client-snippets
 // The client code of docs/clients.md, each language run as it is written there, against a real
 // service.
 import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+// @proves POST /v1/render
 // The service holds to its own description: schemathesis makes calls from /openapi.json, right ones
 // and wrong ones, and looks at every answer.
 import { mkdtemp, rm } from 'node:fs/promises';

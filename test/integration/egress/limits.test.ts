@@ -1,3 +1,5 @@
+// @proves egress
+
 import { once } from 'node:events';
 import { Agent, createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';

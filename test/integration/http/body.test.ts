@@ -1,3 +1,5 @@
+// @proves connection-errors, payload_too_large, overloaded, body-size, bytes-in-flight
+
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';

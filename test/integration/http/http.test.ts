@@ -1,3 +1,7 @@
+// @proves POST /v1/render, unknown-endpoints, api-reference, X-Request-Id, X-Usage-Count
+// @proves order-of-errors, render_failed, database, internal, not_found, method_not_allowed
+// @proves client-disconnect
+
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { type HttpFixture, httpFixture, PDF, renderHead } from '../../support/http-fixture.ts';

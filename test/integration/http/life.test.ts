@@ -1,3 +1,5 @@
+// @proves GET /healthz, GET /readyz
+
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import {

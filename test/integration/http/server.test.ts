@@ -1,3 +1,5 @@
+// @proves connection-errors, unknown-endpoints, client-disconnect, half-closed-client
+
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';

@@ -1,3 +1,5 @@
+// @proves account-shares
+
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { renderCall } from '../../support/http-call.ts';

@@ -1,3 +1,6 @@
+// @proves Retry-After, X-Concurrency-Limit, subscription_inactive, concurrency_limit
+// @proves subscription-states
+
 import { expect } from 'chai';
 import { hashKeyByEach } from '../../../api/accounts/keys.ts';
 import type { Lease } from '../../../api/leases/leases.ts';

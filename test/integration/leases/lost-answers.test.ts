@@ -1,3 +1,5 @@
+// @proves X-Usage-Count
+
 import { expect } from 'chai';
 import type { LeaseTimes } from '../../../api/leases/mongo-leases.ts';
 import { type AccountDocument, connectStore, type Store } from '../../../api/store/store.ts';

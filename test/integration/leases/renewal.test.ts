@@ -1,3 +1,5 @@
+// @proves leases
+
 import { once } from 'node:events';
 import { expect } from 'chai';
 import type { Lease } from '../../../api/leases/leases.ts';

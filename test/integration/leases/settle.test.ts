@@ -1,3 +1,5 @@
+// @proves X-Usage-Count, usage
+
 import { expect } from 'chai';
 import { type LeaseFixture, leaseFixture, QUICK, until } from '../../support/lease-fixture.ts';
 

@@ -1,3 +1,4 @@
+// @proves POST /mcp, oauth-metadata
 // Who may call the endpoint, from where and how; what comes of those who may not, and of who hangs
 // up.
 import { expect } from 'chai';

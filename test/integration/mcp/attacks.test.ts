@@ -1,3 +1,4 @@
+// @proves POST /mcp
 // What a client of the tool that is let in tries against everybody else: it gets its answer and no
 // more of the process than that.
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+// @proves POST /mcp
 // A client of the 2025 revisions cancels by a message of its own, which any of the API processes
 // may get.
 import { randomUUID } from 'node:crypto';

@@ -1,3 +1,4 @@
+// @proves POST /mcp
 // What the tool answers when something fails on our side, with a use case and a kept PDF that the
 // test makes fail.
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+// @proves GET /files/…
 // A link whose reader leaves while the database is still asked: the moment at which nothing of the
 // answer is there yet that could end.
 import { once } from 'node:events';

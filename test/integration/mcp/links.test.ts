@@ -1,3 +1,4 @@
+// @proves GET /files/…, gone
 // Links to PDFs: what they give to whom, for how long, and how much of the process and of the
 // database they may take.
 import { once } from 'node:events';

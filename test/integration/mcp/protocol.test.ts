@@ -1,3 +1,4 @@
+// @proves POST /mcp
 // What the endpoint answers to messages that are not the usual ones, in the words and codes of each
 // era of the protocol.
 import { expect } from 'chai';

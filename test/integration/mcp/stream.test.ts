@@ -1,3 +1,4 @@
+// @proves mcp-streams
 // What a long call sends while nothing happens, since a proxy between may end what is silent.
 import { expect } from 'chai';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';

@@ -1,3 +1,4 @@
+// @proves POST /mcp
 // The tool itself, for clients of both lines: what describes it, what it answers, and what it takes
 // of an account.
 import { createHash } from 'node:crypto';

@@ -1,3 +1,5 @@
+// @proves render_failed
+
 import { expect } from 'chai';
 import { PHASES } from '../../../api/store/phases.ts';
 import { readSamples, type Samples } from '../../fault/harness/samples.ts';

@@ -1,3 +1,4 @@
+// @proves refresh-tokens
 // What the OAuth server keeps: used once however many come at the same moment, over when it is
 // over, and readable with this installation's secret alone.
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+// @proves access-tokens
 // A person's connected apps: listed, used, disconnected; and what the audit log tells of them.
 import { expect } from 'chai';
 import {

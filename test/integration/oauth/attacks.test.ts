@@ -1,3 +1,4 @@
+// @proves consent, authorization-codes, access-tokens, refresh-tokens
 // What an app, or somebody between it and us, tries: each gets nothing, and what was stolen ends
 // what it was stolen from.
 import { createHash } from 'node:crypto';

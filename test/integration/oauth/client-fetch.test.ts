@@ -1,3 +1,4 @@
+// @proves client-metadata-documents
 // The documents in which apps describe themselves, fetched from real servers: what is never asked,
 // and what is never believed.
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -1,3 +1,4 @@
+// @proves client-registration
 // How apps make themselves known: registrations shaped like those of the apps there are, what is
 // refused, documents of their own, and the switches of both.
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+// @proves consent, access-tokens
 // What a person allows an app, and what keeps anybody else from allowing it: roles, accounts,
 // browsers, and who is signed in.
 import { expect } from 'chai';

@@ -1,3 +1,4 @@
+// @proves refresh-tokens, oauth-without-database
 // The database is away, at the start of a call or in the midst of one: apps and people are told so
 // and when to come again, and nothing is lost when they do.
 import { expect } from 'chai';

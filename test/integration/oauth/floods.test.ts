@@ -1,3 +1,4 @@
+// @proves client-registration, client-metadata-documents
 // Strangers who make the OAuth server ask other sites or keep what they say: whichever way they
 // take, they get so far.
 import { expect } from 'chai';

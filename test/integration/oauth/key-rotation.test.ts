@@ -1,3 +1,4 @@
+// @proves oauth-key-rotation
 // `pressroom oauth rotate-keys`, and consents that are on their way while API processes have the
 // new keys one after the other.
 import { spawn } from 'node:child_process';

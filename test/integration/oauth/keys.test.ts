@@ -1,3 +1,4 @@
+// @proves oauth-key-rotation, oauth-replicas
 // The keys of the OAuth server: the same for all processes, sealed in the database, and followed by
 // new ones without anybody noticing.
 import { expect } from 'chai';

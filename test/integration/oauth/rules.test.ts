@@ -1,3 +1,4 @@
+// @proves client-registration
 // Rules of the OAuth server that hold whichever app comes: one resource, what it reads, how much an
 // address may ask for, and what is counted.
 import { expect } from 'chai';

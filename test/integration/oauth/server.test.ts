@@ -1,3 +1,4 @@
+// @proves oauth-metadata, oauth-replicas
 // What the OAuth server says of itself, what its switches do, and that any API process goes on
 // where another began.
 import { expect } from 'chai';

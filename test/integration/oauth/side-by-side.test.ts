@@ -1,3 +1,4 @@
+// @proves mcp-clients
 // Programs whose calls run side by side refresh side by side, a few milliseconds apart: however
 // their answers cross, they stay connected, and end with one refresh token.
 import { expect } from 'chai';

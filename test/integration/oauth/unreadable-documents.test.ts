@@ -1,3 +1,4 @@
+// @proves client-metadata-documents
 // The site of an app that describes itself by a document is away for a while: the app keeps what it
 // was given, and people are told what it is.
 import { expect } from 'chai';

@@ -1,3 +1,5 @@
+// @proves drawings
+
 import { expect } from 'chai';
 import { type RealPage, realPages } from '../../support/pages/real-pages.ts';
 import { pdfColour, pdfText } from '../../support/pdf.ts';

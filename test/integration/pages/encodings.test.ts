@@ -1,3 +1,5 @@
+// @proves encodings
+
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { type RealPage, realPages } from '../../support/pages/real-pages.ts';
 import type { Page } from '../../support/servers/web-server.ts';

@@ -1,3 +1,5 @@
+// @proves frames-and-workers
+
 import { type RealPage, realPages } from '../../support/pages/real-pages.ts';
 
 const body = (text: string, style = '') =>

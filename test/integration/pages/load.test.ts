@@ -1,3 +1,5 @@
+// @proves page-load
+
 import { expect } from 'chai';
 import { type RealPage, realPages } from '../../support/pages/real-pages.ts';
 import { pdfInfo } from '../../support/pdf.ts';

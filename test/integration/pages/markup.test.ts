@@ -1,3 +1,5 @@
+// @proves markup
+
 import { expect } from 'chai';
 import { type RealPage, realPages } from '../../support/pages/real-pages.ts';
 import { pdfWords } from '../../support/pdf.ts';

@@ -1,3 +1,5 @@
+// @proves navigation
+
 import { realPages } from '../../support/pages/real-pages.ts';
 import type { Page } from '../../support/servers/web-server.ts';
 

@@ -1,3 +1,5 @@
+// @proves windows
+
 import { realPages } from '../../support/pages/real-pages.ts';
 
 const script = (text: string, body = '') =>

@@ -1,3 +1,5 @@
+// @proves extra_http_headers, cookies.value, auth, auth.password
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { html, type Installation, installation } from '../../support/installation.ts';

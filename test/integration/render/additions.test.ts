@@ -1,3 +1,5 @@
+// @proves css, javascript
+
 import { expect } from 'chai';
 import { type AdditionsFixture, additionsFixture, box } from '../../support/additions-fixture.ts';
 import type { Installation } from '../../support/installation.ts';

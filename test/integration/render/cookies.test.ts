@@ -1,3 +1,6 @@
+// @proves cookies, cookies.domain, cookies.path, cookies.secure, cookies.http_only
+// @proves cookies.same_site
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { accountHolder, createByteBudget } from '../../../api/http/byte-budget.ts';

@@ -1,3 +1,5 @@
+// @proves metadata, metadata.title, metadata.author, metadata.subject, metadata.keywords, sandbox
+// @proves X-Usage-Count, X-Sandbox
 // What is done to a PDF after Chrome: its metadata, and the watermark of a sandbox render; read
 // back with tools that had no part in either.
 import { expect } from 'chai';

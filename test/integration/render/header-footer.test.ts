@@ -1,3 +1,4 @@
+// @proves header, header.html, header.height, footer, footer.html, footer.height
 // Header and footer on real PDFs: where they stand, what they count, and that nothing in them runs,
 // loads or covers the page.
 import { expect } from 'chai';

@@ -1,3 +1,5 @@
+// @proves lazy_load_images
+
 import { expect } from 'chai';
 import { type AdditionsFixture, additionsFixture } from '../../support/additions-fixture.ts';
 import { html, type Installation } from '../../support/installation.ts';

@@ -1,3 +1,8 @@
+// @proves POST /v1/render, unknown-endpoints, X-Pdf-Pages, Server-Timing, Content-Disposition
+// @proves WWW-Authenticate, Retry-After, X-Concurrency-Limit, unauthorized, subscription_inactive
+// @proves concurrency_limit, page_crash, no_worker, queue_full, worker_lost, not_found
+// @proves method_not_allowed, client-disconnect, bearer, usage
+
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { type Installation, installation } from '../../support/installation.ts';

@@ -1,3 +1,7 @@
+// @proves format, paper_width, paper_height, landscape, margin.top, margin.right, margin.bottom
+// @proves margin.left, single_page, pages, print_background, scale, zoom, emulate_media
+// @proves output_limit
+
 import { expect } from 'chai';
 import { invoice } from '../../../bench/invoice.ts';
 import { html, type Installation, installation } from '../../support/installation.ts';

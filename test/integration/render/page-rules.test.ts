@@ -1,3 +1,4 @@
+// @proves page-rules
 // What the request says of sheet and margins, against what the page's own @page rules say.
 import { expect } from 'chai';
 import { html, type Installation, installation } from '../../support/installation.ts';

@@ -1,3 +1,4 @@
+// @proves single_page
 // A single page holds all of its content and ends where it ends: nothing is cut, little is left
 // over, and there is no second page.
 import { expect } from 'chai';

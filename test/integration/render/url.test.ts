@@ -1,3 +1,6 @@
+// @proves html, url, raise_for_status, wait_for_network_idle, ssrf_blocked, page_status
+// @proves page_unreachable, redirects
+
 import { expect } from 'chai';
 import { accountHolder, createByteBudget } from '../../../api/http/byte-budget.ts';
 import { runPageSession } from '../../../api/page/page-session.ts';

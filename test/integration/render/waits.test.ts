@@ -1,3 +1,5 @@
+// @proves wait_delay, wait_for_selector, wait_for_expression, order-of-waits, page_timeout
+
 import { expect } from 'chai';
 import { html, type Installation, installation } from '../../support/installation.ts';
 import { pdfText } from '../../support/pdf.ts';

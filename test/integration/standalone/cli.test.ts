@@ -1,3 +1,5 @@
+// @proves audit-log
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';

@@ -1,3 +1,5 @@
+// @proves mcp-discovery
+
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';

@@ -1,3 +1,5 @@
+// @proves Retry-After, trial
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Leases } from '../../../api/leases/leases.ts';

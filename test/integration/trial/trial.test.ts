@@ -1,3 +1,5 @@
+// @proves POST /v1/trial/render, sandbox, X-Sandbox, rate_limited, client-ip, trial
+
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';

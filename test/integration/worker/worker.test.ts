@@ -1,3 +1,5 @@
+// @proves render-memory
+
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';

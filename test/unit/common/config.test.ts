@@ -1,3 +1,5 @@
+// @proves body-size, untagged-pdfs
+
 import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// @proves mcp-discovery
+
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// @proves account-shares
+
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';

@@ -1,3 +1,5 @@
+// @proves api-keys
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {

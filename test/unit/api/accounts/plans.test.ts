@@ -1,3 +1,5 @@
+// @proves plans
+
 import { expect } from 'chai';
 import { parsePlans } from '../../../../api/accounts/plans.ts';
 import { ConfigError } from '../../../../common/config.ts';

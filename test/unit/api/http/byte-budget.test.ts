@@ -1,3 +1,5 @@
+// @proves account-shares
+
 import { expect } from 'chai';
 import { SharedBound } from '../../../../api/accounts/shared-bound.ts';
 import { accountHolder, createByteBudget } from '../../../../api/http/byte-budget.ts';

@@ -1,3 +1,5 @@
+// @proves error-envelope, validation_error, bearer, client-ip
+
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect } from 'chai';
 import { loggedPath } from '../../../../api/http/access-log.ts';

@@ -1,3 +1,7 @@
+// @proves url, raise_for_status, paper_width, paper_height, landscape, margin, scale, zoom
+// @proves header.html, header.height, footer.html, footer.height, cookies.name, cookies.domain
+// @proves auth.username, auth.password, css, javascript, lazy_load_images, metadata, sandbox
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type RenderSettings, renderSettings } from '../../../../api/page/render-settings.ts';

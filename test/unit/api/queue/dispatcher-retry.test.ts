@@ -1,3 +1,5 @@
+// @proves worker_lost
+
 import { setImmediate as loopTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { BrowserFailed, type SlotEndReason, SlotLost } from '../../../../api/workers/slot-port.ts';

@@ -1,3 +1,5 @@
+// @proves queue-bounds, trial
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { FairQueue, type QueueEntry } from '../../../../api/queue/fair-queue.ts';

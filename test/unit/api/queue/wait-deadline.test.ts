@@ -1,3 +1,5 @@
+// @proves no_worker, queue_full, queue-bounds
+
 import { mock } from 'node:test';
 import { setImmediate as loopTurn } from 'node:timers/promises';
 import { expect } from 'chai';

@@ -1,3 +1,6 @@
+// @proves wrong-types, css, javascript, lazy_load_images, metadata, metadata.title
+// @proves metadata.author, metadata.subject, metadata.keywords, sandbox, ssrf_blocked
+
 import { expect } from 'chai';
 import { refusal, shown } from '../../../support/refusal.ts';
 

@@ -1,3 +1,6 @@
+// @proves wrong-types, cookies, cookies.name, cookies.value, cookies.domain, cookies.path
+// @proves cookies.secure, cookies.http_only, cookies.same_site
+
 import { expect } from 'chai';
 import { refusal, shown } from '../../../support/refusal.ts';
 

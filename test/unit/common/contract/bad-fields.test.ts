@@ -1,3 +1,8 @@
+// @proves html, raise_for_status, wrong-types, format, paper_width, paper_height, landscape
+// @proves margin, margin.top, margin.left, single_page, pages, print_background, scale, zoom
+// @proves emulate_media, wait_delay, wait_for_selector, wait_for_expression, wait_for_network_idle
+// @proves validation_error
+
 import { expect } from 'chai';
 import { refusal, shown } from '../../../support/refusal.ts';
 

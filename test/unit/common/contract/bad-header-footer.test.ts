@@ -1,3 +1,5 @@
+// @proves header, header.html, header.height, footer, footer.html, footer.height
+
 import { expect } from 'chai';
 import { refusal, shown } from '../../../support/refusal.ts';
 

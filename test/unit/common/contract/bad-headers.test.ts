@@ -1,3 +1,5 @@
+// @proves extra_http_headers, auth, auth.username, auth.password
+
 import { expect } from 'chai';
 import { refusal, shown } from '../../../support/refusal.ts';
 

@@ -1,3 +1,6 @@
+// @proves html, url, unknown-fields, paper_width, paper_height, margin, single_page
+// @proves validation_error
+
 import { expect } from 'chai';
 import { refusal, shown } from '../../../support/refusal.ts';
 

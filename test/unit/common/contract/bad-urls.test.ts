@@ -1,3 +1,5 @@
+// @proves url, ssrf_blocked
+
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { PUBLIC, refusal, shown } from '../../../support/refusal.ts';

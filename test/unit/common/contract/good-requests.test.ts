@@ -1,3 +1,5 @@
+// @proves header
+
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { PUBLIC } from '../../../support/refusal.ts';

@@ -1,3 +1,5 @@
+// @proves format, pages, wait_delay
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DURATION_PATTERN, parseWaitDelayMs } from '../../../../common/contract/durations.ts';

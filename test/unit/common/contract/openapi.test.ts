@@ -1,3 +1,5 @@
+// @proves POST /v1/render, GET /healthz, api-reference, error-envelope, mcp-discovery
+
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import {

@@ -1,3 +1,5 @@
+// @proves header.html
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {

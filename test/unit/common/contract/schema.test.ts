@@ -1,3 +1,6 @@
+// @proves unknown-fields, margin.right, margin.bottom, metadata.title, metadata.author
+// @proves metadata.subject, metadata.keywords
+
 import { expect } from 'chai';
 import { z } from 'zod';
 import type { JsonSchema } from '../../../../common/contract/openapi.ts';

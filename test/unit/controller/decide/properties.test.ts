@@ -1,3 +1,5 @@
+// @proves scaling
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { decide } from '../../../../controller/decide/decide.ts';

@@ -1,3 +1,5 @@
+// @proves egress
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { isPublicAddress, parseNetwork } from '../../../../common/addresses.ts';

@@ -1,0 +1,243 @@
+// Rules of the service that no field, header, error code or endpoint of the contract names. A test
+// file refers to a rule by its name.
+
+interface Section {
+  title: string;
+  rules: [name: string, rule: string][];
+}
+
+export const RULES: Section[] = [
+  {
+    title: 'Requests and answers',
+    rules: [
+      [
+        'unknown-endpoints',
+        'Unknown paths get 404 and other methods 405 with `Allow`, in the error envelope.',
+      ],
+      [
+        'api-reference',
+        '`/openapi.json` and `/docs` are complete and self-contained, and a render can be tried.',
+      ],
+      ['client-snippets', 'The client code in docs/clients.md runs.'],
+      ['unknown-fields', 'Unknown fields are rejected by name, with the nearest known field.'],
+      ['wrong-types', '`null` and wrong types are rejected.'],
+      [
+        'order-of-waits',
+        'Waits run in the order load, fonts, css, javascript, lazy images, selector, expression, network, delay.',
+      ],
+      ['order-of-errors', 'Checks run in the order 401, 403, 400, 429.'],
+      [
+        'error-envelope',
+        'Each error has a code, a message and a request id; `render_failed` has a reason.',
+      ],
+      ['connection-errors', 'Errors that Node answers itself come in the envelope.'],
+      [
+        'client-disconnect',
+        'A client that disconnects cancels its render, which frees its slot and lease and is not counted.',
+      ],
+      [
+        'half-closed-client',
+        'A client that closes its half of the connection after the request gets the answer.',
+      ],
+    ],
+  },
+  {
+    title: 'Keys, plans and counting',
+    rules: [
+      [
+        'api-keys',
+        'A key has an account id, a random part and a checksum. It is shown once and stored as an HMAC.',
+      ],
+      ['bearer', 'The scheme Bearer is accepted in any case.'],
+      [
+        'plans',
+        'Free runs 1 render at a time, Starter 2, Growth 4, Scale 8. Administrators can change that.',
+      ],
+      [
+        'subscription-states',
+        '`past_due` renders within its grace period; `unpaid`, `canceled` and `paused` are rejected.',
+      ],
+      [
+        'usage',
+        'A render is counted at most once, a failed one never. Usage starts again each month.',
+      ],
+      ['leases', 'A lease lasts 15 s and is renewed. The cap holds over all API processes.'],
+      ['client-ip', 'The client address is that of the socket or the right-most untrusted one.'],
+    ],
+  },
+  {
+    title: 'Limits',
+    rules: [
+      ['body-size', 'A body has at most 10 MiB.'],
+      ['queue-bounds', 'The queue is bounded in length, bytes and time.'],
+      ['bytes-in-flight', 'Bodies and PDFs of a process stay within its byte budget.'],
+      ['neighbours', 'No page and no caller makes a render of another account fail.'],
+      ['render-memory', 'All processes of a render together stay within the memory limit.'],
+      [
+        'egress',
+        'Pages reach public addresses only, within limits of bytes, requests and connections.',
+      ],
+      ['redirects', 'A page follows at most 10 redirects.'],
+      [
+        'trial',
+        'Trial renders have limits per address and in all, can be switched off, and never go before paid renders.',
+      ],
+      [
+        'account-shares',
+        'Each account has a share of what is shared: [limits.md](limits.md), row by row.',
+      ],
+      ['untagged-pdfs', 'PDFs are untagged unless `PRESSROOM_TAGGED_PDF=on`.'],
+    ],
+  },
+  {
+    title: 'Management API',
+    rules: [
+      [
+        'permissions',
+        'Each endpoint answers each role with 401, 403, 404 or success, as the table of permissions says.',
+      ],
+      ['foreign-ids', 'The ids of another account get 404, and nothing changes.'],
+      [
+        'cross-site-requests',
+        'Requests from other sites are rejected by Fetch Metadata, `Origin` and content type.',
+      ],
+      ['console-unknown-fields', 'Unknown fields are rejected by name, in bodies and queries.'],
+      ['mongodb-operators', 'Query operators of MongoDB in a request never reach it.'],
+      ['console-bodies', 'Bodies are JSON objects of at most 64 KiB.'],
+      [
+        'display-names',
+        'Names contain no control characters or direction marks. HTML in them is shown as text.',
+      ],
+      ['console-openapi', 'The OpenAPI document describes every endpoint, and answers match it.'],
+      [
+        'teams',
+        'A team has at least one owner, also under concurrent changes, and at most 100 members. Only owners make owners.',
+      ],
+      [
+        'invitations',
+        'An invitation link works once, for 7 days, for one email address; at most 50 are open.',
+      ],
+      ['audit-log', 'The audit log has each action of its own account, and pages without gaps.'],
+      [
+        'administrators',
+        'Administrators suspend accounts and disable users at once. The last administrator stays.',
+      ],
+    ],
+  },
+  {
+    title: 'MCP and OAuth',
+    rules: [
+      [
+        'POST /mcp',
+        'The tool `render_pdf` follows the rules of the API, in the name of a user who allowed it.',
+      ],
+      [
+        'GET /files/…',
+        'The link to a PDF works from every API process until it expires, within limits per account.',
+      ],
+      [
+        'mcp-clients',
+        'The official clients and the MCP Inspector connect, render and disconnect, each request on another API process.',
+      ],
+      [
+        'oauth-metadata',
+        'Metadata follow RFC 8414 and RFC 9728 and contain only what is switched on.',
+      ],
+      [
+        'client-registration',
+        'Registered clients are bounded, and removed when no user has authorized them.',
+      ],
+      [
+        'client-metadata-documents',
+        'Client metadata documents are fetched from public https addresses only, within limits.',
+      ],
+      [
+        'consent',
+        'A user consents each time, in the browser that started the request, for an account in which they may render.',
+      ],
+      ['popup-consent', 'A login popup keeps its state over password, second factor and SSO.'],
+      [
+        'connected-apps',
+        'Users see their connected apps with the last use, and can disconnect them.',
+      ],
+      [
+        'authorization-codes',
+        'Codes need PKCE with S256 and work once. A stolen code revokes its tokens.',
+      ],
+      [
+        'access-tokens',
+        'Access tokens last an hour, allow only the tool, and are revoked at once.',
+      ],
+      [
+        'refresh-tokens',
+        'Refresh tokens rotate. A retry within a minute gets the same successor; later it counts as theft.',
+      ],
+      [
+        'oauth-without-database',
+        'Without MongoDB the OAuth server answers 503 with `Retry-After`, and loses nothing.',
+      ],
+      ['oauth-key-rotation', 'Signing keys rotate by a command, without a restart.'],
+      ['oauth-replicas', 'Every API process answers every step. Keys are created once.'],
+      [
+        'mcp-process-death',
+        'When an API process dies, the slot of its call is released and no partial PDF is served.',
+      ],
+      ['mcp-streams', 'Streams disable proxy buffering and send something at least every 20 s.'],
+      [
+        'mcp-discovery',
+        '`npm start`, `doctor`, the API reference and the chart notes name the MCP endpoint.',
+      ],
+      ['mcp-image', "The API's image contains the packages that MCP loads late."],
+    ],
+  },
+  {
+    title: 'Pages',
+    rules: [
+      ['drawings', 'Canvas, SVG and animations are printed.'],
+      ['encodings', 'Character sets and compressed bodies are decoded.'],
+      ['frames-and-workers', 'Frames, workers and service workers behave as in a browser.'],
+      [
+        'page-load',
+        'Pages that never finish loading, are busy or are large end within their limits.',
+      ],
+      ['markup', 'Broken HTML, custom elements and scripts of all languages are printed.'],
+      [
+        'navigation',
+        'Meta refresh, redirects and documents that are not HTML behave as in a browser.',
+      ],
+      ['windows', 'Dialogs, print(), close(), popups and downloads do not stop a render.'],
+      ['page-rules', '`@page` rules never change the paper, and the margins of the request hold.'],
+    ],
+  },
+  {
+    title: 'Kubernetes',
+    rules: [
+      [
+        'crd',
+        'The API server and zod accept and reject the same pools, with the same defaults. Each field is described.',
+      ],
+      [
+        'reconcile',
+        'A pool has its Deployment, Service and PodDisruptionBudget. Drift is corrected, and an idle cluster sees no writes.',
+      ],
+      [
+        'scaling',
+        'The size stays between its limits, changes at bounded rates, and does not shrink without data.',
+      ],
+      ['idle-pods-first', 'Idle pods are removed first, by their deletion cost.'],
+      [
+        'leader-election',
+        'Another replica takes over within 20 s, and a former leader changes nothing.',
+      ],
+      [
+        'controller-faults',
+        'The controller recovers from API server errors with bounded requests and deletes nothing.',
+      ],
+      ['chart', 'Secrets and pools survive upgrades.'],
+      [
+        'real-node',
+        'The chart is installed, used, upgraded, drained and uninstalled on a real node.',
+      ],
+    ],
+  },
+];
