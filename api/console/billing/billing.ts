@@ -1,20 +1,20 @@
-// The port of billing: who sets an account's plan and state. One of three modes: nobody (all is
-// active), the operator, or Stripe.
+// The port of billing. The mode decides what sets an account's plan and state: `none` (every
+// account is active), `manual` (the operator) or `stripe`.
 import type { z } from 'zod';
 import type { BillingMode } from '../../accounts/plans.ts';
 import type { billing } from '../contract/accounts.ts';
 
 export interface Billing {
   readonly mode: BillingMode;
-  /** What the page shows. Throws ApiError `not_found` for an unknown account. */
+  /** The overview on the billing page. Throws ApiError `not_found` for an unknown account. */
   show(accountId: string): Promise<z.input<typeof billing>>;
   /**
-   * Where the person pays for `plan`, or confirms the change to it; the way back leads to the
-   * dashboard. Throws ApiError `conflict` where this mode has no such page or the account can not
-   * go there now, `validation_error` for a plan that is not sold, `unavailable` when the provider
-   * does not answer.
+   * The page on which the person pays for `plan` or confirms the change to it; it leads back to the
+   * dashboard. Throws ApiError `conflict` where the mode has no such page or the account cannot use
+   * it now, `validation_error` for a plan that is not for sale, `unavailable` when the provider
+   * does not respond.
    */
   checkout(accountId: string, plan: string, email: string): Promise<{ url: string }>;
-  /** Where the person sees invoices and changes the means of payment. Throws as `checkout` does. */
+  /** The page with invoices and payment methods. Throws as `checkout` does. */
   portal(accountId: string): Promise<{ url: string }>;
 }

@@ -1,5 +1,4 @@
-// Wires billing in the mode that is configured, with what runs beside it and the path that the
-// payment provider calls.
+// Wires billing in the configured mode, with its background service and its webhook.
 import type { Network } from '../../../common/addresses.ts';
 import type { Service } from '../../../common/lifecycle.ts';
 import type { Log } from '../../../common/log.ts';
@@ -9,17 +8,17 @@ import type { Store } from '../../store/store.ts';
 import type { Audit } from '../security/audit.ts';
 import type { Billing } from './billing.ts';
 import { paymentEvents } from './events.ts';
-import { loadedLater } from './payments.ts';
+import { lazyPayments } from './payments.ts';
 import { createPriceList } from './price-list.ts';
 import type { Prices } from './prices.ts';
 import { createResync } from './resync.ts';
-import { stripeBilling } from './stripe-billing.ts';
+import { StripeBilling } from './stripe-billing.ts';
 import { createSync } from './sync.ts';
 import { billingWithoutPayments } from './without-payments.ts';
 
 export interface BillingConfig {
   mode: BillingMode;
-  /** In the mode `stripe` with both secrets. */
+  /** The mode `stripe` has both secrets. */
   stripe: {
     secretKey: string | undefined;
     webhookSecret: string | undefined;
@@ -56,25 +55,30 @@ export function createBilling({
   services: Service[];
 } {
   const { mode, stripe } = config;
-  const of = { plans, pastDueGraceMs };
+  const overview = { plans, pastDueGraceMs };
   if (mode !== 'stripe')
-    return { billing: billingWithoutPayments(store, { ...of, mode }), routes: [], services: [] };
+    return {
+      billing: billingWithoutPayments(store, { ...overview, mode }),
+      routes: [],
+      services: [],
+    };
   const { secretKey, webhookSecret, apiUrl, prices } = stripe;
   const access = { secretKey: secretKey!, webhookSecret: webhookSecret!, apiUrl };
-  const payments = loadedLater(async () =>
-    (await import('./stripe.ts')).stripePayments(access, log),
-  );
+  const payments = lazyPayments(async () => {
+    const { StripePayments } = await import('./stripe.ts');
+    return new StripePayments(access, log);
+  });
   const sync = createSync({ store, payments, prices, audit, log });
   const priceList = createPriceList({ payments, prices, log });
   return {
-    billing: stripeBilling({
+    billing: new StripeBilling({
       store,
       payments,
       prices,
       priceList,
       sync,
       backUrl: `${publicUrl}/app/billing`,
-      of,
+      overview,
       log,
     }),
     routes: [

@@ -1,5 +1,5 @@
-// The webhook of the payment provider: checks the sender, acts on each event once, and answers only
-// when it is done, so that what is lost is sent again.
+// The webhook of the payment provider: verifies the signature and handles each event once. It
+// responds when the account is updated, so that the provider resends a failed event.
 import { type Network, subscriberOf } from '../../../common/addresses.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';
@@ -12,16 +12,13 @@ import type { Payments } from './payments.ts';
 import type { Sync } from './sync.ts';
 
 const EVENT_MAX_BYTES = 2 ** 20;
-/** Anybody can send to this path: what is read there takes nothing from the renders. */
+/** Separate from the budget of renders, since anonymous clients can send to this path. */
 export const EVENTS_BUDGET_BYTES = 48 * 2 ** 20;
-/** So short that who sends slowly keeps little room from the provider, which sends at once. */
-const TIMES = { silentMs: 2_000, totalMs: 5_000 };
+/** Short, so that a slow sender does not hold the budget; the provider sends at once. */
+const BODY_TIMES = { silentMs: 2_000, totalMs: 5_000 };
 
-/**
- * All of them lead to the same: the subscription is read again, whatever the event says and in
- * whatever order events come.
- */
-const ABOUT_SUBSCRIPTIONS =
+/** Each of them causes the subscription to be read again, so their order does not matter. */
+const SUBSCRIPTION_EVENTS =
   /^(checkout\.session\.(completed|async_payment_succeeded)|customer\.subscription\..+|invoice\..+)$/;
 
 interface EventDeps {
@@ -33,8 +30,8 @@ interface EventDeps {
 }
 
 /**
- * The middleware of `POST /console/stripe/webhook`: no session and no origin, the signature stands
- * for both.
+ * The middleware of `POST /console/stripe/webhook`. The signature replaces the session and the
+ * check of the origin.
  */
 export function paymentEvents({
   payments,
@@ -45,25 +42,27 @@ export function paymentEvents({
 }: EventDeps): Middleware[] {
   const { billingEvents } = store.console;
   const { limits } = store;
-  const busy = () =>
-    new ApiError('unavailable', 'Too many events at once. Send it again.', { retryAfterS: 5 });
+  const overloaded = () =>
+    new ApiError('unavailable', 'Too many events at once. Send the event again.', {
+      retryAfterS: 5,
+    });
   const holderOf = (ctx: Context) => ({
     id: subscriberOf(callerIp(ctx, trustedProxies)),
-    full: busy,
-    share: busy,
+    full: overloaded,
+    share: overloaded,
   });
 
-  async function seen(id: string): Promise<boolean> {
+  async function isHandled(id: string): Promise<boolean> {
     return (
       (await store.limited(billingEvents.countDocuments({ _id: id }, { limit: 1, ...limits }))) > 0
     );
   }
 
   /**
-   * Stored last: a process that ends before this hears of the event again, and does the same once
-   * more without harm.
+   * Called last: when the process ends before this, the provider resends the event, and handling it
+   * twice is harmless.
    */
-  async function remember(id: string): Promise<void> {
+  async function markHandled(id: string): Promise<void> {
     try {
       await store.limited(billingEvents.insertOne({ _id: id, at: new Date() }, limits));
     } catch (error) {
@@ -76,20 +75,20 @@ export function paymentEvents({
       ctx.state.body as Buffer,
       ctx.get('Stripe-Signature'),
     );
-    if (customer && ABOUT_SUBSCRIPTIONS.test(type) && !(await seen(id))) {
+    if (customer && SUBSCRIPTION_EVENTS.test(type) && !(await isHandled(id))) {
       const known = await sync.customer(customer);
       log.info(
         { requestId: ctx.state.requestId, event: id, type, known },
-        'an event of the payment provider',
+        'handled an event of the payment provider',
       );
-      await remember(id);
+      await markHandled(id);
     }
     ctx.body = { received: true };
   };
 
   return [
     bodyBytes(
-      { maxBytes: EVENT_MAX_BYTES, ...TIMES },
+      { maxBytes: EVENT_MAX_BYTES, ...BODY_TIMES },
       createByteBudget(EVENTS_BUDGET_BYTES),
       holderOf,
     ),

@@ -1,4 +1,4 @@
-// What the page of plan and billing shows of an account, in every mode.
+// The billing overview of an account, in every mode.
 import type { z } from 'zod';
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { BillingMode, Plan } from '../../accounts/plans.ts';
@@ -11,7 +11,7 @@ export type BilledAccount = Pick<
   '_id' | 'name' | 'plan' | 'state' | 'pastDueSince' | 'billing'
 >;
 
-/** Throws ApiError `not_found`. */
+/** The fields of the account that billing reads. Throws ApiError `not_found`. */
 export async function billedAccount(store: Store, id: string): Promise<BilledAccount> {
   const projection = { name: 1, plan: 1, state: 1, pastDueSince: 1, billing: 1 } as const;
   const found = await store.limited(
@@ -21,20 +21,20 @@ export async function billedAccount(store: Store, id: string): Promise<BilledAcc
   return found;
 }
 
-export interface OverviewOf {
+export interface OverviewOptions {
   mode: BillingMode;
   plans: readonly Plan[];
   pastDueGraceMs: number;
-  /** Plans that can be bought. */
+  /** Plans for sale. */
   sold?: ReadonlyMap<string, unknown>;
   prices?: ReadonlyMap<string, PlanPrice>;
   notice?: string | null;
 }
 
-/** Pure. */
+/** The response of `GET /console/accounts/:id/billing`. Pure. */
 export function billingOverview(
   account: BilledAccount,
-  { mode, plans, pastDueGraceMs, sold, prices, notice = null }: OverviewOf,
+  { mode, plans, pastDueGraceMs, sold, prices, notice = null }: OverviewOptions,
 ) {
   const { plan, state, pastDueSince, billing: paid } = account;
   return {

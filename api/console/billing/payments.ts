@@ -1,81 +1,85 @@
-// The port of the payment provider: what billing asks of Stripe. Every call throws ApiError:
-// UnknownCustomer, `conflict` for what else it refuses, `unavailable` when it gives no answer.
+// The port to the payment provider. Every call throws ApiError: UnknownCustomer, `conflict` for
+// other rejected calls, `unavailable` when the provider does not respond.
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { SubscriptionFacts } from './subscription.ts';
 
-/**
- * The customer was deleted there, or is of another company or of its tests: the key was changed.
- */
+/** The customer was deleted at the provider, or the secret key is of another account or mode. */
 export class UnknownCustomer extends ApiError {
   constructor(cause?: unknown) {
-    const message =
-      'The payment provider does not know the customer of this account any more. Choose a plan to begin anew.';
-    super('conflict', message, { cause });
+    super(
+      'conflict',
+      'The payment provider no longer has a customer for this account. Choose a plan to start again.',
+      { cause },
+    );
   }
 }
 
 export interface PaymentEvent {
   id: string;
   type: string;
-  /** Absent for an event that is about no customer. */
+  /** Absent when the event concerns no customer. */
   customer?: string;
+}
+
+export interface CheckoutPage {
+  customer: string;
+  accountId: string;
+  price: string;
+  backUrl: string;
+}
+
+export interface PortalPage {
+  customer: string;
+  backUrl: string;
+  change?: { subscription: string; item: string; price: string };
 }
 
 export interface Payments {
   /**
-   * The id of the account's new customer; the same when asked again within a day. `instead`: of one
-   * that is not known any more.
+   * Returns the id of the account's new customer; the same id for the same arguments within a day.
+   * `replaces`: the customer that the provider does not know any more.
    */
-  createCustomer(accountId: string, instead?: string): Promise<string>;
-  /** What stands on the customer's invoices until the person changes it. */
+  createCustomer(accountId: string, replaces?: string): Promise<string>;
+  /** The name and address on the customer's invoices, until the person changes them. */
   nameCustomer(customer: string, as: { name: string; email: string }): Promise<void>;
-  /** All of the customer's, ended ones included; the newest hundred. */
+  /** The customer's newest hundred subscriptions, ended ones included. */
   subscriptionsOf(customer: string): Promise<SubscriptionFacts[]>;
   /**
-   * The page where a subscription is bought. A page that was opened before and not used is closed,
-   * so that nobody buys twice.
+   * The page that sells a subscription. Expires the customer's open checkouts, so that no plan is
+   * bought twice.
    */
-  checkoutPage(of: {
-    customer: string;
-    accountId: string;
-    price: string;
-    backUrl: string;
-  }): Promise<string>;
+  checkoutPage(page: CheckoutPage): Promise<string>;
   /**
-   * The page with invoices and means of payment; with `change`, the one that confirms another price
+   * The page with invoices and payment methods; with `change`, the page that confirms another price
    * of a subscription.
    */
-  portalPage(of: {
-    customer: string;
-    backUrl: string;
-    change?: { subscription: string; item: string; price: string };
-  }): Promise<string>;
+  portalPage(page: PortalPage): Promise<string>;
   /**
-   * The product's name, and the label of its price, such as `€29.00 / month`; null for a price that
-   * is no single amount.
+   * The product's name and the label of its price, such as `€29.00 / month`; null for a price
+   * without a single amount.
    */
   price(id: string): Promise<{ title: string; amount: string | null }>;
-  /** Checks who sent it. Throws ApiError `validation_error`, the same for whatever is wrong. */
+  /** Verifies the signature. Throws ApiError `validation_error` with one message for all causes. */
   readEvent(body: Buffer, signature: string): Promise<PaymentEvent>;
 }
 
 /**
- * A provider whose library is loaded at the first call: it is 30 MB of memory and a tenth of a
- * second that an installation without payments does not need.
+ * Loads the provider's library with the first call: an installation without payments saves 30 MB
+ * of memory and 0.1 s of its start.
  */
-export function loadedLater(load: () => Promise<Payments>): Payments {
+export function lazyPayments(load: () => Promise<Payments>): Payments {
   let loading: Promise<Payments> | undefined;
-  const there = () => {
+  const loaded = () => {
     loading ??= load();
     return loading;
   };
   return {
-    createCustomer: async (...of) => (await there()).createCustomer(...of),
-    nameCustomer: async (...of) => (await there()).nameCustomer(...of),
-    subscriptionsOf: async (...of) => (await there()).subscriptionsOf(...of),
-    checkoutPage: async (...of) => (await there()).checkoutPage(...of),
-    portalPage: async (...of) => (await there()).portalPage(...of),
-    price: async (...of) => (await there()).price(...of),
-    readEvent: async (...of) => (await there()).readEvent(...of),
+    createCustomer: async (...given) => (await loaded()).createCustomer(...given),
+    nameCustomer: async (...given) => (await loaded()).nameCustomer(...given),
+    subscriptionsOf: async (...given) => (await loaded()).subscriptionsOf(...given),
+    checkoutPage: async (...given) => (await loaded()).checkoutPage(...given),
+    portalPage: async (...given) => (await loaded()).portalPage(...given),
+    price: async (...given) => (await loaded()).price(...given),
+    readEvent: async (...given) => (await loaded()).readEvent(...given),
   };
 }

@@ -1,8 +1,8 @@
-// The label of a price of Stripe. Pure.
+// The label of a Stripe price. Pure.
 import type { Stripe } from 'stripe';
 
 /**
- * Stripe counts these in hundredths although they have none any more
+ * Stripe counts these in hundredths although the currencies have no decimals any more
  * (https://docs.stripe.com/currencies#special-cases).
  */
 const IN_HUNDREDTHS = new Set(['ISK', 'UGX']);
@@ -12,8 +12,8 @@ export type PriceFacts = Pick<Stripe.Price, 'currency' | 'unit_amount'> & {
 };
 
 /**
- * `€29.00 / month`, `$300.00 / 3 months`; null for a price with tiers or with fractions of the
- * smallest coin.
+ * Such as `€29.00 / month` or `$300.00 / 3 months`; null for a price with tiers or with fractions
+ * of the smallest unit.
  */
 export function priceLabel({ currency, unit_amount, recurring }: PriceFacts): string | null {
   if (unit_amount === null) return null;

@@ -1,23 +1,20 @@
-// What the plans cost, as the payment provider says: asked for once in ten minutes, and the last
-// answer while it is away.
+// The prices of the plans, read from the payment provider every ten minutes. Keeps the last known
+// prices while the provider is unavailable.
 import type { Log } from '../../../common/log.ts';
 import type { Payments } from './payments.ts';
 import type { Prices } from './prices.ts';
 
-/** `amount`: `€29.00 / month`, null for a price that is no single amount. */
+/** `amount`: such as `€29.00 / month`; null for a price without a single amount. */
 export type PlanPrice = Awaited<ReturnType<Payments['price']>>;
 
 export interface PriceList {
-  /**
-   * By plan. `complete` is false when the provider is away and did not tell all of them before.
-   * Never throws.
-   */
+  /** By plan. `complete` is false while a price has never been read. Never throws. */
   read(): Promise<{ prices: ReadonlyMap<string, PlanPrice>; complete: boolean }>;
 }
 
-const KEPT_MS = 600e3;
-/** A page that is opened while the provider is away does not ask again at once. */
-const KEPT_AFTER_FAILURE_MS = 15e3;
+const REFRESH_MS = 600e3;
+/** Opening the page repeatedly while the provider is unavailable does not call it each time. */
+const RETRY_MS = 15e3;
 
 /** `nowMs` is monotonic. */
 export function createPriceList(
@@ -25,10 +22,10 @@ export function createPriceList(
   nowMs = () => performance.now(),
 ): PriceList {
   const known = new Map<string, PlanPrice>();
-  let asking: Promise<void> | undefined;
-  let againAtMs = Number.NEGATIVE_INFINITY;
+  let refreshing: Promise<void> | undefined;
+  let refreshAtMs = Number.NEGATIVE_INFINITY;
 
-  async function ask(): Promise<void> {
+  async function refresh(): Promise<void> {
     const answers = await Promise.allSettled(
       [...prices.sold].map(async ([plan, id]) => void known.set(plan, await payments.price(id))),
     );
@@ -36,18 +33,18 @@ export function createPriceList(
     if (failed.length > 0)
       log.warn(
         { plans: failed.length, reason: String(failed[0]!.reason) },
-        'what plans cost could not be read',
+        'could not read the prices of plans',
       );
-    againAtMs = nowMs() + (failed.length > 0 ? KEPT_AFTER_FAILURE_MS : KEPT_MS);
+    refreshAtMs = nowMs() + (failed.length > 0 ? RETRY_MS : REFRESH_MS);
   }
 
   return {
     async read() {
-      if (nowMs() >= againAtMs) {
-        asking ??= ask().finally(() => {
-          asking = undefined;
+      if (nowMs() >= refreshAtMs) {
+        refreshing ??= refresh().finally(() => {
+          refreshing = undefined;
         });
-        await asking;
+        await refreshing;
       }
       return { prices: known, complete: known.size === prices.sold.size };
     },

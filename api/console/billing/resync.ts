@@ -1,5 +1,5 @@
-// Asks the payment provider about every customer once a day, since an event can be lost for good.
-// Of several API processes one asks about each account.
+// Synchronizes every customer with the payment provider once a day, since an event can be lost for
+// good. One of the API processes synchronizes each account.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../../common/lifecycle.ts';
 import type { Log } from '../../../common/log.ts';
@@ -7,27 +7,25 @@ import type { Store } from '../../store/store.ts';
 import type { Sync } from './sync.ts';
 
 export interface ResyncTimes {
-  /** How often a process looks. */
+  /** Time between two rounds of a process. */
   everyMs: number;
-  /** An answer that is older is asked for again. */
+  /** An account is due when it was last synchronized this long ago. */
   staleMs: number;
-  /** For so long an account is left to the process that asks about it. */
+  /** How long other processes leave a claimed account alone. */
   claimMs: number;
-  /**
-   * Between two calls: the provider allows some tens a second for all that the company does there.
-   */
+  /** Between two calls: the provider's rate limit is shared with the operator's other calls. */
   pauseMs: number;
 }
 
 const TIMES: ResyncTimes = { everyMs: 3600e3, staleMs: 86_400e3, claimMs: 600e3, pauseMs: 500 };
 
-/** Then the provider is away, and the next round may find it. */
+/** Failures in a row that end a round: the provider is unavailable. */
 const MAX_FAILURES = 3;
 
 export interface Resync extends Service {
   /**
-   * One round: until nothing is stale, or the provider is away. Returns how many accounts were
-   * synchronized.
+   * Synchronizes accounts until none is due or the provider is unavailable. Returns how many
+   * accounts were synchronized.
    */
   round(): Promise<number>;
 }
@@ -44,7 +42,7 @@ export function createResync({ store, sync, log, times }: ResyncDeps): Resync {
   const stopping = new AbortController();
   let running: Promise<void> = Promise.resolve();
 
-  /** The process's clock is good enough: a minute more or less changes nothing in a day. */
+  /** Uses the process's clock: a minute of skew does not matter for a daily task. */
   async function claim(): Promise<string | undefined> {
     const now = Date.now();
     const found = await store.limited(
@@ -68,35 +66,38 @@ export function createResync({ store, sync, log, times }: ResyncDeps): Resync {
 
   async function round(): Promise<number> {
     let failures = 0;
-    for (let asked = 0; ; ) {
+    for (let synchronized = 0; ; ) {
       const accountId = stopping.signal.aborted ? undefined : await claim();
-      if (accountId === undefined) return asked;
+      if (accountId === undefined) return synchronized;
       try {
         await sync.account(accountId);
-        asked += 1;
+        synchronized += 1;
         failures = 0;
       } catch (error) {
         log.warn(
           { accountId, reason: (error as Error).message },
-          'an account could not be asked about at the payment provider',
+          'could not synchronize an account with the payment provider',
         );
         failures += 1;
-        if (failures >= MAX_FAILURES) return asked;
+        if (failures >= MAX_FAILURES) return synchronized;
       }
       await pause(pauseMs);
     }
   }
 
-  async function roundAfterRound(): Promise<void> {
+  async function repeatRounds(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        const asked = await round();
-        if (asked > 0)
-          log.info({ accounts: asked }, 'synchronized accounts without a payment event for a day');
+        const synchronized = await round();
+        if (synchronized > 0)
+          log.info(
+            { accounts: synchronized },
+            'synchronized accounts without a payment event for a day',
+          );
       } catch (error) {
         log.warn(
           { reason: (error as Error).message },
-          'the daily look at the payment provider broke off',
+          'the daily synchronization with the payment provider failed',
         );
       }
       await pause(everyMs);
@@ -107,7 +108,7 @@ export function createResync({ store, sync, log, times }: ResyncDeps): Resync {
     name: 'billing',
     round,
     start: async () => {
-      running = roundAfterRound();
+      running = repeatRounds();
     },
     stop: () => {
       stopping.abort();

@@ -1,15 +1,19 @@
-// Billing by Stripe, as a person of an account uses it: what stands where, the page to pay on, the
-// page with the invoices.
-
+// Billing by Stripe for the members of an account: the overview, the checkout page and the
+// customer portal.
 import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Billing } from './billing.ts';
-import { type BilledAccount, billedAccount, billingOverview, type OverviewOf } from './overview.ts';
+import {
+  type BilledAccount,
+  billedAccount,
+  billingOverview,
+  type OverviewOptions,
+} from './overview.ts';
 import { type Payments, UnknownCustomer } from './payments.ts';
 import type { PriceList } from './price-list.ts';
 import type { Prices } from './prices.ts';
-import { ENDED, relevant, type SubscriptionFacts } from './subscription.ts';
+import { ENDED, relevantSubscription, type SubscriptionFacts } from './subscription.ts';
 import type { Sync } from './sync.ts';
 
 export interface StripeBillingDeps {
@@ -18,175 +22,169 @@ export interface StripeBillingDeps {
   prices: Prices;
   priceList: PriceList;
   sync: Pick<Sync, 'account'>;
-  /** Where the provider's pages lead back to. */
+  /** Where Stripe's pages lead back to. */
   backUrl: string;
-  of: Pick<OverviewOf, 'plans' | 'pastDueGraceMs'>;
+  /** What every overview shows, whatever the account. */
+  overview: Pick<OverviewOptions, 'plans' | 'pastDueGraceMs'>;
   log: Log;
 }
 
 /**
- * Who comes back from paying sees it at once, also where the event is late: for so long the
- * provider is asked when the page is opened,
+ * For this long after a checkout was opened, opening the billing page synchronizes the account, so
+ * that a new plan appears even where the event is late.
  */
-const ON_THE_WAY_MS = 86_400e3;
-/** and not more often than this. */
-const ASKED_EVERY_MS = 3e3;
+const CHECKOUT_PENDING_MS = 86_400e3;
+/** The least time between two of these synchronizations. */
+const SYNC_EVERY_MS = 3e3;
 
-const AWAY =
-  'The payment provider does not answer at the moment: prices may be missing, and the state may be old.';
+const STRIPE_UNAVAILABLE =
+  'The payment provider is not responding. Prices may be missing, and the billing status may be out of date.';
 
-const suspended = ({ state, billing }: BilledAccount) =>
+const isSuspendedByOperator = ({ state, billing }: BilledAccount) =>
   state === 'paused' && billing?.state !== 'paused';
 
-const isOnTheWay = ({ billing }: BilledAccount, now: number) =>
+const isCheckoutPending = ({ billing }: BilledAccount, now: number) =>
   billing?.checkoutAt !== undefined &&
-  now - billing.checkoutAt.getTime() < ON_THE_WAY_MS &&
-  now - billing.syncedAt.getTime() > ASKED_EVERY_MS;
+  now - billing.checkoutAt.getTime() < CHECKOUT_PENDING_MS &&
+  now - billing.syncedAt.getTime() > SYNC_EVERY_MS;
 
-export function stripeBilling(deps: StripeBillingDeps): Billing {
-  const { store, payments, prices, priceList, sync, backUrl, of, log } = deps;
-  const { accounts, limits } = store;
+const conflict = (message: string) => new ApiError('conflict', message);
 
-  /** False when the provider is away. */
-  async function catchUp(account: BilledAccount): Promise<boolean> {
-    if (!isOnTheWay(account, Date.now())) return true;
+export class StripeBilling implements Billing {
+  readonly mode = 'stripe';
+  readonly #deps: StripeBillingDeps;
+
+  constructor(deps: StripeBillingDeps) {
+    this.#deps = deps;
+  }
+
+  async show(accountId: string) {
+    const { store, priceList, prices, overview } = this.#deps;
+    const before = await billedAccount(store, accountId);
+    const [upToDate, { prices: known, complete }] = await Promise.all([
+      this.#syncPendingCheckout(before),
+      priceList.read(),
+    ]);
+    const account = await billedAccount(store, accountId);
+    return billingOverview(account, {
+      ...overview,
+      mode: 'stripe',
+      sold: prices.sold,
+      prices: known,
+      notice: upToDate && complete ? null : STRIPE_UNAVAILABLE,
+    });
+  }
+
+  async checkout(accountId: string, plan: string, email: string) {
+    const { store, prices } = this.#deps;
+    const price = prices.sold.get(plan);
+    if (price === undefined) throw notForSale(plan, prices);
+    const account = await billedAccount(store, accountId);
+    if (isSuspendedByOperator(account))
+      throw conflict('This account is suspended. Contact your administrator.');
+    const url = await this.#paymentPageOf(account, price, email);
+    await this.#noteCheckout(accountId);
+    return { url };
+  }
+
+  async portal(accountId: string) {
+    const { store, payments, backUrl } = this.#deps;
+    const { billing } = await billedAccount(store, accountId);
+    if (!billing) throw conflict('This account has no purchases yet. Choose a plan first.');
+    const url = await payments.portalPage({ customer: billing.customer, backUrl });
+    await this.#noteCheckout(accountId);
+    return { url };
+  }
+
+  /** False when Stripe is unavailable. */
+  async #syncPendingCheckout(account: BilledAccount): Promise<boolean> {
+    if (!isCheckoutPending(account, Date.now())) return true;
     try {
-      await sync.account(account._id);
+      await this.#deps.sync.account(account._id);
       return true;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      log.warn(
+      this.#deps.log.warn(
         { accountId: account._id, reason: error.message },
-        'the state of an account could not be asked for',
+        'could not synchronize an account after its checkout',
       );
       return false;
     }
   }
 
-  async function show(accountId: string) {
-    const before = await billedAccount(store, accountId);
-    const [caughtUp, { prices: known, complete }] = await Promise.all([
-      catchUp(before),
-      priceList.read(),
-    ]);
-    const account = await billedAccount(store, accountId);
-    return billingOverview(account, {
-      ...of,
-      mode: 'stripe',
-      sold: prices.sold,
-      prices: known,
-      notice: caughtUp && complete ? null : AWAY,
+  /** The payment page, with a new customer when Stripe does not know the stored one any more. */
+  async #paymentPageOf(account: BilledAccount, price: string, email: string): Promise<string> {
+    const { billing } = account;
+    if (!billing) return this.#paymentPage(account, await this.#newCustomer(account, email), price);
+    try {
+      return await this.#paymentPage(account, billing.customer, price);
+    } catch (error) {
+      if (!(error instanceof UnknownCustomer)) throw error;
+      return this.#paymentPage(account, await this.#newCustomer(account, email), price);
+    }
+  }
+
+  /** A page that changes the current subscription, or else the checkout of a new one. */
+  async #paymentPage(
+    { _id: accountId, billing }: BilledAccount,
+    customer: string,
+    price: string,
+  ): Promise<string> {
+    const { payments, prices, backUrl } = this.#deps;
+    const found = relevantSubscription(await payments.subscriptionsOf(customer), {
+      accountId,
+      before: { subscription: billing?.subscription },
+      plans: prices.plans,
     });
+    if (!found || ENDED.has(found.status) || found.status === 'incomplete')
+      return payments.checkoutPage({ customer, accountId, price, backUrl });
+    const change = priceChange(found, price, prices);
+    return payments.portalPage({ customer, backUrl, change });
   }
 
   /**
-   * Of two people who go to pay at once, the later takes the customer of the other: the provider
-   * gives both the same.
+   * Creates and stores the customer. Of two concurrent calls the later one uses the customer of the
+   * earlier: Stripe returns the same to both.
    */
-  async function newCustomer(
+  async #newCustomer(
     { _id, name, billing: before }: BilledAccount,
     email: string,
   ): Promise<string> {
+    const { store, payments } = this.#deps;
     const customer = await payments.createCustomer(_id, before?.customer);
     const billing = { customer, revision: (before?.revision ?? 0) + 1, syncedAt: new Date() };
     const asRead = before
       ? { 'billing.customer': before.customer }
       : { billing: { $exists: false } };
-    const made = await store.limited(
-      accounts.updateOne({ _id, ...asRead }, { $set: { billing } }, limits),
+    const written = await store.limited(
+      store.accounts.updateOne({ _id, ...asRead }, { $set: { billing } }, store.limits),
     );
-    if (made.matchedCount > 0) await payments.nameCustomer(customer, { name, email });
+    if (written.matchedCount > 0) await payments.nameCustomer(customer, { name, email });
     return (await billedAccount(store, _id)).billing!.customer;
   }
 
-  const leaves = (accountId: string) =>
-    store.limited(
-      accounts.updateOne(
-        { _id: accountId },
-        { $set: { 'billing.checkoutAt': new Date() } },
-        limits,
-      ),
+  /** Stores that the person went to a page of Stripe where the subscription can change. */
+  async #noteCheckout(accountId: string): Promise<void> {
+    const { store } = this.#deps;
+    const set = { $set: { 'billing.checkoutAt': new Date() } };
+    await store.limited(store.accounts.updateOne({ _id: accountId }, set, store.limits));
+  }
+}
+
+const notForSale = (plan: string, { sold }: Prices) =>
+  invalid(
+    `\`plan\`: \`${plan}\` is not for sale. Choose one of: ${[...sold.keys()].join(', ')}. To cancel a subscription, open “Invoices and payment”.`,
+  );
+
+/** The change of a subscription that has not ended to another price. Throws `conflict`. */
+function priceChange({ id, status, items }: SubscriptionFacts, price: string, prices: Prices) {
+  if (status !== 'active' && status !== 'trialing')
+    throw conflict(
+      'The subscription has an open payment. Pay the open invoice, then change the plan.',
     );
-
-  /** Where a subscription that has not ended gets another price. */
-  async function change(
-    customer: string,
-    { id, status, items }: SubscriptionFacts,
-    price: string,
-  ): Promise<string> {
-    if (status !== 'active' && status !== 'trialing')
-      throw new ApiError(
-        'conflict',
-        'There is a subscription whose payment is open. Pay it first: open the invoices, then change the plan.',
-      );
-    const item = items.data.find(each => prices.plans.has(each.price.id)) ?? items.data[0];
-    if (!item)
-      throw new ApiError(
-        'conflict',
-        'The subscription has nothing in it that could be changed. Ask who runs this installation.',
-      );
-    if (item.price.id === price)
-      throw new ApiError('conflict', 'The account has this plan already.');
-    return payments.portalPage({
-      customer,
-      backUrl,
-      change: { subscription: id, item: item.id, price },
-    });
-  }
-
-  async function wayToPay(
-    { _id: accountId, billing }: BilledAccount,
-    customer: string,
-    price: string,
-  ): Promise<string> {
-    const about = {
-      accountId,
-      before: { subscription: billing?.subscription },
-      plans: prices.plans,
-    };
-    const found = relevant(await payments.subscriptionsOf(customer), about);
-    const current =
-      found && !ENDED.has(found.status) && found.status !== 'incomplete' ? found : undefined;
-    return current
-      ? change(customer, current, price)
-      : payments.checkoutPage({ customer, accountId, price, backUrl });
-  }
-
-  async function checkout(accountId: string, plan: string, email: string) {
-    const price = prices.sold.get(plan);
-    if (price === undefined)
-      throw invalid(
-        `\`plan\`: \`${plan}\` can not be bought; what can be is ${[...prices.sold.keys()].join(', ')}. To end a subscription, open the invoices.`,
-      );
-    const account = await billedAccount(store, accountId);
-    if (suspended(account))
-      throw new ApiError(
-        'conflict',
-        'The account was suspended by who runs this installation. Ask them first.',
-      );
-    const url = await wayToPay(
-      account,
-      account.billing?.customer ?? (await newCustomer(account, email)),
-      price,
-    ).catch(async error => {
-      if (!(error instanceof UnknownCustomer) || !account.billing) throw error;
-      return wayToPay(account, await newCustomer(account, email), price);
-    });
-    await leaves(accountId);
-    return { url };
-  }
-
-  async function portal(accountId: string) {
-    const { billing } = await billedAccount(store, accountId);
-    if (!billing)
-      throw new ApiError(
-        'conflict',
-        'Nothing was bought for this account yet. Choose a plan first.',
-      );
-    const url = await payments.portalPage({ customer: billing.customer, backUrl });
-    await leaves(accountId);
-    return { url };
-  }
-
-  return { mode: 'stripe', show, checkout, portal };
+  const item = items.data.find(each => prices.plans.has(each.price.id)) ?? items.data[0];
+  if (!item)
+    throw conflict('The subscription has no item that can change. Contact your administrator.');
+  if (item.price.id === price) throw conflict('The account is already on this plan.');
+  return { subscription: id, item: item.id, price };
 }

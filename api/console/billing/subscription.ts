@@ -1,9 +1,9 @@
-// What Stripe's subscriptions of one customer mean for an account: which of them counts, and the
-// state, plan and period it gives. Pure.
+// Maps the Stripe subscriptions of a customer to an account: which subscription is relevant, and
+// the state, plan and period that follow from it. Pure.
 import type { Stripe } from 'stripe';
 import { ACCOUNT_STATES, type AccountState } from '../../store/store.ts';
 
-/** The part of a subscription that is read. */
+/** The fields of a subscription that are read. */
 export type SubscriptionFacts = Pick<
   Stripe.Subscription,
   'id' | 'status' | 'created' | 'cancel_at' | 'cancel_at_period_end' | 'metadata'
@@ -18,24 +18,24 @@ export type SubscriptionFacts = Pick<
   };
 };
 
-/** In the metadata of customers and subscriptions: which account they are of. */
+/** The metadata key of customers and subscriptions that holds the account id. */
 export const ACCOUNT_METADATA = 'pressroom_account';
 
-/** What an account takes over. Without `state` or `plan` it keeps what it has. */
-export interface Taken {
+/** The change of an account. Without `state` or `plan` it keeps its own. */
+export interface SubscriptionChange {
   subscription: string;
   state?: AccountState;
   plan?: string;
   period?: { start: Date; end: Date };
   cancelAtPeriodEnd: boolean;
-  /** To be logged, for the operator to fix. */
-  problems: { what: 'a status that is not known' | 'a price that is no plan’s'; value: string }[];
+  /** Logged, for the operator to fix. */
+  problems: { what: 'unknown status' | 'price without a plan'; value: string }[];
 }
 
 /** Statuses that a subscription never leaves. */
 export const ENDED: ReadonlySet<string> = new Set(['canceled', 'incomplete_expired']);
 
-/** A subscription whose first payment is still on its way stands behind one that works. */
+/** A subscription that awaits its first payment ranks behind one that is paid. */
 const rank = ({ status }: SubscriptionFacts) =>
   ENDED.has(status) ? 2 : status === 'incomplete' ? 1 : 0;
 
@@ -45,21 +45,21 @@ const planOf = (
 ): string | undefined =>
   items.data.map(({ price }) => plans.get(price.id)).find(plan => plan !== undefined);
 
-interface About {
+interface Context {
   accountId: string;
-  /** The subscription and the state that the account took last. */
+  /** The subscription and the state that the account got last. */
   before: { subscription?: string | undefined; state?: AccountState | undefined };
   /** The plan of each price. */
   plans: ReadonlyMap<string, string>;
 }
 
 /**
- * The newest of the account's that has not ended, else the newest. A customer may have bought
- * something else of the same company.
+ * The account's newest subscription that has not ended, else its newest. Others are ignored, since
+ * a customer may buy other products of the same company.
  */
-export function relevant(
+export function relevantSubscription(
   subscriptions: readonly SubscriptionFacts[],
-  { accountId, before, plans }: About,
+  { accountId, before, plans }: Context,
 ): SubscriptionFacts | undefined {
   return subscriptions
     .filter(
@@ -76,35 +76,37 @@ const date = (seconds: number) => new Date(seconds * 1_000);
 /** https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses */
 function stateOf(
   { id, status }: SubscriptionFacts,
-  before: About['before'],
+  before: Context['before'],
 ): AccountState | undefined | 'unknown' {
-  // The end is applied once: what the operator sets afterwards stays.
+  // The end is applied once, so that it does not undo a later change by the operator.
   if (ENDED.has(status) && before.subscription === id && before.state === 'canceled')
     return undefined;
   if (status === 'incomplete') return undefined;
-  // Of an account that never had a subscription: its first payment did not come, and it goes on
-  // with what it has.
+  // The first payment failed: an account that never had a subscription keeps its state.
   if (status === 'incomplete_expired') return before.state === undefined ? undefined : 'canceled';
-  // An ended subscription is `canceled`, which is not served. The plan stays, for who pays again;
-  // the free plan would be the operator's gift.
+  // An account with an ended subscription is `canceled` and keeps its plan. Moving it to the free
+  // plan is the operator's decision.
   return ACCOUNT_STATES.find(state => state === status) ?? 'unknown';
 }
 
-/** What the account takes of `subscription`, which is `relevant`. */
-export function taken(subscription: SubscriptionFacts, about: About): Taken {
+/** The change of the account by its relevant subscription. */
+export function subscriptionChange(
+  subscription: SubscriptionFacts,
+  context: Context,
+): SubscriptionChange {
   const { id, status, items } = subscription;
   const ended = ENDED.has(status);
-  const state = stateOf(subscription, about.before);
-  const plan = planOf(subscription, about.plans);
-  const paid = items.data.find(({ price }) => about.plans.has(price.id)) ?? items.data[0];
-  const problems: Taken['problems'] = [];
-  if (state === 'unknown') problems.push({ what: 'a status that is not known', value: status });
+  const state = stateOf(subscription, context.before);
+  const plan = planOf(subscription, context.plans);
+  const paid = items.data.find(({ price }) => context.plans.has(price.id)) ?? items.data[0];
+  const problems: SubscriptionChange['problems'] = [];
+  if (state === 'unknown') problems.push({ what: 'unknown status', value: status });
   if (plan === undefined)
-    problems.push({ what: 'a price that is no plan’s', value: items.data[0]?.price.id ?? 'none' });
+    problems.push({ what: 'price without a plan', value: items.data[0]?.price.id ?? 'none' });
   return {
     subscription: id,
     ...(state !== undefined && state !== 'unknown' && { state }),
-    // Not before it is paid for the first time, and not again after its end.
+    // The plan applies from the first payment on, and is not set again after the end.
     ...(plan !== undefined && state !== undefined && status !== 'incomplete_expired' && { plan }),
     ...(paid &&
       !ended &&

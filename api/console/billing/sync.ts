@@ -1,5 +1,5 @@
-// Brings an account to what the payment provider says of its customer: asks, and writes the answer
-// unless a newer one was written meanwhile.
+// Synchronizes an account with its customer at the payment provider: reads the subscriptions, and
+// writes the result unless a newer one was written in the meantime.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';
@@ -7,28 +7,33 @@ import type { AccountDocument, Document, Store } from '../../store/store.ts';
 import type { Audit } from '../security/audit.ts';
 import { type Payments, UnknownCustomer } from './payments.ts';
 import type { Prices } from './prices.ts';
-import { relevant, type SubscriptionFacts, type Taken, taken } from './subscription.ts';
+import {
+  relevantSubscription,
+  type SubscriptionChange,
+  type SubscriptionFacts,
+  subscriptionChange,
+} from './subscription.ts';
 
-/** What audit entries call the provider. */
+/** The provider's name in audit entries. */
 const ACTOR = 'Stripe';
 
 /**
- * Of all that meet, one writes and the others ask again: a burst of events about one customer is
- * ten, and each may lose to every other once.
+ * Of concurrent synchronizations one writes and the others try again: a burst is about ten events
+ * of one customer, and each may lose to every other once.
  */
 const TRIES = 24;
-/** Times a random share and the number of tries, so that those who met do not meet again. */
+/** Times the number of tries and a random factor, so that the same ones do not collide again. */
 const PAUSE_MS = 40;
 
-type Asked = Pick<AccountDocument, '_id' | 'name' | 'plan' | 'state' | 'billing'>;
+type SyncedAccount = Pick<AccountDocument, '_id' | 'name' | 'plan' | 'state' | 'billing'>;
 
 export interface Sync {
   /**
-   * Resolves when the account is what the provider says now. Throws ApiError `unavailable` or
-   * `conflict` (see Payments).
+   * Resolves when the account matches the provider. Throws ApiError `unavailable` or `conflict`
+   * (see Payments).
    */
   account(accountId: string): Promise<void>;
-  /** The same for the account of a customer; false when there is none. */
+  /** The same for the account of a customer. Returns false when no account has this customer. */
   customer(customer: string): Promise<boolean>;
 }
 
@@ -40,26 +45,26 @@ interface SyncDeps {
   log: Log;
 }
 
-/**
- * A state that the provider did not give is the operator's: an account that is `paused` so stays
- * it, whatever is paid.
- */
+/** `paused` by the operator and not by the provider: no payment resumes the account. */
 const pausedByOperator: Document = {
   $and: [{ $eq: ['$state', 'paused'] }, { $ne: ['$billing.state', 'paused'] }],
 };
 
-/**
- * The change of the document, by the server's clock; it must find the revision that was read before
- * the provider was asked.
- */
-function changeOf({ subscription, state, plan, period, cancelAtPeriodEnd }: Taken): Document[] {
+/** The update of the account, by the server's clock. */
+function updateOf({
+  subscription,
+  state,
+  plan,
+  period,
+  cancelAtPeriodEnd,
+}: SubscriptionChange): Document[] {
   const after = { $cond: [pausedByOperator, '$state', state ?? '$state'] };
   return [
     {
       $set: {
         ...(plan !== undefined && { plan: { $literal: plan } }),
         state: after,
-        // The grace runs from the first word of it.
+        // The grace period starts when the state is first stored.
         pastDueSince: {
           $cond: [
             { $eq: [after, 'past_due'] },
@@ -72,15 +77,15 @@ function changeOf({ subscription, state, plan, period, cancelAtPeriodEnd }: Take
         'billing.periodStart': period?.start ?? '$$REMOVE',
         'billing.periodEnd': period?.end ?? '$$REMOVE',
         'billing.cancelAtPeriodEnd': cancelAtPeriodEnd,
-        // Whoever still is on the way to paying is asked about again.
+        // A pending checkout is synchronized again.
         'billing.checkoutAt': state === undefined ? '$billing.checkoutAt' : '$$REMOVE',
       },
     },
-    ...ASKED,
+    ...MARK_SYNCED,
   ];
 }
 
-const ASKED: Document[] = [
+const MARK_SYNCED: Document[] = [
   {
     $set: {
       'billing.revision': { $add: ['$billing.revision', 1] },
@@ -90,23 +95,30 @@ const ASKED: Document[] = [
   },
 ];
 
-const SEEN = { name: 1, plan: 1, state: 1, billing: 1 } as const;
+const PROJECTION = { name: 1, plan: 1, state: 1, billing: 1 } as const;
+
+const PROBLEMS: Record<SubscriptionChange['problems'][number]['what'], string> = {
+  'unknown status': 'a subscription has an unknown status: the state of the account is unchanged',
+  'price without a plan':
+    'a subscription has a price without a plan: the plan of the account is unchanged',
+};
 
 export function createSync({ store, payments, prices, audit, log }: SyncDeps): Sync {
   const { accounts, limits } = store;
 
-  async function write(before: Asked, change: Document[]): Promise<Asked | null> {
+  /** Null when another process wrote since `before` was read. */
+  async function write(before: SyncedAccount, change: Document[]): Promise<SyncedAccount | null> {
     const filter = { _id: before._id, 'billing.revision': before.billing!.revision };
     return store.limited(
       accounts.findOneAndUpdate(filter, change, {
         returnDocument: 'after',
-        projection: SEEN,
+        projection: PROJECTION,
         ...limits,
-      }) as Promise<Asked | null>,
+      }) as Promise<SyncedAccount | null>,
     );
   }
 
-  async function noteChanges(before: Asked, after: Asked): Promise<void> {
+  async function noteChanges(before: SyncedAccount, after: SyncedAccount): Promise<void> {
     for (const field of ['plan', 'state'] as const) {
       if (before[field] === after[field]) continue;
       const details = { before: before[field], after: after[field] };
@@ -117,37 +129,37 @@ export function createSync({ store, payments, prices, audit, log }: SyncDeps): S
     }
   }
 
-  /** With a wrong secret key nobody is known: that must not end what everybody has paid. */
-  async function subscriptionsOf({ _id: accountId, billing }: Asked): Promise<SubscriptionFacts[]> {
+  /** With a wrong secret key every customer is unknown; that must not end paid subscriptions. */
+  async function subscriptionsOf({
+    _id: accountId,
+    billing,
+  }: SyncedAccount): Promise<SubscriptionFacts[]> {
     try {
       return await payments.subscriptionsOf(billing!.customer);
     } catch (error) {
       if (!(error instanceof UnknownCustomer)) throw error;
       log.error(
         { accountId, customer: billing!.customer },
-        'the payment provider does not know a customer; the account keeps what it had',
+        'a customer is unknown to the payment provider: plan and state are unchanged',
       );
       return [];
     }
   }
 
-  /** False when another answer was written since the account was read. */
-  async function once(before: Asked): Promise<boolean> {
+  /** False when another process wrote since the account was read. */
+  async function trySync(before: SyncedAccount): Promise<boolean> {
     const { _id: accountId, billing } = before;
-    const about = {
+    const context = {
       accountId,
       before: { subscription: billing!.subscription, state: billing!.state },
       plans: prices.plans,
     };
-    const found = relevant(await subscriptionsOf(before), about);
-    if (!found) return (await write(before, ASKED)) !== null;
-    const answer = taken(found, about);
-    for (const { what, value } of answer.problems)
-      log.error(
-        { accountId, subscription: found.id, value },
-        `a subscription has ${what}; the account keeps what it had`,
-      );
-    const after = await write(before, changeOf(answer));
+    const found = relevantSubscription(await subscriptionsOf(before), context);
+    if (!found) return (await write(before, MARK_SYNCED)) !== null;
+    const change = subscriptionChange(found, context);
+    for (const { what, value } of change.problems)
+      log.error({ accountId, subscription: found.id, value }, PROBLEMS[what]);
+    const after = await write(before, updateOf(change));
     if (after) await noteChanges(before, after);
     return after !== null;
   }
@@ -155,22 +167,22 @@ export function createSync({ store, payments, prices, audit, log }: SyncDeps): S
   async function account(accountId: string): Promise<void> {
     for (let tries = 0; tries < TRIES; tries += 1) {
       const before = await store.limited(
-        accounts.findOne<Asked>({ _id: accountId }, { projection: SEEN, ...limits }),
+        accounts.findOne<SyncedAccount>({ _id: accountId }, { projection: PROJECTION, ...limits }),
       );
       if (!before?.billing) return;
-      if (await once(before)) return;
+      if (await trySync(before)) return;
       await sleep(PAUSE_MS * tries * Math.random());
     }
     throw new ApiError(
       'unavailable',
-      'The account is being changed by many at once. Try again in a minute.',
+      'Too many concurrent changes to this account. Try again in a minute.',
       { retryAfterS: 60 },
     );
   }
 
-  async function customer(name: string): Promise<boolean> {
+  async function customer(id: string): Promise<boolean> {
     const found = await store.limited(
-      accounts.findOne({ 'billing.customer': name }, { projection: { _id: 1 }, ...limits }),
+      accounts.findOne({ 'billing.customer': id }, { projection: { _id: 1 }, ...limits }),
     );
     if (found) await account(found._id);
     return found !== null;

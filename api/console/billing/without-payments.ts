@@ -1,26 +1,26 @@
-// Billing without a payment provider: the modes in which nobody pays here, because all is active or
-// because the operator sets plan and state.
+// Billing without a payment provider: every account is active (`none`), or the operator sets plan
+// and state (`manual`).
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Billing } from './billing.ts';
-import { billedAccount, billingOverview, type OverviewOf } from './overview.ts';
+import { billedAccount, billingOverview, type OverviewOptions } from './overview.ts';
 
 const MESSAGES = {
-  none: 'Nothing is paid for on this installation: every account is served.',
-  manual: 'Plans are set by who runs this installation. Ask them for another.',
+  none: 'Billing is turned off on this installation. Every account is active.',
+  manual: 'Your administrator manages this plan. Contact them to change it.',
 };
 
 export function billingWithoutPayments(
   store: Store,
-  of: OverviewOf & { mode: 'none' | 'manual' },
+  options: OverviewOptions & { mode: 'none' | 'manual' },
 ): Billing {
-  const refuse = async () => {
-    throw new ApiError('conflict', MESSAGES[of.mode]);
+  const notAvailable = async () => {
+    throw new ApiError('conflict', MESSAGES[options.mode]);
   };
   return {
-    mode: of.mode,
-    show: async accountId => billingOverview(await billedAccount(store, accountId), of),
-    checkout: refuse,
-    portal: refuse,
+    mode: options.mode,
+    show: async accountId => billingOverview(await billedAccount(store, accountId), options),
+    checkout: notAvailable,
+    portal: notAvailable,
   };
 }

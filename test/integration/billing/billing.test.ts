@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { complete } from '../../../api/api.ts';
 import { readApiConfig } from '../../../api/config.ts';
-import { stripePayments } from '../../../api/console/billing/stripe.ts';
+import { StripePayments } from '../../../api/console/billing/stripe.ts';
 import { silentLog } from '../../../common/log.ts';
 import {
   type BillingFixture,
@@ -37,7 +37,7 @@ describe('billing by Stripe', () => {
   });
   after(() => fixture.stop());
 
-  it('shows what each plan is called and costs, and which is the account’s', async () => {
+  it('shows the title and price of each plan, and marks the current one', async () => {
     const { owner, id } = await fixture.customer('starter');
     const shown = await owner.good<Shown>('GET', `/accounts/${id}/billing`);
     expect(shown).to.include({ mode: 'stripe', notice: null, canManage: false });
@@ -60,11 +60,11 @@ describe('billing by Stripe', () => {
     expect(scale).to.include({ name: 'scale', sold: false });
   });
 
-  it('leads to a checkout that knows the account, the price and the way back', async () => {
+  it('opens a checkout for the account and the price', async () => {
     const { checkout, id } = await fixture.customer();
-    const open = fixture.stripe.world.checkouts.length;
+    const before = fixture.stripe.world.checkouts.length;
     const url = await checkout('growth');
-    expect(fixture.stripe.world.checkouts.slice(open)).to.have.length(1);
+    expect(fixture.stripe.world.checkouts.slice(before)).to.have.length(1);
     expect(fixture.stripe.world.checkouts.at(-1)).to.deep.include({
       url,
       price: PRICES.growth,
@@ -72,7 +72,7 @@ describe('billing by Stripe', () => {
     });
   });
 
-  it('closes the checkout before, so that nobody buys twice', async () => {
+  it('expires the previous checkout, so that no plan is bought twice', async () => {
     const { checkout } = await fixture.customer();
     const before = await checkout('starter');
     const after = await checkout('growth');
@@ -81,7 +81,7 @@ describe('billing by Stripe', () => {
     await fixture.deliverAll();
   });
 
-  it('makes one customer when two people go to pay at once', async () => {
+  it('creates one customer for two concurrent checkouts', async () => {
     const { id, owner, read } = await fixture.customer();
     const other = await fixture.person({ role: 'billing', account: id });
     const customers = fixture.stripe.world.customers.size;
@@ -97,7 +97,7 @@ describe('billing by Stripe', () => {
     );
   });
 
-  it('makes another customer in place of one that Stripe does not know any more', async () => {
+  it('creates a new customer when Stripe no longer has the stored one', async () => {
     const { id, owner, checkout, buys, read } = await fixture.customer();
     await checkout('starter');
     const { customer: lost } = (await read()).billing!;
@@ -110,7 +110,7 @@ describe('billing by Stripe', () => {
     expect((await read()).billing!.customer).to.not.equal(lost);
   });
 
-  it('shows who comes back from paying the new plan before any event has come', async () => {
+  it('shows the new plan after the payment, before its event arrives', async () => {
     const { checkout, id, owner, read } = await fixture.customer();
     fixture.stripe.world.pay(await checkout('growth'));
     await fixture.store.accounts.updateOne(
@@ -126,7 +126,7 @@ describe('billing by Stripe', () => {
     await fixture.deliverAll();
   });
 
-  it('leads to the portal once there is a customer', async () => {
+  it('opens the portal for an account with a customer', async () => {
     const { id, owner, buys, read } = await fixture.customer();
     const early = await owner.call('POST', `/accounts/${id}/billing/portal`);
     expect(early.status).to.equal(409);
@@ -139,28 +139,28 @@ describe('billing by Stripe', () => {
     expect((await owner.good<Shown>('GET', `/accounts/${id}/billing`)).canManage).to.equal(true);
   });
 
-  for (const [what, plan, status, words] of [
-    ['a plan that is not sold', 'scale', 400, 'starter, growth'],
-    ['the plan that the account has', 'starter', 409, 'has this plan already'],
+  for (const [what, plan, status, message] of [
+    ['a plan that is not for sale', 'scale', 400, 'starter, growth'],
+    ['the current plan', 'starter', 409, 'already on this plan'],
   ] as const)
-    it(`refuses a checkout of ${what}`, async () => {
+    it(`rejects a checkout of ${what}`, async () => {
       const { id, owner, buys } = await fixture.customer();
       await buys('starter');
       const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan });
       expect(answer.status).to.equal(status);
-      expect(answer.error().message).to.include(words);
+      expect(answer.error().message).to.include(message);
     });
 
-  it('refuses a change of the plan while a payment is open', async () => {
+  it('rejects a change of the plan while a payment is open', async () => {
     const { id, owner, buys } = await fixture.customer();
     fixture.stripe.world.becomes(await buys('starter'), 'unpaid');
     await fixture.deliverAll();
     const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' });
     expect(answer.status).to.equal(409);
-    expect(answer.error().message).to.include('Pay it first');
+    expect(answer.error().message).to.include('Pay the open invoice');
   });
 
-  it('sells nothing to an account that the operator has suspended', async () => {
+  it('rejects a checkout of a suspended account', async () => {
     const { id, owner, name } = await fixture.customer();
     await fixture.accounts.setAccount(name, { state: 'paused' });
     const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' });
@@ -168,7 +168,7 @@ describe('billing by Stripe', () => {
     expect(answer.error().message).to.include('suspended');
   });
 
-  it('says so when Stripe does not answer, and remembers nothing of the try', async () => {
+  it('responds 503 and stores nothing when Stripe does not respond', async () => {
     const { id, owner, read } = await fixture.customer();
     fixture.stripe.trouble = 'cut';
     const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' });
@@ -177,7 +177,7 @@ describe('billing by Stripe', () => {
     expect(await read()).to.not.have.property('billing');
   });
 
-  it('shows no word of Stripe’s about a secret key that it does not take', async () => {
+  it('does not show Stripe’s message about an invalid secret key', async () => {
     const { id, owner } = await fixture.customer();
     fixture.stripe.trouble = 'unauthorized';
     const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' });
@@ -185,7 +185,7 @@ describe('billing by Stripe', () => {
     expect(answer.body.toString()).to.not.include('sk_');
   });
 
-  it('lets owners and who keeps the books pay, and nobody else', async () => {
+  it('allows payments by owners and the billing role only', async () => {
     const { id } = await fixture.customer();
     for (const [role, reads, pays] of [
       ['owner', 200, 200],
@@ -203,7 +203,7 @@ describe('billing by Stripe', () => {
     }
   });
 
-  it('keeps in mind who went to pay', async () => {
+  it('adds audit entries for a checkout and for the portal', async () => {
     const { id, owner, checkout } = await fixture.customer();
     await checkout('growth');
     await owner.good('POST', `/accounts/${id}/billing/portal`);
@@ -218,7 +218,7 @@ describe('billing by Stripe', () => {
   });
 });
 
-describe('billing by Stripe that is away from the start', () => {
+describe('billing by Stripe that is unavailable from the start', () => {
   let fixture: BillingFixture;
   before(async () => {
     fixture = await billingFixture();
@@ -226,10 +226,10 @@ describe('billing by Stripe that is away from the start', () => {
   });
   after(() => fixture.stop());
 
-  it('shows plan and state without prices, and says why', async () => {
+  it('shows plan and state without prices, and a notice', async () => {
     const { id, owner } = await fixture.customer('starter');
     const shown = await owner.good<Shown>('GET', `/accounts/${id}/billing`);
-    expect(shown.notice).to.include('does not answer');
+    expect(shown.notice).to.include('not responding');
     expect(shown.plans.find(({ current }) => current)).to.include({
       name: 'starter',
       price: null,
@@ -239,7 +239,7 @@ describe('billing by Stripe that is away from the start', () => {
 });
 
 describe('a call to Stripe', () => {
-  it('is given up when nothing is answered, after two more tries', async () => {
+  it('fails after two retries when Stripe does not respond', async () => {
     const stripe = await stripeFake();
     try {
       stripe.trouble = 'silent';
@@ -249,12 +249,10 @@ describe('a call to Stripe', () => {
         apiUrl: stripe.url,
         callMs: 50,
       };
-      const error = await stripePayments(access, silentLog)
-        .subscriptionsOf('cus_1')
-        .then(
-          () => expect.fail('it was answered'),
-          (thrown: unknown) => thrown,
-        );
+      const error = await new StripePayments(access, silentLog).subscriptionsOf('cus_1').then(
+        () => expect.fail('the call succeeded'),
+        (thrown: unknown) => thrown,
+      );
       expect(error).to.include({ code: 'unavailable', status: 503 });
       expect(stripe.calls).to.have.length(3);
     } finally {
@@ -264,22 +262,22 @@ describe('a call to Stripe', () => {
 });
 
 describe('an installation without payments', () => {
-  for (const [mode, state, refused] of [
+  for (const [mode, state, rejected] of [
     ['none', 'canceled', false],
     ['none', 'unpaid', false],
     ['manual', 'canceled', true],
   ] as const)
-    it(`${refused ? 'refuses' : 'serves'} an account that is ${state} in the mode ${mode}`, async () => {
+    it(`${rejected ? 'rejects' : 'allows'} renders of a ${state} account in the mode ${mode}`, async () => {
       const fixture: ConsoleFixture = await consoleFixture({
         workers: 0,
         env: { PRESSROOM_BILLING: mode, PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '100ms' },
       });
       try {
         await fixture.store.accounts.updateOne({ _id: fixture.accountId }, { $set: { state } });
-        // Nobody works here: what was let in waits for a worker in vain.
+        // Without workers, an admitted render fails in the queue.
         const { code, reason } = await fixture.refusal({ html: '<p>x</p>' });
         expect({ code, reason }).to.deep.equal(
-          refused
+          rejected
             ? { code: 'subscription_inactive', reason: undefined }
             : { code: 'render_failed', reason: 'no_worker' },
         );
@@ -301,7 +299,7 @@ describe('an installation without payments', () => {
       }
     });
 
-  it('refuses a state in the mode none, where it would decide nothing', async () => {
+  it('rejects a change of the state in the mode none, where it has no effect', async () => {
     const fixture = await consoleFixture({ workers: 0, env: { PRESSROOM_BILLING: 'none' } });
     try {
       const operator = await fixture.person({ operator: true });
@@ -315,7 +313,7 @@ describe('an installation without payments', () => {
     }
   });
 
-  it('lets the operator decide again who had a subscription before the mode was changed', async () => {
+  it('allows changes by the operator after the mode changed from stripe to manual', async () => {
     const fixture = await consoleFixture({ workers: 0 });
     try {
       const billing = {
@@ -340,7 +338,7 @@ describe('an installation without payments', () => {
     }
   });
 
-  it('does not start with Stripe half configured', () => {
+  it('does not start with an incomplete Stripe configuration', () => {
     const env = {
       MONGODB_URI: 'mongodb://x',
       PRESSROOM_PEPPER: 'x'.repeat(16),
@@ -359,7 +357,7 @@ describe('an installation without payments', () => {
       /PRESSROOM_STRIPE_SECRET_KEY is missing\n.*PRESSROOM_STRIPE_WEBHOOK_SECRET is missing\n.*PRESSROOM_STRIPE_PRICES is missing\n.*needs the dashboard/,
     );
     expect(started({ PRESSROOM_STRIPE_PRICES: 'gold=price_1' })).to.throw(
-      'PRESSROOM_STRIPE_PRICES: `gold=price_1` is wrong',
+      'PRESSROOM_STRIPE_PRICES: `gold=price_1` is invalid',
     );
   });
 });

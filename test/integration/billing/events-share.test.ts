@@ -7,15 +7,15 @@ import { type HttpFixture, httpFixture } from '../../support/http-fixture.ts';
 import { type LeaseFixture, leaseFixture } from '../../support/lease-fixture.ts';
 
 const LARGEST = 2 ** 20;
-/** Three quarters of the whole. */
-const OF_ONE = (EVENTS_BUDGET_BYTES * 3) / 4 / (LARGEST * HELD_PER_BODY_BYTE);
+/** Bodies in the share of one address: three quarters of the budget. */
+const BODIES_OF_ONE_ADDRESS = (EVENTS_BUDGET_BYTES * 3) / 4 / (LARGEST * HELD_PER_BODY_BYTE);
 
-describe('events of the payment provider', () => {
+describe('the webhook of the payment provider', () => {
   let fixture: LeaseFixture;
   let http: HttpFixture;
   before(async () => {
     fixture = await leaseFixture();
-    const payments = { readEvent: async () => ({ id: 'evt_1', type: 'a kind of no interest' }) };
+    const payments = { readEvent: async () => ({ id: 'evt_1', type: 'an ignored type' }) };
     const sync = { customer: async () => false };
     const handle = paymentEvents({
       payments,
@@ -37,11 +37,11 @@ describe('events of the payment provider', () => {
     await fixture?.close();
   });
 
-  it('leave a quarter of their memory to other addresses', async () => {
+  it('keeps a quarter of its memory for other addresses', async () => {
     const head = (from: string, bytes: number) =>
       `POST /event HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
-    // Each misses its last byte.
-    for (let count = 0; count < OF_ONE; count++) {
+    // The last byte of each body is missing.
+    for (let count = 0; count < BODIES_OF_ONE_ADDRESS; count++) {
       const { send } = await http.open();
       send(head('192.0.2.1', LARGEST));
       send(Buffer.alloc(LARGEST - 1, ' '));
@@ -49,9 +49,9 @@ describe('events of the payment provider', () => {
     const [more, other] = [await http.open(), await http.open()];
     more.send(head('192.0.2.1', LARGEST));
     more.send(Buffer.alloc(LARGEST, ' '));
-    const refused = await more.answer();
-    expect(refused.status).to.equal(503);
-    expect(refused.headers['retry-after']).to.equal('5');
+    const rejected = await more.answer();
+    expect(rejected.status).to.equal(503);
+    expect(rejected.headers['retry-after']).to.equal('5');
     other.send(`${head('192.0.2.2', 2)}{}`);
     expect((await other.answer()).status).to.equal(200);
   });

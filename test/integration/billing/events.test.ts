@@ -10,7 +10,7 @@ import type { FakeSubscription } from '../../support/servers/stripe-world.ts';
 
 const nowS = () => Math.floor(Date.now() / 1_000);
 
-describe('events of the payment provider', () => {
+describe('the webhook of the payment provider', () => {
   let fixture: BillingFixture;
   let customer: Customer;
   let subscription: FakeSubscription;
@@ -33,24 +33,24 @@ describe('events of the payment provider', () => {
       ? Rest
       : never
   ) => fixture.stripe.deliver(fixture.api.port(), ...of);
-  const eventsOf = (what: () => void) => {
-    what();
+  const eventsOf = (change: () => void) => {
+    change();
     return fixture.stripe.world.takeEvents();
   };
   const state = async () => (await customer.read()).state;
-  const asked = () => fixture.stripe.calls.filter(call => call === 'GET /v1/subscriptions').length;
+  const reads = () => fixture.stripe.calls.filter(call => call === 'GET /v1/subscriptions').length;
 
-  it('change nothing when they come a second time, and are answered as the first', async () => {
+  it('responds 200 to a repeated event without reading the subscription again', async () => {
     const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
     expect((await deliver(event!)).status).to.equal(200);
     const { billing } = await customer.read();
-    expect(asked()).to.equal(1);
+    expect(reads()).to.equal(1);
     expect((await deliver(event!)).status).to.equal(200);
-    expect(asked()).to.equal(1);
+    expect(reads()).to.equal(1);
     expect((await customer.read()).billing!.revision).to.equal(billing!.revision);
   });
 
-  it('lead to the newest state in whatever order they come', async () => {
+  it('stores the newest state whatever the order of the events', async () => {
     const events = [
       ...eventsOf(() => fixture.stripe.world.becomes(subscription, 'past_due')),
       ...eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid')),
@@ -62,42 +62,42 @@ describe('events of the payment provider', () => {
     }
   });
 
-  it('do not let an older answer of the provider replace a newer one', async () => {
+  it('does not replace a newer state with an older response of the provider', async () => {
     const [older] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
     const late = Promise.withResolvers<void>();
-    const made = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
     let first = true;
     fixture.stripe.beforeAnswer = call => {
       if (call !== 'GET /v1/subscriptions' || !first) return;
       first = false;
-      made.resolve();
+      sent.resolve();
       return late.promise;
     };
     const slow = deliver(older!);
-    await made.promise; // the answer says unpaid, and is on its way
+    await sent.promise; // the response has the status unpaid, and is delayed
     const [newer] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'active'));
     expect((await deliver(newer!)).status).to.equal(200);
     late.resolve();
     expect((await slow).status).to.equal(200);
     expect(await state()).to.equal('active');
-    expect(asked()).to.equal(3); // the slow one asked once more
+    expect(reads()).to.equal(3); // the slow one read again
   });
 
-  it('are all taken when many come at once', async () => {
+  it('handles concurrent events of one customer', async () => {
     const events = Array.from({ length: 5 }, () =>
       eventsOf(() => fixture.stripe.world.becomes(subscription, 'past_due')),
     ).flat();
     const answers = await Promise.all(events.map(event => deliver(event)));
     expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
     expect(await state()).to.equal('past_due');
-    const told = await fixture.store.console.audit.countDocuments({
+    const entries = await fixture.store.console.audit.countDocuments({
       account: customer.id,
       action: 'billing.state_changed',
     });
-    expect(told).to.equal(1);
+    expect(entries).to.equal(1);
   });
 
-  it('are not lost when the process ends between the account’s write and the event’s', async () => {
+  it('handles a resent event when the process ended before the event was stored', async () => {
     const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
     const { collectionName } = fixture.store.console.billingEvents;
     const command = (validator: object) =>
@@ -121,7 +121,7 @@ describe('events of the payment provider', () => {
     ).to.equal(1);
   });
 
-  it('are answered 503 and not remembered while the provider is away, so that they are sent again', async () => {
+  it('responds 503 while the provider is unavailable, and handles the resent event', async () => {
     const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
     fixture.stripe.trouble = 'cut';
     const answer = await deliver(event!);
@@ -133,7 +133,7 @@ describe('events of the payment provider', () => {
     expect(await state()).to.equal('unpaid');
   });
 
-  it('of customers that are nobody’s, and of other kinds, are answered 200', async () => {
+  it('responds 200 to events of unknown customers and of other types', async () => {
     const stranger = fixture.stripe.world.createCustomer({});
     for (const event of eventsOf(() =>
       fixture.stripe.world.subscribe(stranger.id, 'price_of_something_else', {}),
@@ -147,10 +147,10 @@ describe('events of the payment provider', () => {
       data: { object: { id: 'po_1' } },
     };
     expect((await deliver(payout)).status).to.equal(200);
-    expect(asked()).to.equal(0);
+    expect(reads()).to.equal(0);
   });
 
-  it('of something else that the customer bought change nothing', async () => {
+  it('ignores another product that the customer bought', async () => {
     for (const event of eventsOf(() =>
       fixture.stripe.world.subscribe(
         subscription.customer,
@@ -163,13 +163,13 @@ describe('events of the payment provider', () => {
     expect(await customer.read()).to.include({ state: 'active', plan: 'starter' });
   });
 
-  it('with a status that nobody knows keep the last known state', async () => {
+  it('keeps the state for an unknown status', async () => {
     for (const event of eventsOf(() => fixture.stripe.world.becomes(subscription, 'dormant')))
       expect((await deliver(event)).status).to.equal(200);
     expect(await state()).to.equal('active');
   });
 
-  it('with a price that nobody knows keep the plan', async () => {
+  it('keeps the plan for an unknown price', async () => {
     for (const event of eventsOf(() =>
       fixture.stripe.world.changePrice(subscription, 'price_forgotten'),
     ))
@@ -177,14 +177,14 @@ describe('events of the payment provider', () => {
     expect(await customer.read()).to.include({ state: 'active', plan: 'starter' });
   });
 
-  it('change nothing when Stripe suddenly knows nobody, as with the key of another company', async () => {
+  it('keeps state and plan when the customer is unknown to Stripe, as with a wrong secret key', async () => {
     const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'active'));
     fixture.stripe.world.customers.delete(subscription.customer);
     expect((await deliver(event!)).status).to.equal(200);
     expect(await customer.read()).to.include({ state: 'active', plan: 'starter' });
   });
 
-  it('leave an account paused that the operator has suspended', async () => {
+  it('does not resume an account that the operator has suspended', async () => {
     await fixture.accounts.setAccount(customer.name, { state: 'paused' });
     for (const event of eventsOf(() => fixture.stripe.world.becomes(subscription, 'active')))
       expect((await deliver(event)).status).to.equal(200);
@@ -193,12 +193,12 @@ describe('events of the payment provider', () => {
     expect(await state()).to.equal('active');
   });
 
-  it('let the operator decide nothing while there is a subscription, and leave alone what is decided after its end', async () => {
-    const refused = await fixture.accounts.setAccount(customer.name, { plan: 'scale' }).then(
-      () => expect.fail('it was changed'),
-      (error: { code: string }) => error,
+  it('rejects changes by the operator during a subscription, and keeps those made after its end', async () => {
+    const error = await fixture.accounts.setAccount(customer.name, { plan: 'scale' }).then(
+      () => expect.fail('the plan was changed'),
+      (thrown: { code: string }) => thrown,
     );
-    expect(refused).to.include({ code: 'conflict' });
+    expect(error).to.include({ code: 'conflict' });
     for (const event of eventsOf(() => fixture.stripe.world.ends(subscription)))
       expect((await deliver(event)).status).to.equal(200);
     await fixture.accounts.setAccount(customer.name, { plan: 'scale', state: 'active' });
@@ -207,7 +207,7 @@ describe('events of the payment provider', () => {
     expect(await customer.read()).to.include({ plan: 'scale', state: 'active' });
   });
 
-  it('make an account that was suspended meanwhile what they told, once it is resumed', async () => {
+  it('applies the state of a suspended account’s subscription when the account is resumed', async () => {
     await fixture.accounts.setAccount(customer.name, { state: 'paused' });
     for (const event of eventsOf(() => fixture.stripe.world.ends(subscription)))
       expect((await deliver(event)).status).to.equal(200);
@@ -216,30 +216,32 @@ describe('events of the payment provider', () => {
     expect(await state()).to.equal('canceled');
   });
 
-  describe('of a doubtful sender are refused with one sentence that does not tell why:', () => {
-    const [refused, what] = [400, 'The signature of the event is not valid.'];
+  describe('rejects with the same message', () => {
+    const message = 'The signature of the event is invalid.';
     const unpaid = () => eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'))[0]!;
-    const check = async (answer: Awaited<ReturnType<typeof deliver>>) => {
-      expect(answer.status).to.equal(refused);
-      expect(answer.error()).to.include({ code: 'validation_error', message: what });
+    const expectRejected = async (answer: Awaited<ReturnType<typeof deliver>>) => {
+      expect(answer.status).to.equal(400);
+      expect(answer.error()).to.include({ code: 'validation_error', message });
       expect(await state()).to.equal('active');
-      expect(asked()).to.equal(0);
+      expect(reads()).to.equal(0);
     };
 
-    it('another secret', async () =>
-      check(await deliver(unpaid(), { secret: 'whsec_of_somebody_else' })));
+    it('an event signed with another secret', async () =>
+      expectRejected(await deliver(unpaid(), { secret: 'whsec_of_another_account' })));
 
-    it('a time six minutes ago', async () =>
-      check(await deliver(unpaid(), { timestamp: nowS() - 360 })));
+    it('an event signed six minutes ago', async () =>
+      expectRejected(await deliver(unpaid(), { timestamp: nowS() - 360 })));
 
-    it('a body that is not the signed one', async () => {
+    it('a body that differs from the signed one', async () => {
       const event = unpaid();
-      await check(await deliver(event, { body: JSON.stringify({ ...event, id: 'evt_other' }) }));
+      await expectRejected(
+        await deliver(event, { body: JSON.stringify({ ...event, id: 'evt_other' }) }),
+      );
     });
 
-    it('no signature', async () => {
+    it('an event without a signature', async () => {
       const body = JSON.stringify(unpaid());
-      await check(
+      await expectRejected(
         await httpCall(
           fixture.api.port(),
           'POST',
@@ -250,23 +252,24 @@ describe('events of the payment provider', () => {
       );
     });
 
-    it('a signed body that is no event', async () => check(await deliver('nothing' as never)));
+    it('a signed body that is not an event', async () =>
+      expectRejected(await deliver('nothing' as never)));
   });
 
-  it('are taken four minutes late', async () => {
+  it('accepts an event signed four minutes ago', async () => {
     const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
     expect((await deliver(event!, { timestamp: nowS() - 240 })).status).to.equal(200);
     expect(await state()).to.equal('unpaid');
   });
 
-  it('larger than the limit are refused without being read to their end', async () => {
+  it('rejects an event larger than the limit before reading it to the end', async () => {
     const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
     const answer = await deliver(event!, { body: 'x'.repeat(2 ** 20 + 1) });
     expect(answer.status).to.equal(400);
     expect(answer.error()).to.include({ code: 'payload_too_large' });
   });
 
-  it('are read by this path alone and by this method alone', async () => {
+  it('responds 405 to GET', async () => {
     expect((await httpCall(fixture.api.port(), 'GET', WEBHOOK_PATH)).status).to.equal(405);
   });
 });

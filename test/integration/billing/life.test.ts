@@ -8,7 +8,7 @@ import {
 import { renderCall } from '../../support/http-call.ts';
 import type { FakeSubscription } from '../../support/servers/stripe-world.ts';
 
-describe('the life of a subscription', () => {
+describe('the lifecycle of a subscription', () => {
   let fixture: BillingFixture;
   let customer: Customer;
   let subscription: FakeSubscription;
@@ -19,8 +19,8 @@ describe('the life of a subscription', () => {
   after(() => fixture.stop());
 
   const render = () => renderCall(fixture.api.port(), customer.key, { html: '<p>paid</p>' });
-  const happens = async (what: () => void) => {
-    what();
+  const change = async (apply: () => void) => {
+    apply();
     await fixture.deliverAll();
   };
   const state = async () => {
@@ -28,7 +28,7 @@ describe('the life of a subscription', () => {
     return `${plan} ${state}`;
   };
 
-  it('begins with a customer made once and a plan bought', async () => {
+  it('starts with one new customer and the purchased plan', async () => {
     expect((await render()).status).to.equal(200);
     subscription = await customer.buys('starter');
     expect(await state()).to.equal('starter active');
@@ -41,7 +41,7 @@ describe('the life of a subscription', () => {
     expect(fixture.stripe.calls.filter(call => call === 'POST /v1/customers')).to.have.length(1);
   });
 
-  it('goes on with another price: the plan is that one’s', async () => {
+  it('changes the plan with its price', async () => {
     const page = new URL(await customer.checkout('growth'));
     expect(page.searchParams.get('flow_data[type]')).to.equal('subscription_update_confirm');
     expect(page.searchParams.get('flow_data[subscription_update_confirm][subscription]')).to.equal(
@@ -50,15 +50,15 @@ describe('the life of a subscription', () => {
     expect(
       page.searchParams.get('flow_data[subscription_update_confirm][items][0][price]'),
     ).to.equal(PRICES.growth);
-    await happens(() => fixture.stripe.world.changePrice(subscription, PRICES.growth));
+    await change(() => fixture.stripe.world.changePrice(subscription, PRICES.growth));
     expect(await state()).to.equal('growth active');
     expect(
       (await customer.owner.good<{ plan: string }>('GET', `/accounts/${customer.id}/billing`)).plan,
     ).to.equal('growth');
   });
 
-  it('is still served within the grace after a payment failed', async () => {
-    await happens(() => fixture.stripe.world.becomes(subscription, 'past_due'));
+  it('allows renders in the grace period after a failed payment', async () => {
+    await change(() => fixture.stripe.world.becomes(subscription, 'past_due'));
     expect(await state()).to.equal('growth past_due');
     expect((await render()).status).to.equal(200);
     const { graceUntil } = await customer.owner.good<{ graceUntil: string }>(
@@ -70,13 +70,13 @@ describe('the life of a subscription', () => {
     ).to.equal(168 * 3600e3);
   });
 
-  it('does not prolong the grace when one more payment fails', async () => {
+  it('does not extend the grace period when another payment fails', async () => {
     const { pastDueSince } = await customer.read();
-    await happens(() => fixture.stripe.world.becomes(subscription, 'past_due'));
+    await change(() => fixture.stripe.world.becomes(subscription, 'past_due'));
     expect((await customer.read()).pastDueSince).to.deep.equal(pastDueSince);
   });
 
-  it('is refused when the grace is over', async () => {
+  it('rejects renders after the grace period', async () => {
     await fixture.store.accounts.updateOne(
       { _id: customer.id },
       { $set: { pastDueSince: new Date(Date.now() - 169 * 3600e3) } },
@@ -87,16 +87,16 @@ describe('the life of a subscription', () => {
     expect(answer.error().message).to.include('past_due').and.include('/app');
   });
 
-  it('is refused when it is unpaid, and served from the next request on when it is paid', async () => {
-    await happens(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
+  it('rejects renders while unpaid, and allows the next request after the payment', async () => {
+    await change(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
     expect((await render()).error()).to.include({ code: 'subscription_inactive' });
-    await happens(() => fixture.stripe.world.becomes(subscription, 'active'));
+    await change(() => fixture.stripe.world.becomes(subscription, 'active'));
     expect((await render()).status).to.equal(200);
     expect(await customer.read()).to.not.have.property('pastDueSince');
   });
 
-  it('is served until the end of its period when it was canceled, and refused afterwards', async () => {
-    await happens(() => fixture.stripe.world.cancelAtEnd(subscription));
+  it('allows renders until the end of the period after a cancellation, and rejects later ones', async () => {
+    await change(() => fixture.stripe.world.cancelAtEnd(subscription));
     const { cancelAtPeriodEnd, periodEnd } = await customer.owner.good<{
       cancelAtPeriodEnd: boolean;
       periodEnd: string;
@@ -106,28 +106,28 @@ describe('the life of a subscription', () => {
       periodEnd: subscription.items.data[0]!.current_period_end,
     });
     expect((await render()).status).to.equal(200);
-    await happens(() => fixture.stripe.world.ends(subscription));
+    await change(() => fixture.stripe.world.ends(subscription));
     expect(await state()).to.equal('growth canceled');
     expect((await render()).error()).to.include({ code: 'subscription_inactive' });
     expect((await customer.read()).billing).to.not.have.any.keys('periodStart', 'periodEnd');
   });
 
-  it('begins again with a new subscription of the same customer', async () => {
+  it('starts again with a new subscription of the same customer', async () => {
     const again = await customer.buys('starter');
     expect(again.customer).to.equal(subscription.customer);
     expect(await state()).to.equal('starter active');
     expect((await render()).status).to.equal(200);
   });
 
-  it('leaves an entry for each change in the account’s log of who did what, and none for what did not change', async () => {
+  it('adds one audit entry for each change of plan or state', async () => {
     const entries = await fixture.store.console.audit
       .find({ account: customer.id, actor: 'Stripe' })
       .sort({ at: 1 })
       .toArray();
-    const told = entries.map(
+    const changes = entries.map(
       ({ action, details }) => `${action} ${details!['before']} ${details!['after']}`,
     );
-    expect(told).to.deep.equal([
+    expect(changes).to.deep.equal([
       'billing.plan_changed free starter',
       'billing.plan_changed starter growth',
       'billing.state_changed active past_due',

@@ -35,8 +35,8 @@ describe('the billing period', () => {
   after(() => fixture.stop());
 
   let leases = 0;
-  /** A render that ends: its lease is there, and is settled. */
-  async function rendered(): Promise<number | undefined> {
+  /** Settles the lease of one render. Returns the usage after it. */
+  async function settleRender(): Promise<number | undefined> {
     leases += 1;
     const lease = { id: `lease ${leases}`, key: 'key', expires: new Date(Date.now() + DAY_MS) };
     await fixture.store.accounts.updateOne({ _id: customer.id }, { $push: { leases: lease } });
@@ -45,78 +45,78 @@ describe('the billing period', () => {
   const usage = async () => (await customer.read()).usage;
   const set = (fields: object) =>
     fixture.store.accounts.updateOne({ _id: customer.id }, { $set: fields });
-  /** What the account lists show: an older period counts as zero. */
+  /** The usage in the lists of accounts: an older period counts as zero. */
   const shown = async () => (await fixture.accounts.accountById(customer.id)).usage;
-  const heard = async (start: Date, end: Date) => {
+  const receivePeriod = async (start: Date, end: Date) => {
     fixture.stripe.world.setPeriod(subscription, start, end);
     await fixture.deliverAll();
   };
 
-  it('is Stripe’s where there is one', async () => {
+  it('is the period of the subscription', async () => {
     await set({ usage: { period: '2001-01', count: 41 } });
     const start = daysFromNow(-10);
-    await heard(start, daysFromNow(20));
+    await receivePeriod(start, daysFromNow(20));
     expect(await shown()).to.equal(0);
-    expect(await rendered()).to.equal(1);
+    expect(await settleRender()).to.equal(1);
     expect(await usage()).to.deep.equal({ period: dayOf(start), count: 1 });
     expect(await shown()).to.equal(1);
   });
 
-  it('begins anew at its end, and goes on counting when Stripe’s word of it comes late', async () => {
+  it('starts again at its end, and keeps counting when Stripe’s event arrives late', async () => {
     const [start, end] = [daysFromNow(-30), daysFromNow(0)];
     await set({ usage: { period: dayOf(start), count: 41 } });
-    await heard(start, end);
+    await receivePeriod(start, end);
     expect(await shown()).to.equal(0);
-    expect(await rendered()).to.equal(1);
-    expect(await rendered()).to.equal(2);
-    await heard(end, daysFromNow(30));
+    expect(await settleRender()).to.equal(1);
+    expect(await settleRender()).to.equal(2);
+    await receivePeriod(end, daysFromNow(30));
     expect(await shown()).to.equal(2);
-    expect(await rendered()).to.equal(3);
+    expect(await settleRender()).to.equal(3);
     expect(await usage()).to.deep.equal({ period: dayOf(end), count: 3 });
   });
 
-  it('counts each render once while Stripe’s word of the next one comes', async () => {
+  it('counts each render once while Stripe’s event of the next period arrives', async () => {
     const [start, end] = [daysFromNow(-30), daysFromNow(0)];
     await set({ usage: { period: dayOf(start), count: 41 } });
-    await heard(start, end);
-    const counts = Promise.all(Array.from({ length: 20 }, rendered));
-    await heard(end, daysFromNow(30));
+    await receivePeriod(start, end);
+    const counts = Promise.all(Array.from({ length: 20 }, settleRender));
+    await receivePeriod(end, daysFromNow(30));
     expect([...(await counts)].sort((one, other) => one! - other!)).to.deep.equal(
       Array.from({ length: 20 }, (_, index) => index + 1),
     );
     expect(await usage()).to.deep.equal({ period: dayOf(end), count: 20 });
   });
 
-  it('begins with Stripe’s word of it when the database’s clock is behind', async () => {
+  it('starts with Stripe’s event when the database’s clock is behind', async () => {
     const [start, next] = [daysFromNow(-30), daysFromNow(1)];
     await set({ usage: { period: dayOf(start), count: 41 } });
-    await heard(next, daysFromNow(31));
-    expect(await rendered()).to.equal(1);
+    await receivePeriod(next, daysFromNow(31));
+    expect(await settleRender()).to.equal(1);
     expect(await usage()).to.deep.equal({ period: dayOf(next), count: 1 });
   });
 
-  it('is not set back when a subscription ends', async () => {
+  it('does not move back when a subscription ends', async () => {
     fixture.stripe.world.ends(subscription);
     await fixture.deliverAll();
     await set({ usage: { period: '2999-01-15', count: 41 } });
-    expect(await rendered()).to.equal(42);
+    expect(await settleRender()).to.equal(42);
     expect(await usage()).to.deep.equal({ period: '2999-01-15', count: 42 });
   });
 
-  it('is the month again after a subscription has ended', async () => {
+  it('is the calendar month after a subscription has ended', async () => {
     await set({ usage: { period: '2001-01-15', count: 41 } });
     fixture.stripe.world.ends(subscription);
     await fixture.deliverAll();
     expect(await shown()).to.equal(0);
     const month = monthNow();
-    expect(await rendered()).to.equal(1);
+    expect(await settleRender()).to.equal(1);
     expect((await usage()).period).to.be.oneOf([month, monthNow()]);
   });
 
-  it('is the month when nothing was heard of a renewal for weeks', async () => {
+  it('is the calendar month when events of renewals are missing for weeks', async () => {
     await set({ usage: { period: '2001-01-15', count: 41 } });
-    await heard(daysFromNow(-70), daysFromNow(-40));
-    expect(await rendered()).to.equal(1);
+    await receivePeriod(daysFromNow(-70), daysFromNow(-40));
+    expect(await settleRender()).to.equal(1);
     expect((await usage()).period).to.match(/^\d{4}-\d{2}$/);
   });
 });

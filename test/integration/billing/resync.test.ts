@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readApiConfig } from '../../../api/config.ts';
 import { createResync } from '../../../api/console/billing/resync.ts';
-import { stripePayments } from '../../../api/console/billing/stripe.ts';
+import { StripePayments } from '../../../api/console/billing/stripe.ts';
 import { createSync } from '../../../api/console/billing/sync.ts';
 import { createAudit } from '../../../api/console/security/audit.ts';
 import { silentLog } from '../../../common/log.ts';
@@ -17,7 +17,7 @@ import type { FakeSubscription } from '../../support/servers/stripe-world.ts';
 
 const YESTERDAY = () => new Date(Date.now() - 25 * 3600e3);
 
-describe('the daily look at the payment provider', () => {
+describe('the daily synchronization with the payment provider', () => {
   let fixture: BillingFixture;
   let customers: { customer: Customer; subscription: FakeSubscription }[];
   before(async () => {
@@ -36,7 +36,7 @@ describe('the daily look at the payment provider', () => {
 
   const sync = () => {
     const { prices } = readApiConfig(fixture.env).billing.stripe;
-    const payments = stripePayments(
+    const payments = new StripePayments(
       { secretKey: SECRET_KEY, webhookSecret: WEBHOOK_SECRET, apiUrl: fixture.stripe.url },
       silentLog,
     );
@@ -48,13 +48,13 @@ describe('the daily look at the payment provider', () => {
       log: silentLog,
     });
   };
-  const look = (by: Parameters<typeof createResync>[0]['sync'] = sync()) =>
+  const resync = (by: Parameters<typeof createResync>[0]['sync'] = sync()) =>
     createResync({ store: fixture.store, sync: by, log: silentLog, times: { pauseMs: 0 } });
   const loseEvents = () => {
     for (const { subscription } of customers) fixture.stripe.world.becomes(subscription, 'unpaid');
     fixture.stripe.world.takeEvents();
   };
-  const isOld = () =>
+  const makeDue = () =>
     fixture.store.accounts.updateMany(
       { billing: { $exists: true } },
       { $set: { 'billing.syncedAt': YESTERDAY() } },
@@ -63,21 +63,21 @@ describe('the daily look at the payment provider', () => {
     Promise.all(customers.map(async ({ customer }) => (await customer.read()).state));
   const unpaid = ['unpaid', 'unpaid', 'unpaid', 'unpaid'];
 
-  it('mends what a lost event left wrong, once a day', async () => {
+  it('corrects an account after a lost event, once a day', async () => {
     loseEvents();
-    await isOld();
-    expect(await look().round()).to.equal(4);
+    await makeDue();
+    expect(await resync().round()).to.equal(4);
     expect(await states()).to.deep.equal(unpaid);
-    expect(await look().round()).to.equal(0);
+    expect(await resync().round()).to.equal(0);
   });
 
-  it('asks about nobody of whom something was heard today', async () => {
+  it('skips an account that was synchronized today', async () => {
     loseEvents();
-    expect(await look().round()).to.equal(0);
+    expect(await resync().round()).to.equal(0);
     expect(fixture.stripe.calls).to.deep.equal([]);
   });
 
-  it('finds a subscription of which no event ever came', async () => {
+  it('finds a subscription whose events were all lost', async () => {
     const { id, checkout, read } = await fixture.customer();
     fixture.stripe.world.pay(await checkout('growth'));
     fixture.stripe.world.takeEvents();
@@ -85,56 +85,58 @@ describe('the daily look at the payment provider', () => {
       { _id: id },
       { $set: { 'billing.syncedAt': YESTERDAY() } },
     );
-    expect(await look().round()).to.equal(1);
+    expect(await resync().round()).to.equal(1);
     expect(await read()).to.include({ plan: 'growth' });
   });
 
-  it('asks about each account once, however many processes look', async () => {
+  it('synchronizes each account once when several processes run a round', async () => {
     loseEvents();
-    await isOld();
-    const rounds = await Promise.all([look().round(), look().round(), look().round()]);
-    expect(rounds.reduce((sum, asked) => sum + asked, 0)).to.equal(4);
+    await makeDue();
+    const rounds = await Promise.all([resync().round(), resync().round(), resync().round()]);
+    expect(rounds.reduce((sum, synchronized) => sum + synchronized, 0)).to.equal(4);
     expect(fixture.stripe.calls).to.deep.equal(
       Array.from({ length: 4 }, () => 'GET /v1/subscriptions'),
     );
     expect(await states()).to.deep.equal(unpaid);
   });
 
-  it('gives up a round after three failures in a row, and leaves the accounts alone for a while', async () => {
-    await isOld();
-    const failing = { account: async () => Promise.reject(new Error('the provider is away')) };
-    expect(await look(failing).round()).to.equal(0);
-    expect(await look().round()).to.equal(1);
+  it('ends a round after three failures in a row, and keeps these accounts claimed', async () => {
+    await makeDue();
+    const failing = {
+      account: async () => Promise.reject(new Error('the provider is unavailable')),
+    };
+    expect(await resync(failing).round()).to.equal(0);
+    expect(await resync().round()).to.equal(1);
     await fixture.store.accounts.updateMany(
       { billing: { $exists: true } },
       { $set: { 'billing.claimedUntil': YESTERDAY() } },
     );
-    expect(await look().round()).to.equal(3);
+    expect(await resync().round()).to.equal(3);
   });
 
-  it('is done at the start of every API process', async () => {
+  it('runs at the start of every API process', async () => {
     loseEvents();
-    await isOld();
+    await makeDue();
     const another = await consoleFixture({ workers: 0, uri: fixture.uri, env: fixture.env });
     try {
-      // One after the other, two a second.
+      // One account at a time, two per second.
       await eventually(async () => expect(await states()).to.deep.equal(unpaid));
     } finally {
       expect(await another.stop()).to.equal(true);
     }
   });
 
-  it('ends at once with its process', async () => {
-    await isOld();
-    const resync = createResync({
+  it('stops at once with its process', async () => {
+    await makeDue();
+    const service = createResync({
       store: fixture.store,
       sync: sync(),
       log: silentLog,
       times: { pauseMs: 3600e3 },
     });
-    await resync.start();
+    await service.start();
     await eventually(() => expect(fixture.stripe.calls).to.have.length(1));
-    await resync.stop(new AbortController().signal);
+    await service.stop(new AbortController().signal);
     expect(fixture.stripe.calls).to.have.length(1);
   });
 });

@@ -1,22 +1,22 @@
 import { expect } from 'chai';
 import type { Payments } from '../../../api/console/billing/payments.ts';
-import { stripePayments } from '../../../api/console/billing/stripe.ts';
+import { StripePayments } from '../../../api/console/billing/stripe.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
 import { silentLog } from '../../../common/log.ts';
 import { type StripeMock, stripeMock } from '../../support/servers/stripe-mock.ts';
 
 const failure = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
-    () => expect.fail('it did not fail'),
+    () => expect.fail('the call succeeded'),
     error => error,
   );
 
-describe('the calls to Stripe', () => {
+describe('Stripe’s mock server', () => {
   let mock: StripeMock | undefined;
   let payments: Payments;
   before(async function () {
     mock = await stripeMock(this);
-    payments = stripePayments(
+    payments = new StripePayments(
       { secretKey: 'sk_test_123', webhookSecret: 'whsec_123', apiUrl: mock.url },
       silentLog,
     );
@@ -26,27 +26,27 @@ describe('the calls to Stripe', () => {
   const backUrl = 'https://pressroom.example/app/billing';
   const customer = 'cus_123';
   const calls: Record<string, () => Promise<unknown>> = {
-    'make a customer': () => payments.createCustomer('account001'),
-    'name a customer': () =>
+    'the creation of a customer': () => payments.createCustomer('account001'),
+    'the name of a customer': () =>
       payments.nameCustomer(customer, { name: 'Acme', email: 'ada@example.com' }),
-    'list subscriptions': () => payments.subscriptionsOf(customer),
-    'open a checkout': () =>
+    'the list of subscriptions': () => payments.subscriptionsOf(customer),
+    'a checkout': () =>
       payments.checkoutPage({ customer, accountId: 'account001', price: 'price_123', backUrl }),
-    'open the portal': () => payments.portalPage({ customer, backUrl }),
-    'open the portal for another price': () =>
+    'the portal': () => payments.portalPage({ customer, backUrl }),
+    'the portal for another price': () =>
       payments.portalPage({
         customer,
         backUrl,
         change: { subscription: 'sub_123', item: 'si_123', price: 'price_123' },
       }),
-    'read a price': () => payments.price('price_123'),
+    'the read of a price': () => payments.price('price_123'),
   };
   for (const [what, call] of Object.entries(calls))
-    it(`${what} with parameters that its description allows`, async () => {
+    it(`accepts the parameters of ${what}`, async () => {
       await call();
     });
 
-  it('are given what they read from an answer', async () => {
+  it('returns the fields that we read', async () => {
     expect(await payments.createCustomer('account001')).to.match(/^cus_/);
     const [subscription] = await payments.subscriptionsOf(customer);
     expect(subscription).to.include.keys(
@@ -63,7 +63,7 @@ describe('the calls to Stripe', () => {
     expect(await payments.price('price_123')).to.have.all.keys('title', 'amount');
   });
 
-  it('are refused with a parameter that it does not have, so that the others mean something', async () => {
+  it('rejects an unknown parameter', async () => {
     const answer = await fetch(`${mock!.url}/v1/customers`, {
       method: 'POST',
       headers: { authorization: 'Bearer sk_test_123' },
@@ -73,7 +73,7 @@ describe('the calls to Stripe', () => {
     expect(await answer.text()).to.include('Request validation');
   });
 
-  it('are refused with a value of the wrong kind, so that the others mean something', async () => {
+  it('rejects a value of the wrong type', async () => {
     const error = await failure(
       payments.portalPage({ customer, backUrl, change: { subscription: 'sub_123' } as never }),
     );

@@ -3,9 +3,9 @@ import { priceLabel } from '../../../../../api/console/billing/price-label.ts';
 import { createPriceList } from '../../../../../api/console/billing/price-list.ts';
 import { parsePrices } from '../../../../../api/console/billing/prices.ts';
 import {
-  relevant,
+  relevantSubscription,
   type SubscriptionFacts,
-  taken,
+  subscriptionChange,
 } from '../../../../../api/console/billing/subscription.ts';
 import { ACCOUNT_STATES, type AccountState } from '../../../../../api/store/store.ts';
 import { silentLog } from '../../../../../common/log.ts';
@@ -14,7 +14,7 @@ const plans = new Map([
   ['price_1', 'starter'],
   ['price_2', 'growth'],
 ]);
-const about = { accountId: 'account001', before: { state: 'active' as AccountState }, plans };
+const context = { accountId: 'account001', before: { state: 'active' as AccountState }, plans };
 
 const subscription = (
   facts: Partial<SubscriptionFacts> & { price?: string } = {},
@@ -38,72 +38,84 @@ const subscription = (
   ...facts,
 });
 
-describe('what a subscription means for an account', () => {
+describe('the change of an account by its subscription', () => {
   for (const state of ACCOUNT_STATES)
-    it(`is the state ${state} when it is ${state}`, () => {
-      expect(taken(subscription({ status: state }), about)).to.include({ state, plan: 'growth' });
+    it(`sets the state ${state} and the plan of a subscription that is ${state}`, () => {
+      expect(subscriptionChange(subscription({ status: state }), context)).to.include({
+        state,
+        plan: 'growth',
+      });
     });
 
-  it('is nothing while its first payment is on its way', () => {
-    const answer = taken(subscription({ status: 'incomplete' }), about);
+  it('leaves state, plan and period alone while the first payment is pending', () => {
+    const answer = subscriptionChange(subscription({ status: 'incomplete' }), context);
     expect(answer).to.not.have.any.keys('state', 'plan', 'period');
     expect(answer.problems).to.deep.equal([]);
   });
 
-  it('is the end when its first payment never came, but not of an account that never had one', () => {
-    expect(taken(subscription({ status: 'incomplete_expired' }), about)).to.include({
+  it('cancels after a failed first payment only an account that had a subscription', () => {
+    expect(subscriptionChange(subscription({ status: 'incomplete_expired' }), context)).to.include({
       state: 'canceled',
     });
     expect(
-      taken(subscription({ status: 'incomplete_expired' }), { ...about, before: {} }),
+      subscriptionChange(subscription({ status: 'incomplete_expired' }), {
+        ...context,
+        before: {},
+      }),
     ).to.not.have.any.keys('state', 'plan');
   });
 
-  it('is the end once: what the account is given afterwards stands', () => {
+  it('applies the end of a subscription once, so that later changes remain', () => {
     const ended = subscription({ status: 'canceled' });
     expect(
-      taken(ended, { ...about, before: { subscription: 'sub_1', state: 'canceled' } }),
+      subscriptionChange(ended, {
+        ...context,
+        before: { subscription: 'sub_1', state: 'canceled' },
+      }),
     ).to.not.have.any.keys('state', 'plan');
     expect(
-      taken(ended, { ...about, before: { subscription: 'sub_0', state: 'canceled' } }),
+      subscriptionChange(ended, {
+        ...context,
+        before: { subscription: 'sub_0', state: 'canceled' },
+      }),
     ).to.include({ state: 'canceled' });
   });
 
-  it('is the last known state with a status that nobody knows, and a problem', () => {
-    const answer = taken(subscription({ status: 'dormant' }), about);
+  it('keeps the state and reports a problem for an unknown status', () => {
+    const answer = subscriptionChange(subscription({ status: 'dormant' }), context);
     expect(answer).to.not.have.property('state');
-    expect(answer.problems).to.deep.equal([
-      { what: 'a status that is not known', value: 'dormant' },
-    ]);
+    expect(answer.problems).to.deep.equal([{ what: 'unknown status', value: 'dormant' }]);
   });
 
-  it('is the last known plan with a price that nobody knows, and a problem', () => {
-    const answer = taken(subscription({ price: 'price_9' }), about);
+  it('keeps the plan and reports a problem for an unknown price', () => {
+    const answer = subscriptionChange(subscription({ price: 'price_9' }), context);
     expect(answer).to.include({ state: 'active' }).and.not.have.property('plan');
-    expect(answer.problems).to.deep.equal([
-      { what: 'a price that is no plan’s', value: 'price_9' },
-    ]);
+    expect(answer.problems).to.deep.equal([{ what: 'price without a plan', value: 'price_9' }]);
   });
 
-  it('has a period until it ends', () => {
-    expect(taken(subscription(), about).period).to.deep.equal({
+  it('sets the period of a subscription that has not ended', () => {
+    expect(subscriptionChange(subscription(), context).period).to.deep.equal({
       start: new Date(100_000),
       end: new Date(200_000),
     });
-    expect(taken(subscription({ status: 'canceled' }), about)).to.not.have.property('period');
-  });
-
-  it('ends with its period by either of the two words for it', () => {
-    expect(taken(subscription(), about).cancelAtPeriodEnd).to.equal(false);
-    expect(taken(subscription({ cancel_at_period_end: true }), about).cancelAtPeriodEnd).to.equal(
-      true,
+    expect(subscriptionChange(subscription({ status: 'canceled' }), context)).to.not.have.property(
+      'period',
     );
-    expect(taken(subscription({ cancel_at: 200 }), about).cancelAtPeriodEnd).to.equal(true);
   });
 
-  const pick = (...list: SubscriptionFacts[]) => relevant(list, about)?.id;
+  it('reads either of the two fields for an end with the period', () => {
+    expect(subscriptionChange(subscription(), context).cancelAtPeriodEnd).to.equal(false);
+    expect(
+      subscriptionChange(subscription({ cancel_at_period_end: true }), context).cancelAtPeriodEnd,
+    ).to.equal(true);
+    expect(
+      subscriptionChange(subscription({ cancel_at: 200 }), context).cancelAtPeriodEnd,
+    ).to.equal(true);
+  });
 
-  it('is told by the newest that has not ended', () => {
+  const pick = (...list: SubscriptionFacts[]) => relevantSubscription(list, context)?.id;
+
+  it('comes from the newest subscription that has not ended', () => {
     const [older, newer] = [
       subscription({ id: 'older', created: 1 }),
       subscription({ id: 'newer', created: 2 }),
@@ -117,18 +129,20 @@ describe('what a subscription means for an account', () => {
     expect(pick()).to.equal(undefined);
   });
 
-  it('is not told by something else that the customer bought', () => {
+  it('does not come from another product of the customer', () => {
     const other = subscription({ id: 'other', created: 9, price: 'price_of_something_else' });
     expect(pick(other)).to.equal(undefined);
     expect(pick(other, subscription({ id: 'ours' }))).to.equal('ours');
-    expect(pick({ ...other, metadata: { pressroom_account: about.accountId } })).to.equal('other');
-    expect(relevant([other], { ...about, before: { subscription: 'other' } })?.id).to.equal(
+    expect(pick({ ...other, metadata: { pressroom_account: context.accountId } })).to.equal(
       'other',
     );
+    expect(
+      relevantSubscription([other], { ...context, before: { subscription: 'other' } })?.id,
+    ).to.equal('other');
   });
 });
 
-describe('the prices of plans', () => {
+describe('PRESSROOM_STRIPE_PRICES', () => {
   const known = [{ name: 'starter' }, { name: 'growth' }];
   const problem = (...entries: string[]): string => {
     try {
@@ -136,10 +150,10 @@ describe('the prices of plans', () => {
     } catch (error) {
       return (error as Error).message;
     }
-    throw new Error('it was accepted');
+    throw new Error('the entries were accepted');
   };
 
-  it('sell the first of a plan and know all of them', () => {
+  it('sells the first price of a plan and maps all of them to it', () => {
     const prices = parsePrices(['starter=price_a', 'Growth = price_b', 'starter=price_old'], known);
     expect([...prices.sold]).to.deep.equal([
       ['starter', 'price_a'],
@@ -148,62 +162,62 @@ describe('the prices of plans', () => {
     expect(prices.plans.get('price_old')).to.equal('starter');
   });
 
-  it('are refused by name', () => {
-    expect(problem('starter')).to.match(/`starter` is wrong.*price_1Abc/);
-    expect(problem('starter=prod_1')).to.include('`starter=prod_1` is wrong');
+  it('rejects an invalid entry and names it', () => {
+    expect(problem('starter')).to.match(/`starter` is invalid.*price_1Abc/);
+    expect(problem('starter=prod_1')).to.include('`starter=prod_1` is invalid');
     expect(problem('gold=price_a')).to.include(
       'there is no plan `gold`; the plans are starter, growth',
     );
-    expect(problem('starter=price_a', 'growth=price_a')).to.include('given twice');
+    expect(problem('starter=price_a', 'growth=price_a')).to.include('appears twice');
   });
 });
 
-describe('the list of prices', () => {
+describe('the price list', () => {
   const list = () => {
-    const fixture = { nowMs: 0, asked: 0, away: false };
+    const provider = { nowMs: 0, calls: 0, unavailable: false };
     const price = async () => {
-      fixture.asked += 1;
-      if (fixture.away) throw new Error('the provider is away');
-      return { title: 'Growth', amount: `€${fixture.asked}` };
+      provider.calls += 1;
+      if (provider.unavailable) throw new Error('the provider is unavailable');
+      return { title: 'Growth', amount: `€${provider.calls}` };
     };
     const prices = parsePrices(['growth=price_b'], [{ name: 'growth' }]);
     const { read } = createPriceList(
       { payments: { price }, prices, log: silentLog },
-      () => fixture.nowMs,
+      () => provider.nowMs,
     );
     return {
-      fixture,
+      provider,
       amount: async () => (await read()).prices.get('growth')?.amount,
       complete: async () => (await read()).complete,
     };
   };
 
-  it('is asked for once in ten minutes, however many look at once', async () => {
-    const { fixture, amount } = list();
+  it('is read once in ten minutes, for concurrent callers too', async () => {
+    const { provider, amount } = list();
     expect(await Promise.all([amount(), amount()])).to.deep.equal(['€1', '€1']);
-    fixture.nowMs = 599_999;
+    provider.nowMs = 599_999;
     expect(await amount()).to.equal('€1');
-    fixture.nowMs = 600_000;
+    provider.nowMs = 600_000;
     expect(await amount()).to.equal('€2');
   });
 
-  it('is the last known while the provider is away, and asked for again soon', async () => {
-    const { fixture, amount, complete } = list();
+  it('keeps the last known prices while the provider is unavailable, and retries soon', async () => {
+    const { provider, amount, complete } = list();
     await amount();
-    Object.assign(fixture, { nowMs: 600_000, away: true });
-    expect([await amount(), await complete(), fixture.asked]).to.deep.equal(['€1', true, 2]);
-    Object.assign(fixture, { nowMs: 615_000, away: false });
+    Object.assign(provider, { nowMs: 600_000, unavailable: true });
+    expect([await amount(), await complete(), provider.calls]).to.deep.equal(['€1', true, 2]);
+    Object.assign(provider, { nowMs: 615_000, unavailable: false });
     expect(await amount()).to.equal('€3');
   });
 
-  it('is not complete when the provider was always away', async () => {
-    const { fixture, complete } = list();
-    fixture.away = true;
+  it('is incomplete while the provider has never responded', async () => {
+    const { provider, complete } = list();
+    provider.unavailable = true;
     expect(await complete()).to.equal(false);
   });
 });
 
-describe('a price in words', () => {
+describe('the label of a price', () => {
   const monthly = { interval: 'month' as const, interval_count: 1 };
   const cases: [
     string,
@@ -218,10 +232,10 @@ describe('a price in words', () => {
     ['eur', 2_900, null, '€29.00'],
     ['eur', null, monthly, null],
   ];
-  for (const [currency, unit_amount, recurring, words] of cases)
-    it(`of ${unit_amount} ${currency} is ${words}`, () => {
+  for (const [currency, unit_amount, recurring, label] of cases)
+    it(`is ${label} for ${unit_amount} ${currency}`, () => {
       expect(
         priceLabel({ currency, unit_amount, recurring })?.replaceAll('\u00a0', ' ') ?? null,
-      ).to.equal(words);
+      ).to.equal(label);
     });
 });
