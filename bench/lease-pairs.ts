@@ -2,7 +2,7 @@
 // of several kinds, and what a round of pairs takes.
 import { MongoClient } from 'mongodb';
 import type { Caller } from '../api/accounts/accepted-keys.ts';
-import { createAccounts } from '../api/accounts/accounts.ts';
+import { Accounts } from '../api/accounts/accounts.ts';
 import { hashKeyByEach } from '../api/accounts/keys.ts';
 import { parsePlans } from '../api/accounts/plans.ts';
 import { MongoLeases } from '../api/leases/mongo-leases.ts';
@@ -68,7 +68,7 @@ export async function openLeases(atEnd: AtEnd): Promise<LeasePairs> {
   const leases = new MongoLeases(store, config, silentLog);
   await leases.start();
   atEnd(() => leases.stop(AbortSignal.timeout(STOP_MS)));
-  const accounts = createAccounts(store, { plans, peppers: PEPPERS });
+  const accounts = new Accounts(store, { plans, peppers: PEPPERS });
 
   /** Calls with the last of its keys. */
   async function account(name: string, keys = 1): Promise<Caller> {

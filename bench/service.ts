@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAccounts } from '../api/accounts/accounts.ts';
+import { Accounts } from '../api/accounts/accounts.ts';
 import { parsePlans } from '../api/accounts/plans.ts';
 import { connectStore } from '../api/store/store.ts';
 import { silentLog } from '../common/log.ts';
@@ -54,7 +54,7 @@ async function newKey(uri: string, pepper: string, name: string): Promise<string
   const store = connectStore({ uri, operationTimeoutMs: 5_000 }, silentLog);
   await store.start();
   try {
-    const accounts = createAccounts(store, { plans: parsePlans([]), peppers: [pepper] });
+    const accounts = new Accounts(store, { plans: parsePlans([]), peppers: [pepper] });
     await accounts.createAccount(name, { plan: 'scale' });
     return (await accounts.createKey(name, { name })).text;
   } finally {

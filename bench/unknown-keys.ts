@@ -2,7 +2,7 @@
 // of the refusal if there is an account, how many keys it has or its state. Prints the figures;
 // exits with 1 when the wanted one is missed. Ends by itself.
 import { createAcceptedKeys } from '../api/accounts/accepted-keys.ts';
-import { createAccounts } from '../api/accounts/accounts.ts';
+import { Accounts } from '../api/accounts/accounts.ts';
 import { createAccountId, createKeyText } from '../api/accounts/keys.ts';
 import { parsePlans } from '../api/accounts/plans.ts';
 import { connectStore } from '../api/store/store.ts';
@@ -43,7 +43,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   await store.start();
   atEnd(() => store.stop(AbortSignal.timeout(5_000)));
   console.log(`${machineLine()}; ${calls} calls of each kind`);
-  const accounts = createAccounts(store, { plans: parsePlans([]), peppers: PEPPERS });
+  const accounts = new Accounts(store, { plans: parsePlans([]), peppers: PEPPERS });
   const accepted = createAcceptedKeys(store, {
     plans: parsePlans([]),
     peppers: PEPPERS,

@@ -1,5 +1,5 @@
 // Opens the accounts of a MongoDB for one command.
-import { type Accounts, createAccounts } from '../api/accounts/accounts.ts';
+import { Accounts } from '../api/accounts/accounts.ts';
 import type { Plan } from '../api/accounts/plans.ts';
 import { readApiConfig } from '../api/config.ts';
 import { connectStore, type Store } from '../api/store/store.ts';
@@ -41,7 +41,7 @@ export async function onAccounts<T>(
   try {
     const { plans, peppers, billing } = readApiConfig(env);
     return await work(
-      createAccounts(store, { plans, peppers: peppers.length > 0 ? peppers : [pepper], billing }),
+      new Accounts(store, { plans, peppers: peppers.length > 0 ? peppers : [pepper], billing }),
       {
         store,
         plans,

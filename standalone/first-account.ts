@@ -38,14 +38,14 @@ export async function makeFirstAccount(
   );
   if (made) return undefined;
   // Only a first start needs them here.
-  const [{ createAccounts }, { connectStore }] = await Promise.all([
+  const [{ Accounts }, { connectStore }] = await Promise.all([
     import('../api/accounts/accounts.ts'),
     import('../api/store/store.ts'),
   ]);
   const store = connectStore({ uri, operationTimeoutMs: 5_000 }, log);
   await store.start();
   try {
-    const accounts = createAccounts(store, config);
+    const accounts = new Accounts(store, config);
     const fresh = (await accounts.listAccounts()).length === 0;
     if (fresh) await accounts.createAccount(FIRST_ACCOUNT, { plan: PLAN });
     const key = fresh

@@ -1,5 +1,5 @@
-// Decides whether a caller's body is worth reading: which keys were accepted lately, and one read
-// for any other. The admission decides again.
+// The bearer check before the body is read: a cache of recently accepted keys, and one database
+// read for any other key. The admission checks the key again.
 
 import { type AccountState, KEY_HASH_INDEX, type Store } from '../store/store.ts';
 import { databaseUnreachable, subscriptionInactive, unauthorized } from './account-errors.ts';
@@ -16,67 +16,64 @@ import { hashKeyByEach, parseKey } from './keys.ts';
 import type { Plan } from './plans.ts';
 import { createRecentReads } from './recent-reads.ts';
 
-/** Who calls, as the bearer check found out. */
+/** A caller with an API key. */
 export interface Caller {
   accountId: string;
-  /** The key's hash by each pepper. */
+  /** The key's hash with each pepper. */
   keyHash: string[];
   clientIp: string;
   requestId: string;
   /**
-   * The networks of the key that `clientIp` was checked against; the admission makes sure that they
-   * are still these.
+   * The key's networks that `clientIp` was checked against. The admission verifies that they have
+   * not changed since.
    */
   allowedIps?: string[];
 }
 
-/**
- * A caller whose key is good; `intranet` as the last read said, for the check of the request's
- * address.
- */
+/** A caller with a valid key. `intranet` and `parallel` are as of the last database read. */
 export interface Accepted extends Omit<Caller, 'requestId'> {
   intranet: boolean;
   keyId: string;
-  /** Renders at once of the plan, by the last read. */
+  /** Concurrency limit of the plan. */
   parallel: number;
 }
 
 export interface AcceptedKeys {
   /**
-   * `onKnown` hears of a caller whose key is good, also when the call is then refused for the
-   * account's state. Throws ApiError `unauthorized`, `subscription_inactive`, or
-   * `render_failed`/`database` when the key is not remembered and cannot be read. `keyText`: what
-   * stands after `Bearer`, undefined when nothing does.
+   * `keyText`: the text after `Bearer`, if any. `onKnown` is called for a valid key, also when the
+   * call is then rejected for the account's state. Throws ApiError `unauthorized`,
+   * `subscription_inactive`, or `render_failed`/`database` when the key is neither cached nor
+   * readable.
    */
   check(
     keyText: string | undefined,
     clientIp: string,
     onKnown?: (caller: Accepted) => void,
   ): Promise<Accepted>;
-  /** The admission refused this caller: the next call with the key is read again. */
+  /** Removes the key from the cache because the admission rejected the caller. */
   forget(accepted: Pick<Accepted, 'keyHash'>): void;
   /**
-   * The caller has more requests than the plan allows, by a read that may be out of date: the next
-   * call reads again, at most once a second.
+   * Removes the key from the cache, at most once a second: the caller is over a concurrency limit
+   * that may be out of date.
    */
   recheck(accepted: Pick<Accepted, 'keyHash'>): void;
 }
 
 export interface AcceptedKeysConfig extends ServedRules {
   plans: readonly Plan[];
-  /** The first is the one that new keys take; a second is accepted while they are being changed. */
+  /** New keys use the first. A second one is accepted while the pepper is being rotated. */
   peppers: readonly string[];
   dashboardUrl: string;
 }
 
-const REMEMBER_MS = 60_000;
-/** A flood of calls over the limit costs one read in this time. */
+const CACHED_MS = 60_000;
+/** Any number of calls over the limit costs one read in this time. */
 const RECHECK_MS = 1_000;
 /** About 300 bytes each. */
-const MAX_REMEMBERED = 10_000;
+const MAX_CACHED = 10_000;
 
 interface Found {
-  /** Absent, as the id, when the key is not good. */
+  /** Absent, as `keyId`, when the key has expired. */
   networks?: string[];
   keyId?: string;
   served: boolean;
@@ -93,16 +90,15 @@ export function createAcceptedKeys(
 ): AcceptedKeys {
   const served = isServed(config);
   const parallel = capOf(config.plans);
-  /** Only a good answer is kept. */
+  /** Only accepted keys are cached. */
   const reads = createRecentReads<Found | null>(
-    { most: MAX_REMEMBERED, forMs: REMEMBER_MS, kept: found => !!found?.networks && found.served },
+    { most: MAX_CACHED, forMs: CACHED_MS, kept: found => !!found?.networks && found.served },
     nowMs,
   );
 
   /**
-   * By the index of hashes and not by that of ids: a key that does not exist is the same miss
-   * whatever account it names, so that its time tells nothing. The id is there for a database that
-   * is sharded by it, where the read goes to one shard.
+   * Uses the index on hashes: an unknown key costs the same whatever account it names, so that
+   * timing reveals nothing. The account ID routes the read to one shard of a sharded database.
    */
   async function read(accountId: string, hashes: readonly string[]): Promise<Found | null> {
     store.primary.throwIfMissing();

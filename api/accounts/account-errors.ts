@@ -1,53 +1,63 @@
-// The refusals that more than one way in gives, in one wording.
+// Errors about accounts and keys that several routes return.
 import { ApiError, renderFailed } from '../../common/contract/errors.ts';
 import { type AccountState, isDatabaseUnavailable, NoPrimary } from '../store/store.ts';
 
 /**
- * The same for a missing, malformed, unknown, expired and revoked key, and for one used from a
- * wrong address: nobody learns which.
+ * The same error for a missing, malformed, unknown, expired or revoked key and for a disallowed
+ * address, so that a caller cannot tell these apart.
  */
 export const unauthorized = () =>
   new ApiError(
     'unauthorized',
-    'The API key is missing or not valid. Send it as `Authorization: Bearer <API key>`.',
+    'The API key is missing or invalid. Send it as `Authorization: Bearer <API key>`.',
     {
       headers: { 'WWW-Authenticate': 'Bearer' },
     },
   );
 
+/** The states as users read them. */
+const STATE_LABELS: Record<AccountState, string> = {
+  active: 'active',
+  trialing: 'trialing',
+  past_due: 'past due',
+  unpaid: 'unpaid',
+  canceled: 'canceled',
+  paused: 'suspended',
+};
+
 export const subscriptionInactive = (state: AccountState, dashboardUrl: string) =>
   new ApiError(
     'subscription_inactive',
-    `The subscription is ${state}. Mend it at ${dashboardUrl}, then send the request again.`,
+    `Your subscription is ${STATE_LABELS[state]}. Update your payment method at ${dashboardUrl}, then retry.`,
   );
 
-/** The account has so many requests in this process already. */
+/** The account has this many requests in progress in this process. */
 export const tooManyRequests = (requests: number, parallel: number) =>
   new ApiError(
     'concurrency_limit',
-    `Your account has ${requests} requests in progress, and your plan runs ${parallel} at once. Try again when one has finished.`,
+    `Your account has ${requests} requests in progress. Your plan's concurrency limit is ${parallel}. Retry when a request has finished.`,
     { retryAfterS: 2, headers: { 'X-Concurrency-Limit': String(parallel) } },
   );
 
 /**
- * An account that holds more than its share of what all callers of this process share. `parallel`:
- * of its plan, where it is known.
+ * The account is over its fair share of a resource of this process. `parallel`: the concurrency
+ * limit of its plan, where it is known.
  */
 export const overShare = (parallel?: number) =>
   new ApiError(
     'concurrency_limit',
-    'Your requests hold as much of the service at the moment as one account may. Try again when one has finished.',
+    'The service is busy and your account is using its full share. Retry when one of your requests has finished.',
     {
       retryAfterS: 2,
       headers: parallel === undefined ? {} : { 'X-Concurrency-Limit': String(parallel) },
     },
   );
 
-const UNREACHABLE = 'The service cannot reach its database at the moment. Try again.';
+const UNREACHABLE = 'The service cannot reach its database. Retry in a few seconds.';
 
 /**
- * Of a render. An outage comes without its cause: the store's own lines tell of it, and one for
- * each call would bury them.
+ * For renders. During an outage the error has no cause: the store logs the outage once, and a line
+ * per request would hide that.
  */
 export const databaseUnreachable = (cause: unknown) =>
   renderFailed('database', UNREACHABLE, {
@@ -56,8 +66,8 @@ export const databaseUnreachable = (cause: unknown) =>
   });
 
 /**
- * Of what is no render: what is to be thrown in place of a failure of the database; any other error
- * as it is.
+ * For requests that are not renders: returns `unavailable` in place of a database failure, and any
+ * other error unchanged.
  */
 export const orUnavailable = (error: unknown): unknown =>
   isDatabaseUnavailable(error)

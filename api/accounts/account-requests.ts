@@ -1,4 +1,5 @@
-// How many requests of one account this process has at once, counted before their bodies are read.
+// Limits the requests of one account that are open in this process, counted before their bodies are
+// read.
 import type { Store } from '../store/store.ts';
 import { databaseUnreachable, tooManyRequests } from './account-errors.ts';
 import { capOf } from './account-rules.ts';
@@ -6,30 +7,29 @@ import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from './plans.ts';
 import { createRecentReads } from './recent-reads.ts';
 
 /**
- * Beyond the renders of the plan: bodies that arrive while renders run, and calls that are about to
- * be refused.
+ * Requests allowed beyond the plan's concurrency limit: bodies that arrive while renders run, and
+ * requests about to be rejected.
  */
 export const REQUESTS_BEYOND_PLAN = 8;
 
-/**
- * How long a plan that was read is believed: an account that moves to a larger one has its requests
- * at once.
- */
-const BELIEVED_MS = 1_000;
-const MAX_BELIEVED = 10_000;
+/** How long a plan is cached: short, so that an upgraded plan takes effect immediately. */
+const PLAN_CACHED_MS = 1_000;
+const MAX_PLANS_CACHED = 10_000;
 
 export interface AccountRequests {
   /**
-   * Counts one request and returns what ends it. `parallel`: of the plan; it is read when the
-   * caller does not know it. Throws ApiError `concurrency_limit`, or `render_failed`/`database`.
+   * Counts one request and returns a function that ends it. `parallel`: the plan's concurrency
+   * limit, read from the database when absent. Throws ApiError `concurrency_limit`, or
+   * `render_failed`/`database`.
    */
   enter(accountId: string, parallel?: number): Promise<() => void>;
 }
 
 export function createAccountRequests(store: Store, plans: readonly Plan[]): AccountRequests {
   const open = new Map<string, number>();
-  const plansRead = createRecentReads<number>({ most: MAX_BELIEVED, forMs: BELIEVED_MS }, () =>
-    performance.now(),
+  const planReads = createRecentReads<number>(
+    { most: MAX_PLANS_CACHED, forMs: PLAN_CACHED_MS },
+    () => performance.now(),
   );
 
   async function readParallel(accountId: string): Promise<number> {
@@ -49,7 +49,7 @@ export function createAccountRequests(store: Store, plans: readonly Plan[]): Acc
 
   return {
     async enter(accountId, parallel) {
-      const ofPlan = parallel ?? (await plansRead.of(accountId, () => readParallel(accountId)));
+      const ofPlan = parallel ?? (await planReads.of(accountId, () => readParallel(accountId)));
       const before = open.get(accountId) ?? 0;
       if (before >= ofPlan + REQUESTS_BEYOND_PLAN) throw tooManyRequests(before, ofPlan);
       open.set(accountId, before + 1);

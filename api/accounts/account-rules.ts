@@ -1,11 +1,11 @@
-// The rules about an account as MongoDB expressions, so that one atomic operation decides by the
-// server's clock. Pure; runs nothing.
+// Account rules as MongoDB expressions, so that one atomic operation decides with the server's
+// clock. Pure.
 import type { AccountState, Document } from '../store/store.ts';
 import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from './plans.ts';
 
 const NEVER = new Date(8.64e15);
 
-/** Arrays of the one key (or none) that has one of the hashes and has not expired. */
+/** The array of the one key, or none, that has one of the hashes and has not expired. */
 const goodKeys = (hashes: readonly string[]): Document => ({
   $filter: {
     input: '$keys',
@@ -19,29 +19,28 @@ const goodKeys = (hashes: readonly string[]): Document => ({
   },
 });
 
-/** Evaluates `then` with `$$good` = the caller's key, which is missing when there is none. */
+/** Evaluates `then` with `$$good` set to the caller's key, or missing when the key is invalid. */
 export const withKey = (hashes: readonly string[], then: Document): Document => ({
   $let: { vars: { good: { $first: goodKeys(hashes) } }, in: then },
 });
 
-/** True when the caller's key is there. Inside `withKey`. */
+/** True when the caller's key is valid. For use inside `withKey`. */
 export const keyIsGood: Document = { $ne: [{ $type: '$$good' }, 'missing'] };
 
-/** The networks that the caller's key may be used from; empty means anywhere. Inside `withKey`. */
+/** Networks that may use the caller's key; empty means any. For use inside `withKey`. */
 export const allowedIps: Document = { $ifNull: ['$$good.allowedIps', []] };
 
-/** Which subscriptions are served. */
+/** Which subscriptions may render. */
 export interface ServedRules {
-  /** How long a past_due subscription still is. */
+  /** How long a past_due subscription may still render. */
   pastDueGraceMs: number;
-  /** Every account is, whatever its state says: an installation without billing. */
+  /** Accounts in every state may render: an installation without billing. */
   everyStateServed?: boolean;
 }
 
-/** States that are served whatever the time is. */
 const ALWAYS_SERVED: readonly AccountState[] = ['active', 'trialing'];
 
-/** True when the subscription is served: past_due is, for a grace. */
+/** True when the account's subscription may render. */
 export const isServed = ({ pastDueGraceMs, everyStateServed = false }: ServedRules): Document => ({
   $or: [
     everyStateServed,
@@ -56,12 +55,12 @@ export const isServed = ({ pastDueGraceMs, everyStateServed = false }: ServedRul
 });
 
 /**
- * Renders at once of the account's plan. The document holds no cap: a change of configuration is a
- * change of all accounts.
+ * The concurrency limit of the account's plan. It is not stored in the account, so that a change of
+ * the configuration applies to all accounts.
  */
 export const capOf = (plans: readonly Plan[]): Document => ({
   $switch: {
-    // biome-ignore lint/suspicious/noThenProperty: it is MongoDB's word, and a number is no promise
+    // biome-ignore lint/suspicious/noThenProperty: MongoDB's syntax; the value is a number
     branches: plans.map(plan => ({ case: { $eq: ['$plan', plan.name] }, then: plan.parallel })),
     default: PARALLEL_OF_UNKNOWN_PLAN,
   },
@@ -80,20 +79,17 @@ export const unexpiredLeases: Document = leasesWhere(endsAfter(0));
 export const runningLeases: Document = { $size: unexpiredLeases };
 
 /**
- * Every write of an account writes all of its leases: with 1,280 expired ones, which crashes in a
- * row leave of a plan of 32 in ten minutes, 32 callers got through a fifteenth of what they did
- * with none. One outage leaves at most one for each place, so this is room for several; of a plan
- * of one all are kept, however often its renders crash.
+ * Every write of an account rewrites all of its leases, so expired ones are bounded: 1,280 of them
+ * cut the throughput of a plan of 32 to a fifteenth. An outage leaves at most one per concurrent
+ * render, so this covers several outages.
  */
-export const EXPIRED_KEPT = { forEachPlace: 4, atLeast: 64 } as const;
+export const EXPIRED_KEPT = { perConcurrentRender: 4, atLeast: 64 } as const;
 
-/**
- * The unexpired leases, after the newest of those that expired within `ms`. Those come first so
- * that the order in which they expired is kept.
- */
+/** The newest of the leases that expired within `ms`, in order of expiry, then the unexpired ones. */
 export const leasesKept = (ms: number, cap: Document): Document => {
   const expired = leasesWhere(endsAfter(ms), { $not: [endsAfter(0)] });
-  const most = { $max: [EXPIRED_KEPT.atLeast, { $multiply: [EXPIRED_KEPT.forEachPlace, cap] }] };
+  const { atLeast, perConcurrentRender } = EXPIRED_KEPT;
+  const most = { $max: [atLeast, { $multiply: [perConcurrentRender, cap] }] };
   return { $concatArrays: [{ $slice: [expired, { $multiply: [-1, most] }] }, unexpiredLeases] };
 };
 
@@ -102,39 +98,37 @@ const textOf = (date: string, format: string): Document => ({
 });
 
 /**
- * A renewal of which nothing was heard for so long is none: Stripe is no longer asked, and the
- * account counts by months.
+ * If Stripe has reported no renewal this long after the period's end, the subscription is over and
+ * usage is counted by calendar month.
  */
-const RENEWAL_UNHEARD_MS = 35 * 86_400_000;
+const RENEWAL_OVERDUE_MS = 35 * 86_400_000;
 
 /**
- * The running period as a text that grows from one to the next: the month (`2026-11`), or the first
- * day of Stripe's period (`2026-11-15`). Whoever pays for a period pays for the next one from its
- * end on, whether Stripe's word of it is there already or late: that word names the same day, so
- * that the count goes on.
+ * The current billing period as a text that sorts by time: the month (`2026-11`), or the first day
+ * of Stripe's period (`2026-11-15`). The next period begins at the end of the last reported one,
+ * even if Stripe's report of it is late: the report has the same date, so the count continues.
  */
 export const periodNow: Document = {
   $switch: {
-    // biome-ignore-start lint/suspicious/noThenProperty: it is MongoDB's word, and a document is no promise
+    // biome-ignore-start lint/suspicious/noThenProperty: MongoDB's syntax; the value is a document
     branches: [
       {
         case: { $lt: ['$$NOW', '$billing.periodEnd'] },
         then: textOf('$billing.periodStart', '%Y-%m-%d'),
       },
       {
-        case: { $lt: [{ $subtract: ['$$NOW', RENEWAL_UNHEARD_MS] }, '$billing.periodEnd'] },
+        case: { $lt: [{ $subtract: ['$$NOW', RENEWAL_OVERDUE_MS] }, '$billing.periodEnd'] },
         then: textOf('$billing.periodEnd', '%Y-%m-%d'),
       },
     ],
-    // biome-ignore-end lint/suspicious/noThenProperty: it is MongoDB's word, and a document is no promise
+    // biome-ignore-end lint/suspicious/noThenProperty: MongoDB's syntax; the value is a document
     default: textOf('$$NOW', '%Y-%m'),
   },
 };
 
 /**
- * The usage after one more render. A clock that is a little behind at the turn of a period must not
- * set a new period's count back; nor does a subscription's end, after which the account counts by
- * months again.
+ * The usage after one more render. Periods only move forward: neither a clock that is slightly
+ * behind nor the end of a subscription resets the count of a newer period.
  */
 export const usagePlusOne: Document = {
   $let: {
@@ -149,7 +143,7 @@ export const usagePlusOne: Document = {
   },
 };
 
-/** The count of the running period: an older period counts as zero. */
+/** The count of the current period. The count of an older period is shown as zero. */
 export const usageNow: Document = {
   $cond: [{ $gte: ['$usage.period', periodNow] }, '$usage.count', 0],
 };

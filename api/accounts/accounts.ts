@@ -1,5 +1,5 @@
-// Accounts, as an operator manages them: by unique names, with errors that say how to mend the
-// input. What their keys are is account-keys.ts's.
+// Accounts as an administrator manages them: created, listed, changed and renamed. Keys are in
+// account-keys.ts.
 
 import { ApiError, invalid } from '../../common/contract/errors.ts';
 import {
@@ -10,13 +10,13 @@ import {
   isDuplicate,
   type Store,
 } from '../store/store.ts';
-import { type CreatedKey, createAccountKeys, type NewKey, type ShownKey } from './account-keys.ts';
+import { AccountKeys, type CreatedKey, type NewKey, type ShownKey } from './account-keys.ts';
 import { runningLeases, usageNow } from './account-rules.ts';
 import { createAccountId } from './keys.ts';
 import { checkName } from './names.ts';
 import type { BillingMode, Plan } from './plans.ts';
 
-/** What may be shown of an account. */
+/** An account without its secrets. */
 export interface Account {
   id: string;
   name: string;
@@ -26,7 +26,7 @@ export interface Account {
   keys: number;
   /** Unexpired leases. */
   running: number;
-  /** Renders counted in the running month. */
+  /** Renders counted in the current billing period. */
   usage: number;
   createdAt: Date;
 }
@@ -37,39 +37,14 @@ export interface AccountSettings {
   intranet?: boolean;
 }
 
-/**
- * All throw ApiError: `validation_error` for bad input, `not_found` for an unknown name; database
- * errors pass through.
- */
-export interface Accounts {
-  createAccount(name: string, settings?: AccountSettings): Promise<Account>;
-  /** Sorted by name. */
-  listAccounts(): Promise<Account[]>;
-  /**
-   * Newest first, at most `limit` of those that fit `filter`, a MongoDB filter of the caller's own
-   * making.
-   */
-  findAccounts(filter: Document, limit: number): Promise<Account[]>;
-  accountById(id: string): Promise<Account>;
-  accountByName(name: string): Promise<Account>;
-  setAccount(name: string, settings: AccountSettings): Promise<Account>;
-  /**
-   * Throws ApiError `conflict` for what Stripe decides: plan and state of an account with a
-   * subscription, but for pausing it and ending that.
-   */
-  setAccountById(id: string, settings: AccountSettings): Promise<Account>;
-  /** Returns the name before. Throws ApiError `conflict` for a name that another account has. */
-  renameAccount(id: string, name: string): Promise<string>;
-  createKey(accountName: string, key: NewKey): Promise<CreatedKey>;
-  listKeys(accountName: string): Promise<ShownKey[]>;
-  /**
-   * Takes effect with the next request that uses the key; running renders continue. Returns the
-   * revoked key.
-   */
-  revokeKey(accountName: string, keyId: string): Promise<ShownKey>;
+interface AccountsConfig {
+  plans: readonly Plan[];
+  peppers: readonly string[];
+  /** What sets plan and state. Default: Stripe, for accounts that have a subscription. */
+  billing?: { mode: BillingMode };
 }
 
-const shown: Document = {
+const projection: Document = {
   name: 1,
   plan: 1,
   state: 1,
@@ -87,61 +62,44 @@ const unknownAccount = (name: string) =>
     'not_found',
     `There is no account named \`${name}\`. List the accounts to see their names.`,
   );
-
-const stateless = () =>
-  new ApiError(
-    'conflict',
-    '`state` decides nothing in this installation, which has no billing: every account is served. Set PRESSROOM_BILLING=manual to suspend accounts.',
-  );
 const unknownId = () => new ApiError('not_found', 'There is no such account.');
-const stripesOwn = () =>
+const noBilling = () =>
   new ApiError(
     'conflict',
-    'Stripe decides plan and state of this account, which has a subscription. It can be paused here; change the rest at Stripe.',
+    '`state` has no effect because this installation has no billing. To suspend accounts, set PRESSROOM_BILLING=manual.',
+  );
+const managedByStripe = () =>
+  new ApiError(
+    'conflict',
+    "Stripe manages this account's plan and state. You can suspend or reactivate the account here. Change its plan in Stripe.",
   );
 
-interface AccountsConfig {
-  plans: readonly Plan[];
-  peppers: readonly string[];
-  /** Who sets plan and state. Absent: what Stripe said of an account holds. */
-  billing?: { mode: BillingMode };
-}
+/**
+ * Account names are unique. All methods throw ApiError: `validation_error` for invalid input,
+ * `not_found` for an unknown account. Database errors pass through.
+ */
+export class Accounts {
+  readonly #store: Store;
+  readonly #plans: readonly Plan[];
+  readonly #billing: BillingMode;
+  readonly #keys: AccountKeys;
 
-export function createAccounts(
-  store: Store,
-  { plans, peppers, billing = { mode: 'stripe' } }: AccountsConfig,
-): Accounts {
-  const ofStripe = billing.mode === 'stripe';
-  const { accounts, limits } = store;
-  const keys = createAccountKeys(store, peppers);
-
-  function knownPlan(name: string): string {
-    const plan = plans.find(known => known.name === name.toLowerCase());
-    if (!plan)
-      throw invalid(
-        `\`plan\`: \`${name}\` is unknown; the plans are ${plans.map(known => known.name).join(', ')}.`,
-      );
-    return plan.name;
+  constructor(store: Store, { plans, peppers, billing = { mode: 'stripe' } }: AccountsConfig) {
+    this.#store = store;
+    this.#plans = plans;
+    this.#billing = billing.mode;
+    this.#keys = new AccountKeys(store, peppers);
   }
 
-  function knownState(state: string): AccountState {
-    const known = ACCOUNT_STATES.find(word => word === state);
-    if (!known)
-      throw invalid(
-        `\`state\`: \`${state}\` is unknown; the states are ${ACCOUNT_STATES.join(', ')}.`,
-      );
-    return known;
-  }
-
-  async function createAccount(
+  async createAccount(
     name: string,
-    { plan = plans[0]!.name, state = 'active', intranet = false }: AccountSettings = {},
-  ) {
+    { plan = this.#plans[0]!.name, state = 'active', intranet = false }: AccountSettings = {},
+  ): Promise<Account> {
     checkName('name', name);
     const account: AccountDocument = {
       _id: createAccountId(),
       name,
-      plan: knownPlan(plan),
+      plan: this.#knownPlan(plan),
       state: knownState(state),
       ...(state === 'past_due' && { pastDueSince: new Date() }),
       intranet,
@@ -151,11 +109,11 @@ export function createAccounts(
       createdAt: new Date(),
     };
     try {
-      await store.limited(accounts.insertOne(account, limits));
+      await this.#store.limited(this.#store.accounts.insertOne(account, this.#store.limits));
     } catch (error) {
       if (isDuplicate(error))
         throw invalid(
-          `\`name\`: there is an account named \`${name}\` already. Choose another name.`,
+          `\`name\`: an account named \`${name}\` already exists. Choose another name.`,
         );
       throw error;
     }
@@ -172,69 +130,71 @@ export function createAccounts(
     };
   }
 
-  async function listAccounts() {
-    return (
-      await accounts.find({}, { projection: shown, sort: { name: 1 }, ...limits }).toArray()
-    ).map(asAccount);
+  /** Sorted by name. */
+  async listAccounts(): Promise<Account[]> {
+    const { accounts, limits } = this.#store;
+    const found = accounts.find({}, { projection, sort: { name: 1 }, ...limits });
+    return (await found.toArray()).map(asAccount);
   }
 
-  async function findAccounts(filter: Document, limit: number) {
+  /** Newest first, at most `limit`. `filter` is a MongoDB filter built by trusted code. */
+  async findAccounts(filter: Document, limit: number): Promise<Account[]> {
+    const { accounts, limits } = this.#store;
     const sort = { createdAt: -1, _id: -1 } as const;
-    return (
-      await store.limited(
-        accounts.find(filter, { projection: shown, sort, limit, ...limits }).toArray(),
-      )
-    ).map(asAccount);
+    const found = accounts.find(filter, { projection, sort, limit, ...limits });
+    return (await this.#store.limited(found.toArray())).map(asAccount);
   }
 
-  async function accountById(id: string) {
-    const account = await store.limited(
-      accounts.findOne({ _id: id }, { projection: shown, ...limits }),
+  async accountById(id: string): Promise<Account> {
+    const { accounts, limits } = this.#store;
+    const account = await this.#store.limited(
+      accounts.findOne({ _id: id }, { projection, ...limits }),
     );
     if (!account) throw unknownId();
     return asAccount(account);
   }
 
-  /** What Stripe does not decide can always be changed. */
-  function mayChange({ plan, state }: AccountSettings): Document {
-    if (!ofStripe || (plan === undefined && (state === undefined || state === 'paused'))) return {};
-    const resumed = plan === undefined && state === 'active' ? [{ state: 'paused' }] : [];
-    return { $or: [{ 'billing.periodEnd': { $exists: false } }, ...resumed] };
+  async accountByName(name: string): Promise<Account> {
+    const { accounts, limits } = this.#store;
+    const account = await this.#store.limited(
+      accounts.findOne({ name }, { projection, ...limits }),
+    );
+    if (!account) throw unknownAccount(name);
+    return asAccount(account);
   }
 
-  async function setAccountById(id: string, settings: AccountSettings) {
-    const change: Document = {};
-    if (settings.plan !== undefined) change['plan'] = knownPlan(settings.plan);
-    if (settings.intranet !== undefined) change['intranet'] = settings.intranet;
-    if (settings.state !== undefined) {
-      const given = knownState(settings.state);
-      if (billing.mode === 'none') throw stateless();
-      // Who is not suspended any more has the state that Stripe last gave.
-      const resumed = {
-        $cond: [{ $eq: ['$state', 'paused'] }, { $ifNull: ['$billing.state', given] }, given],
-      };
-      const state = ofStripe && given === 'active' ? resumed : given;
-      change['state'] = state;
-      // The grace runs from the first time: saying past_due again does not prolong it.
-      const since = {
-        $cond: [{ $eq: ['$state', 'past_due'] }, { $ifNull: ['$pastDueSince', '$$NOW'] }, '$$NOW'],
-      };
-      change['pastDueSince'] = { $cond: [{ $eq: [state, 'past_due'] }, since, '$$REMOVE'] };
-    }
+  async setAccount(name: string, settings: AccountSettings): Promise<Account> {
+    return this.setAccountById(await this.#idOf(name), settings);
+  }
+
+  /**
+   * Throws `conflict` for what Stripe manages: plan and state of an account with a subscription,
+   * except suspending and reactivating it.
+   */
+  async setAccountById(id: string, settings: AccountSettings): Promise<Account> {
+    const { plan, intranet, state } = settings;
+    const change: Document = {
+      ...(plan !== undefined && { plan: this.#knownPlan(plan) }),
+      ...(intranet !== undefined && { intranet }),
+      ...(state !== undefined && this.#stateChange(knownState(state))),
+    };
     if (Object.keys(change).length === 0)
-      throw invalid('Nothing to change: give at least one of `plan`, `state` and `intranet`.');
-    const changed = await store.limited(
-      accounts.updateOne({ _id: id, ...mayChange(settings) }, [{ $set: change }], limits),
+      throw invalid('Nothing to change. Send at least one of `plan`, `state` and `intranet`.');
+    const { accounts, limits } = this.#store;
+    const changed = await this.#store.limited(
+      accounts.updateOne({ _id: id, ...this.#allows(settings) }, [{ $set: change }], limits),
     );
-    const account = await accountById(id);
-    if (changed.matchedCount === 0) throw stripesOwn();
+    const account = await this.accountById(id);
+    if (changed.matchedCount === 0) throw managedByStripe();
     return account;
   }
 
-  async function renameAccount(id: string, name: string): Promise<string> {
+  /** Returns the former name. Throws `conflict` for a name that another account has. */
+  async renameAccount(id: string, name: string): Promise<string> {
     checkName('name', name);
+    const { accounts, limits } = this.#store;
     try {
-      const before = await store.limited(
+      const before = await this.#store.limited(
         accounts.findOneAndUpdate(
           { _id: id },
           { $set: { name } },
@@ -247,32 +207,67 @@ export function createAccounts(
       if (isDuplicate(error))
         throw new ApiError(
           'conflict',
-          '`name`: another account has this name. Choose another one.',
+          '`name`: another account already has this name. Choose another name.',
         );
       throw error;
     }
   }
 
-  async function accountByName(name: string): Promise<Account> {
-    const account = await store.limited(
-      accounts.findOne({ name }, { projection: shown, ...limits }),
-    );
-    if (!account) throw unknownAccount(name);
-    return asAccount(account);
+  async createKey(accountName: string, key: NewKey): Promise<CreatedKey> {
+    return this.#keys.create(await this.#idOf(accountName), key);
   }
-  const accountIdOf = async (name: string) => (await accountByName(name)).id;
 
-  return {
-    createAccount,
-    listAccounts,
-    findAccounts,
-    accountById,
-    accountByName,
-    setAccount: async (name, settings) => setAccountById(await accountIdOf(name), settings),
-    setAccountById,
-    renameAccount,
-    createKey: async (name, key) => keys.create(await accountIdOf(name), key),
-    listKeys: async name => keys.list(await accountIdOf(name)),
-    revokeKey: async (name, keyId) => keys.revoke(await accountIdOf(name), keyId),
-  };
+  async listKeys(accountName: string): Promise<ShownKey[]> {
+    return this.#keys.list(await this.#idOf(accountName));
+  }
+
+  /** As `AccountKeys.revoke`. */
+  async revokeKey(accountName: string, keyId: string): Promise<ShownKey> {
+    return this.#keys.revoke(await this.#idOf(accountName), keyId);
+  }
+
+  async #idOf(name: string): Promise<string> {
+    return (await this.accountByName(name)).id;
+  }
+
+  #knownPlan(name: string): string {
+    const plan = this.#plans.find(known => known.name === name.toLowerCase());
+    if (!plan)
+      throw invalid(
+        `\`plan\`: unknown plan \`${name}\`. The plans are ${this.#plans.map(known => known.name).join(', ')}.`,
+      );
+    return plan.name;
+  }
+
+  /** The filter of accounts that an administrator may change like this. */
+  #allows({ plan, state }: AccountSettings): Document {
+    const onlySuspends = plan === undefined && (state === undefined || state === 'paused');
+    if (this.#billing !== 'stripe' || onlySuspends) return {};
+    const reactivated = plan === undefined && state === 'active' ? [{ state: 'paused' }] : [];
+    return { $or: [{ 'billing.periodEnd': { $exists: false } }, ...reactivated] };
+  }
+
+  #stateChange(wanted: AccountState): Document {
+    if (this.#billing === 'none') throw noBilling();
+    // A reactivated account returns to the state that Stripe last reported.
+    const reactivated = {
+      $cond: [{ $eq: ['$state', 'paused'] }, { $ifNull: ['$billing.state', wanted] }, wanted],
+    };
+    const state = this.#billing === 'stripe' && wanted === 'active' ? reactivated : wanted;
+    // Setting past_due again does not extend the grace period.
+    const since = {
+      $cond: [{ $eq: ['$state', 'past_due'] }, { $ifNull: ['$pastDueSince', '$$NOW'] }, '$$NOW'],
+    };
+    const pastDueSince = { $cond: [{ $eq: [state, 'past_due'] }, since, '$$REMOVE'] };
+    return { state, pastDueSince };
+  }
+}
+
+function knownState(state: string): AccountState {
+  const known = ACCOUNT_STATES.find(each => each === state);
+  if (!known)
+    throw invalid(
+      `\`state\`: unknown state \`${state}\`. The states are ${ACCOUNT_STATES.join(', ')}.`,
+    );
+  return known;
 }

@@ -1,31 +1,28 @@
-// The networks that a key may be used from: how they are read and how an address is checked against
-// them. Pure.
+// The networks that may use an API key: parses them and checks an address against them. Pure.
 import { inNetwork, parseNetwork } from '../../common/addresses.ts';
 import { invalid } from '../../common/contract/errors.ts';
 
 export const MAX_NETWORKS = 50;
 
 /**
- * Throws validation_error naming the entry that is no address and no network. Empty input means
- * "anywhere", which is `undefined`.
+ * Throws validation_error that names an invalid entry. Returns undefined, which allows any address,
+ * for empty input.
  */
 export function parseAllowedIps(entries: readonly string[]): string[] | undefined {
   if (entries.length > MAX_NETWORKS)
-    throw invalid(
-      `\`allowedIps\` has ${entries.length} entries; at most ${MAX_NETWORKS} are accepted.`,
-    );
+    throw invalid(`\`allowedIps\` has ${entries.length} entries. The maximum is ${MAX_NETWORKS}.`);
   const networks = entries.map(entry => {
     const network = parseNetwork(entry);
     if (!network)
       throw invalid(
-        `\`allowedIps\`: \`${entry}\` is no IP address or network such as 203.0.113.7 or 2001:db8::/32.`,
+        `\`allowedIps\`: \`${entry}\` is not a valid IP address or CIDR range. Examples: 203.0.113.7, 2001:db8::/32.`,
       );
     return network.cidr;
   });
   return networks.length === 0 ? undefined : networks;
 }
 
-/** True when there is no restriction, or one of the networks holds the address. */
+/** True when there is no restriction or one of the networks contains the address. */
 export function addressIsAllowed(address: string, networks: readonly string[]): boolean {
   if (networks.length === 0) return true;
   return networks.some(entry => {

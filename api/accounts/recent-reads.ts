@@ -1,10 +1,10 @@
-// A cache of recent reads by name, bounded in number and time. Concurrent calls share one read.
+// A cache of recent reads by name, limited in size and time. Concurrent calls share one read.
 import { LRUCache } from 'lru-cache';
 
 export interface RecentReads<T> {
   /** Returns the cached value of this name, or calls `read`. Rejects when `read` does. */
   of(name: string, read: () => Promise<T>): Promise<T>;
-  /** Unless it was read less than `minAgeMs` ago. */
+  /** Removes the cached value unless it was read less than `minAgeMs` ago. */
   forget(name: string, minAgeMs?: number): void;
 }
 

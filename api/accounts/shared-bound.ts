@@ -1,20 +1,20 @@
-// A bound on what all callers hold together, with a share for each: no caller alone can use it up
-// for the others.
+// A limit on a shared resource with a fair share per caller, so that no single caller can use up
+// the resource.
 
 /**
- * Why nothing was taken: the whole is used up, or the caller is above its share and the rest is
- * kept for the others.
+ * Why nothing was taken: the resource is used up, or the caller is over its fair share and the rest
+ * is reserved for other callers.
  */
 export type BoundRefusal = 'full' | 'share';
 
-/** Default share of a caller: four callers fill the whole, and one alone leaves a quarter free. */
+/** Default fair share: four callers fill the resource, and one alone leaves a quarter free. */
 const SHARE = 1 / 4;
 
 export class SharedBound {
   readonly max: number;
   /**
-   * A caller takes up to this much while there is any left; beyond it, only while as much stays
-   * free afterwards.
+   * A caller takes up to this much while any is left. Beyond it, the caller takes more only while
+   * at least this much stays free.
    */
   readonly share: number;
   readonly #held = new Map<string, number>();
@@ -29,26 +29,26 @@ export class SharedBound {
     return this.#used;
   }
 
-  /** The most that one caller can hold, when no other holds anything. */
+  /** The most that one caller can hold when no other caller holds anything. */
   get maxOfOne(): number {
     return Math.max(this.share, this.max - this.share);
   }
 
-  /** Why `take` would refuse; undefined when it would not. */
+  /** Why `take` would take nothing, or undefined when it would succeed. */
   refusal(caller: string, amount: number): BoundRefusal | undefined {
     if (this.#used + amount > this.max) return 'full';
     const aboveShare = (this.#held.get(caller) ?? 0) + amount > this.share;
     return aboveShare && this.#used + amount > this.max - this.share ? 'share' : undefined;
   }
 
-  /** Takes `amount` for this caller, or nothing and returns why. */
+  /** Takes `amount` for this caller, or takes nothing and returns the reason. */
   take(caller: string, amount: number): BoundRefusal | undefined {
     const refused = this.refusal(caller, amount);
     if (refused === undefined) this.hold(caller, amount);
     return refused;
   }
 
-  /** Takes `amount` whatever is held already: for what was admitted before. */
+  /** Takes `amount` without a check, for work that was already admitted. */
   hold(caller: string, amount: number): void {
     this.#used += amount;
     this.#held.set(caller, (this.#held.get(caller) ?? 0) + amount);

@@ -1,4 +1,4 @@
-// The operations on leases, each one atomic, safe to repeat, and decided by the server's clock.
+// The MongoDB operations on leases. Each is atomic, safe to repeat, and uses the server's clock.
 
 import {
   allowedIps,
@@ -26,28 +26,30 @@ export interface LeaseRules extends ServedRules {
   plans: readonly Plan[];
   /** How long a lease lasts from its admission or last renewal. */
   leaseMs: number;
-  /**
-   * How long an expired lease is kept for a late settlement, unless too many newer ones expired
-   * since (EXPIRED_KEPT).
-   */
+  /** How long an expired lease is kept for a late settlement, within EXPIRED_KEPT. */
   keepExpiredMs: number;
 }
 
-/** Why an admission was refused. It left the document as it was. */
-interface Refusal {
-  /** Absent for a member, and when the account has no such key, or an expired one. */
+/** Why an admission was rejected. The account document is unchanged. */
+interface Rejection {
+  /** Absent for a member, and when the account has no such key or the key has expired. */
   key?: { allowedIps: string[] };
   served: boolean;
   state: AccountState;
   limit: number;
 }
 
-export type Admission = { admitted: true; intranet: boolean } | ({ admitted: false } & Refusal);
+export type Admission = { admitted: true; intranet: boolean } | ({ admitted: false } & Rejection);
+
+interface LeaseId {
+  id: string;
+  accountId: string;
+}
 
 export interface LeaseOperations {
   /**
-   * Takes a place for `leaseId` when key, subscription and cap allow it and the key's networks
-   * are `networks`. Null: no such account.
+   * Creates the lease when key, subscription and concurrency limit allow it and the key's networks
+   * are `networks`. Null: the account does not exist.
    */
   admit(
     accountId: string,
@@ -55,36 +57,36 @@ export interface LeaseOperations {
     keyHash: readonly string[],
     networks: readonly string[],
   ): Promise<Admission | null>;
-  /** The same for a member, who needs no key. */
+  /** The same for a member, without a key. */
   admitMember(accountId: string, leaseId: string, user: string): Promise<Admission | null>;
   /**
-   * Returns the ids of those that could not be renewed: expired, or gone. Rejects when the result
-   * is unknown.
+   * Returns the IDs of the leases that could not be renewed because they expired or are gone.
+   * Rejects when the result is unknown.
    */
-  renew(leases: readonly { id: string; accountId: string }[]): Promise<Set<string>>;
+  renew(leases: readonly LeaseId[]): Promise<Set<string>>;
   /**
-   * Removes the lease and counts the render; returns the new count of the billing period.
-   * Undefined: the lease was not there.
+   * Removes the lease and counts the render. Returns the new count of the billing period, or
+   * undefined when the lease does not exist.
    */
   settle(accountId: string, leaseId: string): Promise<number | undefined>;
   release(accountId: string, leaseId: string): Promise<void>;
 }
 
-/** What stands in a lease in place of a key's id. Ids of keys have no colon. */
+/** The `key` of a member's lease. Key IDs have no colon. */
 export const leaseKeyOf = (user: string): string => `user:${user}`;
 
 /**
  * All writes are the driver's retryable writes. When an answer is lost, the driver sends the
  * command again, and the server returns the result of the first attempt: the whole document as
- * that attempt left it, without the projection. A refusal writes nothing, so it is decided again.
+ * that attempt left it, without the projection. A rejection writes nothing, so it is decided again.
  */
 export function leaseOperations(
   { accounts, limits }: Pick<Store, 'accounts' | 'limits'>,
-  { plans, leaseMs, keepExpiredMs, ...rules }: LeaseRules,
+  rules: LeaseRules,
 ): LeaseOperations {
-  const cap = capOf(plans);
+  const cap = capOf(rules.plans);
   const served = isServed(rules);
-  const expires: Document = { $add: ['$$NOW', leaseMs] };
+  const withLease = leasesWithOneMore(rules);
 
   async function take(
     accountId: string,
@@ -104,60 +106,12 @@ export function leaseOperations(
     if (found?.leases?.some(({ id }) => id === leaseId)) {
       return { admitted: true, intranet: found.intranet };
     }
-    return found && { ...(found as unknown as Refusal), admitted: false };
+    return found && { ...(found as unknown as Rejection), admitted: false };
   }
 
-  /** The leases with one more, where `allowed` holds, the account is served and a place is free. */
-  const oneMore = (leaseId: string, key: unknown, ...allowed: Document[]): Document => {
-    const isNew = { $not: [{ $in: [leaseId, '$leases.id'] }] };
-    const mayRun = { $and: [...allowed, served, { $lt: [runningLeases, cap] }, isNew] };
-    const kept = leasesKept(keepExpiredMs, cap);
-    return {
-      $cond: [mayRun, { $concatArrays: [kept, [{ id: leaseId, key, expires }]] }, '$leases'],
-    };
-  };
-
-  function admit(
-    accountId: string,
-    leaseId: string,
-    keyHash: readonly string[],
-    networks: readonly string[],
-  ) {
-    const sameNetworks = { $eq: [allowedIps, { $literal: networks }] };
-    const leases = withKey(keyHash, oneMore(leaseId, '$$good.id', keyIsGood, sameNetworks));
-    const key = withKey(keyHash, { $cond: [keyIsGood, { allowedIps }, '$$REMOVE'] });
-    return take(accountId, leaseId, leases, { key });
-  }
-
-  const admitMember = (accountId: string, leaseId: string, user: string) =>
-    take(accountId, leaseId, oneMore(leaseId, { $literal: leaseKeyOf(user) }));
-
-  /**
-   * One update a lease, which changes nothing when the lease has expired, so that the number of
-   * changed documents tells if all live.
-   */
-  const renewal = ({
-    id,
-    accountId,
-  }: {
-    id: string;
-    accountId: string;
-  }): AnyBulkWriteOperation<AccountDocument> => {
-    const mine = { $and: [{ $eq: ['$$lease.id', id] }, { $gt: ['$$lease.expires', '$$NOW'] }] };
-    const renewed = { $mergeObjects: ['$$lease', { expires }] };
-    const leases = {
-      $map: { input: '$leases', as: 'lease', in: { $cond: [mine, renewed, '$$lease'] } },
-    };
-    return {
-      updateOne: { filter: { _id: accountId, 'leases.id': id }, update: [{ $set: { leases } }] },
-    };
-  };
-
-  async function renew(leases: readonly { id: string; accountId: string }[]): Promise<Set<string>> {
-    const { modifiedCount } = await accounts.bulkWrite(leases.map(renewal), {
-      ordered: false,
-      ...limits,
-    });
+  async function renew(leases: readonly LeaseId[]): Promise<Set<string>> {
+    const updates = leases.map(lease => renewal(lease, rules.leaseMs));
+    const { modifiedCount } = await accounts.bulkWrite(updates, { ordered: false, ...limits });
     if (modifiedCount === leases.length) return new Set();
     const living = await accounts
       .find(
@@ -181,10 +135,58 @@ export function leaseOperations(
     return found?.usage.count;
   }
 
-  async function release(accountId: string, leaseId: string): Promise<void> {
-    const pulled = { $pull: { leases: { id: leaseId } } };
-    await accounts.updateOne({ _id: accountId, 'leases.id': leaseId }, pulled, limits);
-  }
+  return {
+    admit(accountId, leaseId, keyHash, networks) {
+      const sameNetworks = { $eq: [allowedIps, { $literal: networks }] };
+      const leases = withKey(keyHash, withLease(leaseId, '$$good.id', keyIsGood, sameNetworks));
+      const key = withKey(keyHash, { $cond: [keyIsGood, { allowedIps }, '$$REMOVE'] });
+      return take(accountId, leaseId, leases, { key });
+    },
+    admitMember: (accountId, leaseId, user) =>
+      take(accountId, leaseId, withLease(leaseId, { $literal: leaseKeyOf(user) })),
+    renew,
+    settle,
+    async release(accountId, leaseId) {
+      const pulled = { $pull: { leases: { id: leaseId } } };
+      await accounts.updateOne({ _id: accountId, 'leases.id': leaseId }, pulled, limits);
+    },
+  };
+}
 
-  return { admit, admitMember, renew, settle, release };
+const expiresAfter = (leaseMs: number): Document => ({ $add: ['$$NOW', leaseMs] });
+
+/**
+ * Expression of the leases with one more, if `allowed` holds, the account is served and it runs
+ * fewer renders than its concurrency limit; otherwise of the leases as they are.
+ */
+function leasesWithOneMore({ plans, leaseMs, keepExpiredMs, ...rules }: LeaseRules) {
+  const cap = capOf(plans);
+  const served = isServed(rules);
+  const expires = expiresAfter(leaseMs);
+  return (leaseId: string, key: unknown, ...allowed: Document[]): Document => {
+    const isNew = { $not: [{ $in: [leaseId, '$leases.id'] }] };
+    const mayRun = { $and: [...allowed, served, { $lt: [runningLeases, cap] }, isNew] };
+    const kept = leasesKept(keepExpiredMs, cap);
+    return {
+      $cond: [mayRun, { $concatArrays: [kept, [{ id: leaseId, key, expires }]] }, '$leases'],
+    };
+  };
+}
+
+/**
+ * One update per lease. It does not modify an expired lease, so the number of modified documents
+ * shows whether all of them are alive.
+ */
+function renewal(
+  { id, accountId }: LeaseId,
+  leaseMs: number,
+): AnyBulkWriteOperation<AccountDocument> {
+  const isAlive = { $and: [{ $eq: ['$$lease.id', id] }, { $gt: ['$$lease.expires', '$$NOW'] }] };
+  const renewed = { $mergeObjects: ['$$lease', { expires: expiresAfter(leaseMs) }] };
+  const leases = {
+    $map: { input: '$leases', as: 'lease', in: { $cond: [isAlive, renewed, '$$lease'] } },
+  };
+  return {
+    updateOne: { filter: { _id: accountId, 'leases.id': id }, update: [{ $set: { leases } }] },
+  };
 }

@@ -153,13 +153,13 @@ export const renderRefusals = (dashboardUrl: string): Refusal[] => [
   {
     code: 'unauthorized',
     when: 'The API key is missing, malformed, unknown, expired or revoked, or not allowed from this address.',
-    message: 'The API key is missing or not valid. Send it as `Authorization: Bearer <API key>`.',
+    message: 'The API key is missing or invalid. Send it as `Authorization: Bearer <API key>`.',
     headers: ['WWW-Authenticate'],
   },
   {
     code: 'subscription_inactive',
-    when: 'The subscription is canceled, unpaid or paused.',
-    message: `The subscription is unpaid. Mend it at ${dashboardUrl}, then send the request again.`,
+    when: 'The subscription is canceled, unpaid or suspended.',
+    message: `Your subscription is unpaid. Update your payment method at ${dashboardUrl}, then retry.`,
   },
   {
     code: 'payload_too_large',

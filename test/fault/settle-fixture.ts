@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import type { Caller } from '../../api/accounts/accepted-keys.ts';
 import { EXPIRED_KEPT } from '../../api/accounts/account-rules.ts';
-import { createAccounts } from '../../api/accounts/accounts.ts';
+import { Accounts } from '../../api/accounts/accounts.ts';
 import { hashKeyByEach } from '../../api/accounts/keys.ts';
 import { parsePlans } from '../../api/accounts/plans.ts';
 import { leaseOperations } from '../../api/leases/lease-operations.ts';
@@ -79,7 +79,7 @@ export async function settleFixture(wanted: Partial<LeaseTimes> = {}) {
       closing.push(() => leases.stop(AbortSignal.timeout(OPERATION_TIMEOUT_MS)));
     }
     const [store] = stores;
-    const accounts = createAccounts(store, { plans, peppers: PEPPERS });
+    const accounts = new Accounts(store, { plans, peppers: PEPPERS });
     const { id } = await accounts.createAccount('crowd', { plan: 'crowd' });
     const { text } = await accounts.createKey('crowd', { name: 'key' });
     await store.accounts.updateOne({ _id: id }, { $set: { usage: { period: PERIOD, count: 0 } } });
@@ -89,7 +89,7 @@ export async function settleFixture(wanted: Partial<LeaseTimes> = {}) {
       clientIp: '192.0.2.1',
       requestId: 'settle run',
     };
-    const expiredKept = Math.max(EXPIRED_KEPT.atLeast, EXPIRED_KEPT.forEachPlace * CAP);
+    const expiredKept = Math.max(EXPIRED_KEPT.atLeast, EXPIRED_KEPT.perConcurrentRender * CAP);
     const bounds: Bounds = { cap: CAP, expiredKept, keepExpiredMs: times.keepExpiredMs };
     const operations = leaseOperations(store, { ...rules, ...times });
     return { store, processes, leasesOn, operations, caller, times, bounds, said, close };

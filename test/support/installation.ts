@@ -1,7 +1,7 @@
 // A whole installation of a test's own in the test's process: API and workers with real Chrome, on
 // the shared mongod, with one account and its key.
 import { randomUUID } from 'node:crypto';
-import { type Accounts, createAccounts } from '../../api/accounts/accounts.ts';
+import { Accounts } from '../../api/accounts/accounts.ts';
 import { type Api, type ApiOptions, complete, createApi } from '../../api/api.ts';
 import { readApiConfig } from '../../api/config.ts';
 import { connectStore, type Store } from '../../api/store/store.ts';
@@ -96,7 +96,7 @@ export async function installation({
   const store = connectStore({ uri, operationTimeoutMs: 5_000 }, log);
   const lifecycle = createLifecycle(log, 10_000, [store, ...api.services]);
   await lifecycle.start();
-  const accounts = createAccounts(store, config);
+  const accounts = new Accounts(store, config);
   const account = `test ${randomUUID()}`;
   await accounts.createAccount(account, { plan, intranet });
   const { text: key } = await accounts.createKey(account, { name: 'test' });

@@ -6,7 +6,7 @@ import { type Document, MongoClient } from 'mongodb';
 import { pino } from 'pino';
 import type { Caller } from '../../api/accounts/accepted-keys.ts';
 import type { ServedRules } from '../../api/accounts/account-rules.ts';
-import { createAccounts } from '../../api/accounts/accounts.ts';
+import { Accounts } from '../../api/accounts/accounts.ts';
 import { hashKeyByEach } from '../../api/accounts/keys.ts';
 import { parsePlans } from '../../api/accounts/plans.ts';
 import { leaseOperations } from '../../api/leases/lease-operations.ts';
@@ -57,7 +57,7 @@ export async function leaseFixture() {
     { write: (line: string) => void lines.push(JSON.parse(line)) },
   );
   const open: MongoLeases[] = [];
-  const accounts = createAccounts(store, { plans, peppers: PEPPERS });
+  const accounts = new Accounts(store, { plans, peppers: PEPPERS });
   let made = 0;
 
   const working = () =>

@@ -85,7 +85,8 @@ export const RENDER_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'integration/accounts/account-requests.test.ts',
-        title: 'are those of the plan and eight more; the next is refused before its body is read',
+        title:
+          'are limited to the concurrency limit plus eight, and the next is rejected before its body is read',
       },
       {
         file: 'integration/mcp/failures.test.ts',

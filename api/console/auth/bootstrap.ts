@@ -4,7 +4,7 @@
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Service } from '../../../common/lifecycle.ts';
 import type { Log } from '../../../common/log.ts';
-import { type AccountSettings, createAccounts } from '../../accounts/accounts.ts';
+import { type AccountSettings, Accounts } from '../../accounts/accounts.ts';
 import type { Plan } from '../../accounts/plans.ts';
 import type { Store, TeamDocument } from '../../store/store.ts';
 import type { Audit } from '../security/audit.ts';
@@ -72,7 +72,7 @@ export function createFirstOwner(store: Store, plans: readonly Plan[]): FirstOwn
       const largest = plans.reduce((best, plan) => (plan.parallel > best.parallel ? plan : best));
       const settings: AccountSettings = { plan: largest.name };
       // Keys are not touched here, so no pepper is needed.
-      const { id } = await createAccounts(store, { plans, peppers: [] }).createAccount(
+      const { id } = await new Accounts(store, { plans, peppers: [] }).createAccount(
         name,
         settings,
       );

@@ -1,7 +1,7 @@
 // A whole installation of real processes on loopback for one scenario: MongoDB, API processes,
 // workers with Chrome, and, when asked for, a link between any two of them.
 import { randomUUID } from 'node:crypto';
-import { createAccounts } from '../../../api/accounts/accounts.ts';
+import { Accounts } from '../../../api/accounts/accounts.ts';
 import { parsePlans } from '../../../api/accounts/plans.ts';
 import { type AccountDocument, connectStore } from '../../../api/store/store.ts';
 import { silentLog } from '../../../common/log.ts';
@@ -220,7 +220,7 @@ async function build(
   const store = connectStore({ uri: cluster.uri, operationTimeoutMs: 10_000 }, silentLog);
   atEnd(() => store.stop(AbortSignal.timeout(1_000)));
   await store.start();
-  const book = createAccounts(store, { plans: parsePlans([]), peppers: [PEPPER] });
+  const book = new Accounts(store, { plans: parsePlans([]), peppers: [PEPPER] });
   const accounts: SiteAccount[] = [];
   /** By the scenario's own client: nothing of the product stands between it and the server. */
   const documents = cluster.client.db('pressroom').collection<AccountDocument>('accounts');

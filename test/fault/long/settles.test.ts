@@ -31,7 +31,7 @@ describe('the leases that crashes leave', () => {
   afterEach(() => fixture.reset());
   after(() => fixture?.close());
 
-  const { atLeast, forEachPlace } = EXPIRED_KEPT;
+  const { atLeast, perConcurrentRender } = EXPIRED_KEPT;
   const ids = (leases: readonly LeaseDocument[]) => leases.map(({ id }) => id);
   /** Named by number; the last one expired last. */
   const expiredLeases = (count: number): LeaseDocument[] =>
@@ -66,7 +66,7 @@ describe('the leases that crashes leave', () => {
       await processes[0]!.admit(caller);
       expect(await lookAt(store, caller.accountId)).to.include({
         running: 1,
-        expired: forEachPlace * CAP,
+        expired: perConcurrentRender * CAP,
       });
     } finally {
       await close();

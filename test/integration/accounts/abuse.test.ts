@@ -1,5 +1,5 @@
-// Pages that want all there is: each ends within its bounds, with a PDF or a clear error, while a
-// neighbour on the same worker and Chrome gets his PDFs.
+// Abusive pages: each ends within its limits with a PDF or a clear error, while renders of another
+// account on the same worker succeed.
 import { readFileSync } from 'node:fs';
 import { crc32, deflateSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -9,15 +9,15 @@ import { pdfText } from '../../support/pdf.ts';
 
 const RENDER_MEMORY_MIB = 300;
 /**
- * Of all Chrome's processes together: the bound of one render, what the watch needs to see it and
- * the browser's own.
+ * All Chrome processes together: the limit of one render, the overshoot until it is detected, and
+ * the browser's own memory.
  */
 const CHROME_MIB = 1_200;
 const LIMIT_S = 8;
 
 /**
- * A PNG of so many pixels a side, black, of a bit each: a few KiB that become gigabytes as a
- * picture. https://www.w3.org/TR/png-3/
+ * A black PNG with `side` × `side` pixels of one bit: a few KiB that decode to gigabytes.
+ * https://www.w3.org/TR/png-3/
  */
 function hugePng(side: number): string {
   const chunk = (type: string, data: Buffer) => {
@@ -30,7 +30,7 @@ function hugePng(side: number): string {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(side, 0);
   head.writeUInt32BE(side, 4);
-  head[8] = 1; // a bit a pixel, grey
+  head[8] = 1; // one bit per pixel, grey
   const rows = deflateSync(Buffer.alloc(side * (Math.ceil(side / 8) + 1)));
   const png = [
     Buffer.from('89504e470d0a1a0a', 'hex'),
@@ -50,7 +50,7 @@ const worker = (code: string) =>
 
 const PAGES: [what: string, page: string, more?: object][] = [
   [
-    'frames that make frames',
+    'frames that create frames',
     html(
       `<script>function grow(){for(let i=0;i<4;i++){const f=document.createElement('iframe');f.srcdoc='<script>'+grow+';grow()<\\/script>';document.documentElement.append(f)}}grow()</script>`,
     ),
@@ -64,29 +64,26 @@ const PAGES: [what: string, page: string, more?: object][] = [
   ['WebAssembly that spins', html(`<script>${spin}</script>`)],
   ['workers that spin', html(`<p>spin</p><script>for(let i=0;i<8;i++)${worker(spin)}</script>`)],
   [
-    'workers that make workers',
+    'workers that create workers',
     html(
       `<script>const grow=u=>{for(let i=0;i<4;i++)new Worker(u)};const u=URL.createObjectURL(new Blob(['const u=location.href;for(let i=0;i<4;i++)new Worker(u);for(;;);']));grow(u)</script>`,
     ),
   ],
   [
-    'memory without end',
+    'unlimited memory',
     html('<script>const all=[];for(;;)all.push(new Uint8Array(1<<22).fill(7))</script>'),
   ],
   [
-    'memory without end, in a worker',
+    'unlimited memory in a worker',
     html(
       `<script>${worker('const all=[];for(;;)all.push(new Uint8Array(1<<22).fill(7))')}</script>`,
     ),
     { wait_for_selector: '#never' },
   ],
+  ['unlimited text', html("<script>let t='x'.repeat(1e6);for(;;)document.body.append(t)</script>")],
+  ['a huge image', html(`<img src="${hugePng(30_000)}" width="500">`)],
   [
-    'text without end',
-    html("<script>let t='x'.repeat(1e6);for(;;)document.body.append(t)</script>"),
-  ],
-  ['a huge picture', html(`<img src="${hugePng(30_000)}" width="500">`)],
-  [
-    'a large picture, often',
+    'many large images',
     html(
       Array.from({ length: 12 }, (_, n) => `<img src="${hugePng(12_000 + n)}" width="500">`).join(
         '',
@@ -95,19 +92,19 @@ const PAGES: [what: string, page: string, more?: object][] = [
   ],
   ['10,000 pages', html('<p style="break-after:page">p</p>'.repeat(10_000))],
   [
-    'rules that look at everything',
+    'expensive CSS selectors',
     html(
       `<style>${Array.from({ length: 1_500 }, (_, n) => `:has(i:nth-child(${n + 2}n) ~ b:not(:has(u))) i ~ i ~ i ~ b{color:red}`).join('')}</style>${'<i></i><b></b>'.repeat(20_000)}`,
     ),
   ],
   [
-    'filters over filters',
+    'nested CSS filters',
     html(
       `<style>div{filter:blur(200px) drop-shadow(0 0 200px red);width:2000px;height:2000px}</style>${'<div>'.repeat(60)}x`,
     ),
   ],
   [
-    'gradients and shadows without measure',
+    'hundreds of large shadows',
     html(
       `<style>p{box-shadow:${Array.from({ length: 400 }, (_, n) => `${n}px ${n}px 90px red`).join(',')};height:900px}</style>${'<p>x'.repeat(100)}`,
     ),
@@ -120,7 +117,7 @@ const PAGES: [what: string, page: string, more?: object][] = [
   ],
 ];
 
-describe('a page that wants all there is', function () {
+describe('an abusive page', function () {
   this.timeout(180_000);
   let pressroom: Installation;
   let neighbour: string;
@@ -139,7 +136,7 @@ describe('a page that wants all there is', function () {
   });
   after(() => pressroom.stop());
 
-  /** Memory of its own that each process holds, in MiB. */
+  /** Anonymous memory of all Chrome processes in MiB. */
   function chromeMiB(): number {
     const sizes = chromeProcesses(process.pid).map(({ pid }) => {
       try {
@@ -154,7 +151,7 @@ describe('a page that wants all there is', function () {
   }
 
   for (const [what, page, more] of PAGES)
-    it(`ends within its bounds, beside a neighbour: ${what}`, async () => {
+    it(`ends within its limits while another account renders: ${what}`, async () => {
       let over = false;
       let most = 0;
       const watch = setInterval(() => {

@@ -6,7 +6,7 @@ import { type LeaseFixture, leaseFixture, until } from '../../support/lease-fixt
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 
-describe('the requests of an account in one process', () => {
+describe('open requests of an account', () => {
   let fixture: LeaseFixture;
   let http: HttpFixture;
   before(async () => {
@@ -21,13 +21,13 @@ describe('the requests of an account in one process', () => {
   });
   after(() => fixture?.close());
 
-  /** A call whose body has begun to arrive. */
+  /** A request whose body has begun to arrive. */
   async function begun(key: string) {
     const connection = await http.open();
     connection.send(`${renderHead(key, GOOD.length)}${GOOD.slice(0, 5)}`);
     return connection;
   }
-  /** As many as the plan allows. */
+  /** Opens as many requests as the account may have. */
   async function fill(key: string, parallel: number) {
     const all = await Promise.all(
       Array.from({ length: parallel + REQUESTS_BEYOND_PLAN }, () => begun(key)),
@@ -36,7 +36,7 @@ describe('the requests of an account in one process', () => {
     return all;
   }
 
-  it('are those of the plan and eight more; the next is refused before its body is read', async () => {
+  it('are limited to the concurrency limit plus eight, and the next is rejected before its body is read', async () => {
     const { text } = await fixture.account('starter');
     const open = await fill(text, 2);
     const connection = await http.open();
@@ -46,14 +46,14 @@ describe('the requests of an account in one process', () => {
     expect(answer.json().error).to.include({
       code: 'concurrency_limit',
       message:
-        'Your account has 10 requests in progress, and your plan runs 2 at once. Try again when one has finished.',
+        "Your account has 10 requests in progress. Your plan's concurrency limit is 2. Retry when a request has finished.",
     });
     expect(answer.headers).to.include({
       'retry-after': '2',
       'x-concurrency-limit': '2',
       connection: 'keep-alive',
     });
-    // Not a failure of the service's.
+    // Not counted as a failure of the service.
     expect(http.refused).to.deep.equal([]);
 
     open[0]!.send(GOOD.slice(5));
@@ -62,7 +62,7 @@ describe('the requests of an account in one process', () => {
     expect((await connection.answer()).status).to.equal(200);
   });
 
-  it('of one account leave those of others alone', async () => {
+  it('do not affect the requests of another account', async () => {
     const { text } = await fixture.account('free');
     await fill(text, 1);
     const other = await fixture.account('free');
@@ -71,7 +71,7 @@ describe('the requests of an account in one process', () => {
     expect((await connection.answer()).status).to.equal(200);
   });
 
-  it('are over when the caller hangs up', async () => {
+  it('end when the client disconnects', async () => {
     const { text } = await fixture.account('free');
     const open = await fill(text, 1);
     for (const { socket } of open) socket.destroy();
@@ -81,7 +81,7 @@ describe('the requests of an account in one process', () => {
     expect((await connection.answer()).status).to.equal(200);
   });
 
-  it('are as many as a larger plan allows soon after the account has moved to it', async () => {
+  it('follow a larger plan within about a second of the upgrade', async () => {
     const { id, text } = await fixture.account('free');
     const open = await fill(text, 1);
     await fixture.store.accounts.updateOne({ _id: id }, { $set: { plan: 'scale' } });

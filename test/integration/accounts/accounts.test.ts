@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { createAcceptedKeys } from '../../../api/accounts/accepted-keys.ts';
-import { createAccounts } from '../../../api/accounts/accounts.ts';
+import { Accounts } from '../../../api/accounts/accounts.ts';
 import { createAccountId, createKeyText, hashKeyByEach } from '../../../api/accounts/keys.ts';
 import {
   type LeaseFixture,
@@ -21,15 +21,15 @@ describe('accounts and keys', () => {
   afterEach(() => fixture.reset());
   after(() => fixture?.close());
 
-  const accountsOf = () => createAccounts(fixture.store, { plans, peppers: PEPPERS });
-  const saying = async (work: Promise<unknown>, code: string, words: string) => {
+  const accountsOf = () => new Accounts(fixture.store, { plans, peppers: PEPPERS });
+  const expectError = async (work: Promise<unknown>, code: string, message: string) => {
     const error = await refusal(work);
     expect(error.code).to.equal(code);
-    expect(error.message).to.contain(words);
+    expect(error.message).to.contain(message);
   };
 
-  describe('as the operator manages them', () => {
-    it('are made on the first plan, active and without intranet, and listed by name', async () => {
+  describe('management by an administrator', () => {
+    it('creates accounts on the first plan, active and without intranet, and lists them by name', async () => {
       const accounts = accountsOf();
       const zoo = await accounts.createAccount('Zoo');
       await accounts.createAccount('Aquarium', {
@@ -54,53 +54,53 @@ describe('accounts and keys', () => {
       expect(zoo.id).to.match(/^[0-9A-Za-z]{10}$/);
     });
 
-    it('refuse what is wrong and say how to mend it', async () => {
+    it('rejects invalid input with an error that names the accepted values', async () => {
       const accounts = accountsOf();
       await accounts.createAccount('Museum');
-      await saying(
+      await expectError(
         accounts.createAccount('Museum'),
         'validation_error',
-        'there is an account named `Museum` already',
+        'an account named `Museum` already exists',
       );
-      await saying(
+      await expectError(
         accounts.createAccount('New', { plan: 'gold' }),
         'validation_error',
-        '`gold` is unknown; the plans are free, starter, growth, scale',
+        'unknown plan `gold`. The plans are free, starter, growth, scale',
       );
-      await saying(
+      await expectError(
         accounts.createAccount('New', { state: 'asleep' }),
         'validation_error',
         'active, trialing, past_due, unpaid, canceled, paused',
       );
       for (const name of ['', ' ', ' a', 'a ', 'a\nb', 'a\u0000b', 'a'.repeat(101)])
-        await saying(
+        await expectError(
           accounts.createAccount(name),
           'validation_error',
-          '`name` must be 1 to 100 visible characters',
+          '`name` must be 1 to 100 printable characters',
         );
-      await saying(accounts.setAccount('Museum', {}), 'validation_error', 'Nothing to change');
-      await saying(
-        accounts.setAccount('Nobody', { plan: 'free' }),
+      await expectError(accounts.setAccount('Museum', {}), 'validation_error', 'Nothing to change');
+      await expectError(
+        accounts.setAccount('Unknown', { plan: 'free' }),
         'not_found',
-        'no account named `Nobody`',
+        'no account named `Unknown`',
       );
-      await saying(accounts.listKeys('Nobody'), 'not_found', 'no account named `Nobody`');
-      await saying(
-        accounts.createKey('Nobody', { name: 'key' }),
+      await expectError(accounts.listKeys('Unknown'), 'not_found', 'no account named `Unknown`');
+      await expectError(
+        accounts.createKey('Unknown', { name: 'key' }),
         'not_found',
-        'no account named `Nobody`',
+        'no account named `Unknown`',
       );
-      await saying(
+      await expectError(
         accounts.revokeKey('Museum', 'nokey'),
         'not_found',
-        'no key with the id `nokey`',
+        'no API key with the ID `nokey`',
       );
       expect((await accounts.listAccounts()).filter(({ name }) => name === 'New')).to.have.length(
         0,
       );
     });
 
-    it('change plan, state and intranet, and keep the first time of past_due', async () => {
+    it('changes plan, state and intranet, and keeps the first time of past_due', async () => {
       const accounts = accountsOf();
       const { id } = await accounts.createAccount('Theatre');
       expect(await accounts.setAccount('Theatre', { plan: 'GROWTH', intranet: true })).to.include({
@@ -123,7 +123,7 @@ describe('accounts and keys', () => {
       );
     });
 
-    it('show what runs and what was counted in this month', async () => {
+    it('shows running renders and the usage of the current month', async () => {
       const scale = await fixture.account('scale', { usage: { period: '2001-01', count: 41 } });
       const leases = await fixture.replica();
       const shown = async () =>
@@ -134,7 +134,7 @@ describe('accounts and keys', () => {
       expect(await shown()).to.include({ usage: 1, running: 1 });
     });
 
-    it('hold keys whose text is shown once and stored nowhere', async () => {
+    it('shows the text of a new key once and stores only its hash', async () => {
       const accounts = accountsOf();
       const { id } = await accounts.createAccount('Library');
       const expiresAt = new Date(Date.now() + 60e3);
@@ -153,25 +153,25 @@ describe('accounts and keys', () => {
       expect(await accounts.listKeys('Library')).to.deep.equal([]);
     });
 
-    it('refuse a key with a past end, a network that is none, and one too many', async () => {
+    it('rejects a key that expires in the past, has an invalid network, or is one too many', async () => {
       const accounts = accountsOf();
       const { id } = await accounts.createAccount('Archive');
-      await saying(
+      await expectError(
         accounts.createKey('Archive', { name: 'k', expiresAt: new Date(Date.now() - 1) }),
         'validation_error',
         '`expiresAt`',
       );
-      await saying(
+      await expectError(
         accounts.createKey('Archive', { name: 'k', expiresAt: new Date('never') }),
         'validation_error',
         '`expiresAt`',
       );
-      await saying(
+      await expectError(
         accounts.createKey('Archive', { name: 'k', allowedIps: ['10.0.0.0/33'] }),
         'validation_error',
         '`10.0.0.0/33`',
       );
-      await saying(accounts.createKey('Archive', { name: '' }), 'validation_error', '`name`');
+      await expectError(accounts.createKey('Archive', { name: '' }), 'validation_error', '`name`');
       const { key } = await accounts.createKey('Archive', { name: 'one' });
       const many = Array.from({ length: 199 }, (_, i) => ({
         ...key,
@@ -179,15 +179,15 @@ describe('accounts and keys', () => {
         hash: `hash ${i}`,
       }));
       await fixture.store.accounts.updateOne({ _id: id }, { $push: { keys: { $each: many } } });
-      await saying(
+      await expectError(
         accounts.createKey('Archive', { name: 'k' }),
         'validation_error',
-        '200 keys already',
+        'already has 200 API keys',
       );
     });
   });
 
-  describe('as the bearer check asks for them', () => {
+  describe('the bearer check', () => {
     let nowMs = 1;
     const config = {
       plans,
@@ -199,7 +199,7 @@ describe('accounts and keys', () => {
       createAcceptedKeys(fixture.store, { ...config, peppers }, () => nowMs);
     const IP = '192.0.2.1';
 
-    it('know the account of a good key, and whether it may reach the intranet', async () => {
+    it('returns the account of a valid key and whether it may reach the intranet', async () => {
       const { id, key, text, caller } = await fixture.account('free', { intranet: true });
       expect(await checker().check(text, IP)).to.deep.equal({
         accountId: id,
@@ -212,7 +212,7 @@ describe('accounts and keys', () => {
       });
     });
 
-    it('answer the same for a missing, malformed, unknown, expired and foreign key', async () => {
+    it('returns the same error for a missing, malformed, unknown, expired or restricted key', async () => {
       const { id, text } = await fixture.account('free');
       const expired = await fixture.account('free');
       await fixture.store.accounts.updateOne(
@@ -246,7 +246,7 @@ describe('accounts and keys', () => {
       await checker().check(restricted.text, '198.51.100.9');
     });
 
-    it('cost the database the same for every key that does not exist, whatever account it names', async () => {
+    it('costs the database the same for every unknown key, whatever account it names', async () => {
       const canceled = await fixture.account('free', { state: 'canceled' });
       const full = await fixture.account('scale');
       for (let i = 1; i < 50; i++) await full.accounts.createKey(full.name, { name: `key ${i}` });
@@ -276,16 +276,20 @@ describe('accounts and keys', () => {
       }
     });
 
-    it('tell where a subscription is mended', async () => {
-      const { text } = await fixture.account('free', { state: 'canceled' });
-      await saying(
-        checker().check(text, IP),
-        'subscription_inactive',
-        'canceled. Mend it at http://localhost/app',
-      );
-    });
+    for (const [state, label] of [
+      ['canceled', 'canceled'],
+      ['paused', 'suspended'],
+    ] as const)
+      it(`links to the dashboard when the subscription is ${label}`, async () => {
+        const { text } = await fixture.account('free', { state });
+        await expectError(
+          checker().check(text, IP),
+          'subscription_inactive',
+          `Your subscription is ${label}. Update your payment method at http://localhost/app, then retry.`,
+        );
+      });
 
-    it('remember a good key for a minute without asking the database', async () => {
+    it('caches a valid key for a minute', async () => {
       const { text } = await fixture.account('free');
       const keys = checker();
       nowMs = 1;
@@ -302,17 +306,17 @@ describe('accounts and keys', () => {
       await keys.check(text, IP);
     });
 
-    it('forget a key that the admission refused', async () => {
+    it('removes a key that the admission rejected from the cache', async () => {
       const { text, caller, accounts, name, key } = await fixture.account('free');
       const keys = checker();
       await keys.check(text, IP);
       await accounts.revokeKey(name, key.id);
       await keys.check(text, IP);
       keys.forget(caller);
-      await saying(keys.check(text, IP), 'unauthorized', 'not valid');
+      await expectError(keys.check(text, IP), 'unauthorized', 'invalid');
     });
 
-    it('do not remember a refusal', async () => {
+    it('does not cache a rejection', async () => {
       const { text, accounts, name } = await fixture.account('free', { state: 'paused' });
       const keys = checker();
       await refusal(keys.check(text, IP));
@@ -320,10 +324,10 @@ describe('accounts and keys', () => {
       await keys.check(text, IP);
     });
 
-    it('ask once when many calls come at the same time', async () => {
+    it('reads a key once for concurrent calls', async () => {
       const { text } = await fixture.account('free');
       const keys = checker();
-      // The one read that fails is everybody's; a second read would succeed.
+      // All calls share the one read that fails; a second read would succeed.
       await fixture.failing('find', { errorCode: 2 }, { times: 1 });
       const answers = await Promise.allSettled(
         Array.from({ length: 20 }, () => keys.check(text, IP)),
@@ -332,10 +336,10 @@ describe('accounts and keys', () => {
       await keys.check(text, IP);
     });
 
-    it('accept keys of the former pepper while peppers are being changed', async () => {
+    it('accepts keys created with the former pepper during a rotation', async () => {
       const { text } = await fixture.account('free');
       await checker(['a newer pepper', ...PEPPERS]).check(text, IP);
-      await saying(checker(['a newer pepper']).check(text, IP), 'unauthorized', 'not valid');
+      await expectError(checker(['a newer pepper']).check(text, IP), 'unauthorized', 'invalid');
     });
   });
 });

@@ -117,7 +117,7 @@ describe('keys in the dashboard', () => {
     [
       'an end in the past',
       { expiresAt: '2020-01-01T00:00:00Z' },
-      '`expiresAt` must be a time in the future',
+      '`expiresAt` must be in the future',
     ],
     [
       'an end that is no time',
@@ -127,7 +127,7 @@ describe('keys in the dashboard', () => {
     [
       'a network that is none',
       { allowedIps: ['10.0.0.0/33'] },
-      '`allowedIps`: `10.0.0.0/33` is no IP address or network',
+      '`allowedIps`: `10.0.0.0/33` is not a valid IP address or CIDR range',
     ],
     [
       'too many networks',
@@ -157,10 +157,10 @@ describe('keys in the dashboard', () => {
     }));
     await fixture.store.accounts.updateOne({ _id: account }, { $push: { keys: { $each: more } } });
     expect((await refusal('POST', '', { name: 'one more' })).message).to.include(
-      '200 keys already',
+      'already has 200 API keys',
     );
     expect((await refusal('POST', `/${key.id}/rotate`, { overlap: 'day' })).message).to.include(
-      '200 keys already',
+      'already has 200 API keys',
     );
     expect(await stored()).to.have.length(200);
     await developer.good('POST', path(`/${key.id}/rotate`), { overlap: 'none' });

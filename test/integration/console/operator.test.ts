@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createAccounts } from '../../../api/accounts/accounts.ts';
+import { Accounts } from '../../../api/accounts/accounts.ts';
 import { parsePlans } from '../../../api/accounts/plans.ts';
 import type { OperatorAccount } from '../../../api/console/contract/accounts.ts';
 import {
@@ -151,7 +151,7 @@ describe('an operator', () => {
     it('and is told what plans and states there are', async () => {
       const path = `/operator/accounts/${await fixture.account2()}`;
       expect((await operator.call('PATCH', path, { plan: 'gold' })).error().message).to.include(
-        'the plans are free, starter',
+        'The plans are free, starter',
       );
       expect((await operator.call('PATCH', path, { state: 'gone' })).error().message).to.include(
         '`state` must be one of active',
@@ -162,7 +162,7 @@ describe('an operator', () => {
     });
 
     it('but not what Stripe decides: only to pause an account and to end that', async () => {
-      const accounts = createAccounts(fixture.store, {
+      const accounts = new Accounts(fixture.store, {
         plans: parsePlans([]),
         peppers: ['p'],
         billing: { mode: 'stripe' },
@@ -188,7 +188,7 @@ describe('an operator', () => {
       ]) {
         const refused = await accounts.setAccountById(account, change).catch(error => error);
         expect(refused, JSON.stringify(change)).to.include({ code: 'conflict' });
-        expect(refused.message).to.include('Stripe decides');
+        expect(refused.message).to.include('Stripe manages');
       }
       expect(
         await accounts.setAccountById(account, { state: 'paused', intranet: true }),
@@ -200,7 +200,7 @@ describe('an operator', () => {
     });
 
     it('and is told that no state counts in an installation without billing', async () => {
-      const accounts = createAccounts(fixture.store, {
+      const accounts = new Accounts(fixture.store, {
         plans: parsePlans([]),
         peppers: ['p'],
         billing: { mode: 'none' },

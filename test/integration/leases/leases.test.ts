@@ -199,7 +199,7 @@ describe('the admission of a render', () => {
     });
     const error = await refusal(leases.admit(overdue.caller));
     expect(error).to.include({ code: 'subscription_inactive', status: 403 });
-    expect(error.message).to.contain('past_due').and.to.contain('http://localhost/app');
+    expect(error.message).to.contain('past due').and.to.contain('http://localhost/app');
   });
 
   for (const state of ['unpaid', 'canceled', 'paused'] as const) {

@@ -12,11 +12,11 @@ const BUILT_IN = [
 ];
 
 describe('the plans', () => {
-  it('are the four of the specification when nothing is configured', () => {
+  it('are the four built-in ones by default', () => {
     expect(parsePlans([])).to.deep.equal(BUILT_IN);
   });
 
-  it('can be changed and added to, with names in any case and a quota for display', () => {
+  it('can be changed and extended, with names in any case and a quota for display', () => {
     expect(parsePlans(['Free=3', ' growth = 5 : 10000 ', 'Enterprise=32'])).to.deep.equal([
       { name: 'free', parallel: 3 },
       BUILT_IN[1],
@@ -27,21 +27,21 @@ describe('the plans', () => {
   });
 
   const wrong: Record<string, string> = {
-    free: 'it has no `=`',
-    '=3': 'a name is',
-    'two words=3': 'a name is',
-    '3d=3': 'a name is',
-    'free=': 'a whole number from 1 to 10000',
-    'free=0': 'a whole number from 1 to 10000',
-    'free=-1': 'a whole number from 1 to 10000',
-    'free=1.5': 'a whole number from 1 to 10000',
-    'free=10001': 'a whole number from 1 to 10000',
-    'free=1=2': 'a whole number from 1 to 10000',
-    'free=1:': 'the monthly quota is a whole number',
-    'free=1:many': 'the monthly quota is a whole number',
+    free: '`=` is missing',
+    '=3': 'must start with a letter',
+    'two words=3': 'must start with a letter',
+    '3d=3': 'must start with a letter',
+    'free=': 'must be an integer from 1 to 10000',
+    'free=0': 'must be an integer from 1 to 10000',
+    'free=-1': 'must be an integer from 1 to 10000',
+    'free=1.5': 'must be an integer from 1 to 10000',
+    'free=10001': 'must be an integer from 1 to 10000',
+    'free=1=2': 'must be an integer from 1 to 10000',
+    'free=1:': 'the monthly quota must be an integer',
+    'free=1:many': 'the monthly quota must be an integer',
   };
   for (const [entry, why] of Object.entries(wrong)) {
-    it(`are refused with \`${entry}\`, and the message names it and says how to mend it`, () => {
+    it(`reject \`${entry}\` with an error that names it and the correct format`, () => {
       expect(() => parsePlans([entry]))
         .to.throw(ConfigError)
         .with.property('message')
@@ -51,7 +51,7 @@ describe('the plans', () => {
     });
   }
 
-  it('are refused when one is given twice', () => {
-    expect(() => parsePlans(['team=2', 'TEAM=3'])).to.throw(ConfigError, '`team` is given twice');
+  it('reject a plan that is listed twice', () => {
+    expect(() => parsePlans(['team=2', 'TEAM=3'])).to.throw(ConfigError, '`team` is listed twice');
   });
 });
