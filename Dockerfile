@@ -32,25 +32,34 @@ RUN node node_modules/vite/bin/vite.js build dashboard --logLevel error
 
 # What the API does not import goes. The list of what is left is written while Node is still among it.
 FROM packages AS api-packages
+COPY LICENSE NOTICE ./
+COPY tools/third-party-notices.ts /tmp/
 RUN npm uninstall --offline \
       @kubernetes/client-node @puppeteer/browsers mongodb-memory-server-core \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
+ && node /tmp/third-party-notices.ts node_modules > THIRD-PARTY-NOTICES.txt \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
  && find node_modules -type d -empty -delete
 
 FROM packages AS worker-packages
+COPY LICENSE NOTICE ./
+COPY tools/third-party-notices.ts /tmp/
 RUN npm uninstall --offline \
       @koa/router @kubernetes/client-node @modelcontextprotocol/server @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa lru-cache marked mongodb mongodb-memory-server-core oidc-provider \
       openid-client otpauth p-queue parse5 pdf-lib piscina stripe uqr \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
+ && node /tmp/third-party-notices.ts node_modules > THIRD-PARTY-NOTICES.txt \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
  && find node_modules -type d -empty -delete
 
 FROM packages AS controller-packages
+COPY LICENSE NOTICE ./
+COPY tools/third-party-notices.ts /tmp/
 RUN npm uninstall --offline \
       @koa/router @modelcontextprotocol/server @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa lru-cache marked mongodb mongodb-memory-server-core oidc-provider \
       openid-client otpauth p-queue parse5 pdf-lib piscina stripe uqr ws \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
+ && node /tmp/third-party-notices.ts node_modules > THIRD-PARTY-NOTICES.txt \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
  && find node_modules -type d -empty -delete
 
@@ -76,10 +85,10 @@ RUN mkdir .compile-cache \
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Pressroom API" \
-      org.opencontainers.image.description="HTML or a public URL in, a PDF out: the API." \
+      org.opencontainers.image.description="Self-hosted HTML-to-PDF service: the API." \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \
-      org.opencontainers.image.licenses="UNLICENSED"
+      org.opencontainers.image.licenses="Apache-2.0"
 USER 10001:10001
 EXPOSE 8080 9090
 ENTRYPOINT ["node", "--max-semi-space-size=4", "/app/api/main.ts"]
@@ -111,10 +120,10 @@ RUN mkdir .compile-cache \
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Pressroom worker" \
-      org.opencontainers.image.description="HTML or a public URL in, a PDF out: a worker with its Chrome." \
+      org.opencontainers.image.description="Self-hosted HTML-to-PDF service: a worker with headless Chrome." \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \
-      org.opencontainers.image.licenses="UNLICENSED"
+      org.opencontainers.image.licenses="Apache-2.0"
 USER 10001:10001
 EXPOSE 9222 9090
 ENTRYPOINT ["tini", "--", "node", "--max-semi-space-size=4", "/app/worker/main.ts"]
@@ -135,10 +144,10 @@ RUN mkdir .compile-cache \
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Pressroom controller" \
-      org.opencontainers.image.description="Follows the queue with the number of Pressroom's workers, on Kubernetes." \
+      org.opencontainers.image.description="Scales the workers of Pressroom on Kubernetes with the queue." \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \
-      org.opencontainers.image.licenses="UNLICENSED"
+      org.opencontainers.image.licenses="Apache-2.0"
 USER 10001:10001
 EXPOSE 9090
 ENTRYPOINT ["node", "--max-semi-space-size=4", "/app/controller/main.ts"]

@@ -160,6 +160,9 @@ describe('the images', function () {
       expect(folder(target, 'app').sort()).to.deep.equal(
         [
           '.compile-cache',
+          'LICENSE',
+          'NOTICE',
+          'THIRD-PARTY-NOTICES.txt',
           target,
           'common',
           'node_modules',
@@ -213,6 +216,12 @@ describe('the images', function () {
           target
         ],
       );
+      const notices = file(target, 'app/THIRD-PARTY-NOTICES.txt');
+      const noticed = [...notices.matchAll(/^={80}\n(.+) (\S+)\nLicense: (.+)$/gm)];
+      expect(noticed.map(([, name, version]) => `${name}@${version}`)).to.include.members(
+        there.map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`),
+      );
+      expect(noticed.filter(([, , , license]) => license === 'unknown')).to.deep.equal([]);
       expect(file(target, 'var/lib/dpkg/status')).to.match(/^Package: libc6$/m);
     });
 
@@ -226,7 +235,7 @@ describe('the images', function () {
         }[target],
         'org.opencontainers.image.version': VERSION,
         'org.opencontainers.image.revision': REVISION,
-        'org.opencontainers.image.licenses': 'UNLICENSED',
+        'org.opencontainers.image.licenses': 'Apache-2.0',
       });
     });
   }
