@@ -42,7 +42,7 @@ describe('plan and billing in a browser', function () {
   });
 
   it('says what to do after a failed payment, and until when renders work', async () => {
-    await customer.buys('starter');
+    await customer.buy('starter');
     await fixture.store.accounts.updateOne(
       { _id: customer.id },
       { $set: { state: 'past_due', pastDueSince: new Date() } },
@@ -54,7 +54,7 @@ describe('plan and billing in a browser', function () {
   });
 
   it('says when a subscription that was canceled ends', async () => {
-    await customer.buys('starter');
+    await customer.buy('starter');
     await fixture.store.accounts.updateOne(
       { _id: customer.id },
       { $set: { 'billing.cancelAtPeriodEnd': true } },
@@ -65,14 +65,14 @@ describe('plan and billing in a browser', function () {
 
   it('lets an admin look and not pay', async () => {
     const admin = await fixture.person({ role: 'admin', account: customer.id });
-    const { page, quiet } = await browser.open(admin, '/billing');
+    const { page, expectNoErrors } = await browser.open(admin, '/billing');
     await page.getByText('You can look, not pay').waitFor();
     expect(await page.getByRole('button', { name: /^Choose/ }).count()).to.equal(0);
-    quiet();
+    expectNoErrors();
   });
 
   it('has no barrier', async () => {
-    await customer.buys('starter');
+    await customer.buy('starter');
     await fixture.store.accounts.updateOne({ _id: customer.id }, { $set: { state: 'unpaid' } });
     await browser.looks(customer.owner, '/billing', 'billing', page =>
       page.getByRole('button', { name: 'Choose Growth' }).waitFor(),
@@ -96,15 +96,15 @@ describe('plan and billing without payments, and what connects, in a browser', f
 
   it('says that there is nothing to pay', async () => {
     const owner = await begin('none');
-    const { page, quiet } = await browser.open(owner, '/billing');
+    const { page, expectNoErrors } = await browser.open(owner, '/billing');
     await page.getByText('there is nothing to pay').waitFor();
     expect(await page.getByRole('button', { name: /^Choose/ }).count()).to.equal(0);
-    quiet();
+    expectNoErrors();
   });
 
   it('says who changes the plan, and connects by curl', async () => {
     const owner = await begin('manual');
-    const { page, quiet } = await browser.open(owner, '/billing');
+    const { page, expectNoErrors } = await browser.open(owner, '/billing');
     await page.getByText('Who runs this installation changes the plan.').waitFor();
     await page.goto(`${browser.origin}/app/connect`);
     expect(await page.getByRole('region', { name: 'curl' }).textContent()).to.include('/v1/render');
@@ -116,7 +116,7 @@ describe('plan and billing without payments, and what connects, in a browser', f
     );
     await page.getByRole('link', { name: 'Create an API key' }).click();
     await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
-    quiet();
+    expectNoErrors();
     await browser.looks(owner, '/connect', 'connect', each =>
       each.getByRole('region', { name: 'curl' }).waitFor(),
     );

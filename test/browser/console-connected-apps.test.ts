@@ -10,7 +10,7 @@ import {
   type Person,
 } from '../support/console/console-fixture.ts';
 import { earlierMessage, mcpCall } from '../support/console/mcp-call.ts';
-import { newClient, walk } from '../support/console/oauth-walk.ts';
+import { authorizeApp, newClient } from '../support/console/oauth-flow.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
@@ -35,7 +35,7 @@ describe('connected apps in a browser', function () {
     page.getByRole('table', { name: 'Connected apps' }).getByRole('row').filter({ hasText: text });
   const nothing = (page: Page) => page.getByText('No app is connected').waitFor();
   const connect = async (metadata: Record<string, unknown>) =>
-    walk(fixture, person, { client: await newClient(fixture, metadata) });
+    authorizeApp(fixture, person, { client: await newClient(fixture, metadata) });
 
   const statusOf = async (token: string) =>
     (await mcpCall(fixture, token, earlierMessage('tools/list'))).status;
@@ -47,7 +47,7 @@ describe('connected apps in a browser', function () {
       client_name: 'Cursor',
       redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'],
     });
-    const { page, quiet } = await browser.open(person, '/profile');
+    const { page, expectNoErrors } = await browser.open(person, '/profile');
     await row(page, 'Claude Code (pressroom)')
       .filter({ hasText: 'A program on a computer (127.0.0.1:33418)' })
       .waitFor();
@@ -61,14 +61,14 @@ describe('connected apps in a browser', function () {
     await page.reload();
     await row(page, 'Claude Code').filter({ hasText: fixture.account }).waitFor();
     expect(await row(page, 'Claude Code').filter({ hasText: 'Never' }).count()).to.equal(0);
-    quiet();
+    expectNoErrors();
     await page.context().close();
   });
 
   it('are disconnected after a question, alone, and their next call is refused', async () => {
     const { access_token: gone } = await connect({ client_name: 'The One' });
     const { access_token: kept } = await connect({ client_name: 'The Other' });
-    const { page, quiet } = await browser.open(person, '/profile');
+    const { page, expectNoErrors } = await browser.open(person, '/profile');
     const disconnect = page.getByRole('button', { name: 'Disconnect The One' });
     await disconnect.click();
     const dialog = page.getByRole('dialog', { name: 'Disconnect this app?' });
@@ -92,27 +92,27 @@ describe('connected apps in a browser', function () {
     const audit = page.getByRole('table', { name: 'Audit log' });
     await audit.getByRole('row', { name: /^Connected the app The One/ }).waitFor();
     await audit.getByRole('row', { name: /^Disconnected the app The One/ }).waitFor();
-    quiet();
+    expectNoErrors();
     await page.context().close();
   });
 
   it('say in the question what went wrong when it did', async () => {
     await connect({ client_name: 'Gone Already' });
-    const { page, quiet } = await browser.open(person, '/profile');
+    const { page, expectNoErrors } = await browser.open(person, '/profile');
     await page.getByRole('button', { name: 'Disconnect Gone Already' }).click();
     await fixture.store.console.oauthGrants.deleteMany({ user: person.id });
     await page.getByRole('button', { name: 'Disconnect it' }).click();
     await page.getByRole('dialog').getByText('There is no such app of yours.').waitFor();
-    quiet(/404 \(Not Found\)/);
+    expectNoErrors(/404 \(Not Found\)/);
     await page.context().close();
   });
 
   it('lead to how one is connected while there is none', async () => {
-    const { page, quiet } = await browser.open(person, '/profile');
+    const { page, expectNoErrors } = await browser.open(person, '/profile');
     await nothing(page);
     await page.getByRole('main').getByRole('link', { name: 'Connect', exact: true }).click();
     await page.getByRole('heading', { name: 'From chat programs and editors' }).waitFor();
-    quiet();
+    expectNoErrors();
     await page.context().close();
   });
 
@@ -183,7 +183,7 @@ describe('connected apps in a browser', function () {
     const url = 'http://localhost:8080/mcp';
 
     it('by a line, or a file that the editor writes itself', async () => {
-      const { page, quiet } = await browser.open(person, '/connect');
+      const { page, expectNoErrors } = await browser.open(person, '/connect');
       await panel(page)
         .getByText(`claude mcp add --transport http --scope user pressroom ${url}`)
         .waitFor();
@@ -202,7 +202,7 @@ describe('connected apps in a browser', function () {
       );
       expect(JSON.parse(atob(cursor.searchParams.get('config')!))).to.deep.equal({ url });
       await panel(page).getByText('which this one is not').waitFor();
-      quiet();
+      expectNoErrors();
       await page.context().close();
     });
 

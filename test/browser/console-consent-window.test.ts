@@ -8,16 +8,16 @@ import { createUsers } from '../../api/console/users/users.ts';
 import { type ConsentFixture, consentFixture } from '../support/console/consent-fixture.ts';
 import { looks } from '../support/console/console-browser.ts';
 import { CONSOLE_SECRET } from '../support/console/console-fixture.ts';
-import { somebody } from '../support/console/sso-fixture.ts';
+import { newLogin } from '../support/console/sso-fixture.ts';
 import { eventually } from '../support/eventually.ts';
 import {
-  asked,
+  consentShown,
   PASSWORD,
+  pageText,
   personWithPassword,
   press,
   signIn,
-  signInAtTheCompany,
-  words,
+  signInAtProvider,
 } from '../support/pages/page-steps.ts';
 
 describe('the window of an app that waits for a consent', function () {
@@ -53,10 +53,10 @@ describe('the window of an app that waits for a consent', function () {
     await popup.getByRole('link', { name: 'Use a code of the app' }).click();
     await popup.getByLabel('Code').fill(TOTP.generate({ secret }));
     await press(popup, 'Sign in');
-    await asked(popup);
-    expect(await all.said(tab)).to.equal('waiting');
+    await consentShown(popup);
+    expect(await all.appStatus(tab)).to.equal('waiting');
     await press(popup, 'Allow');
-    await eventually(async () => expect(await all.said(tab)).to.equal('connected'));
+    await eventually(async () => expect(await all.appStatus(tab)).to.equal('connected'));
     expect(await fixture.store.console.oauthGrants.countDocuments({ user: person.id })).to.equal(1);
     await tab.context().close();
   });
@@ -65,11 +65,11 @@ describe('the window of an app that waits for a consent', function () {
     const { page: tab } = await all.browser.open(undefined, '/sign-in');
     const popup = await all.popup(tab, { ...(await all.client()), id: 'nobody' });
     await popup.getByRole('heading', { name: 'The app could not be connected' }).waitFor();
-    expect(await words(popup)).to.include('Remove the connection in the app and add it again');
+    expect(await pageText(popup)).to.include('Remove the connection in the app and add it again');
     await looks(popup, 'consent-refused');
-    expect(await all.said(tab)).to.equal('waiting');
+    expect(await all.appStatus(tab)).to.equal('waiting');
     await popup.close();
-    await eventually(async () => expect(await all.said(tab)).to.equal('lost'));
+    await eventually(async () => expect(await all.appStatus(tab)).to.equal('lost'));
     await tab.context().close();
   });
 
@@ -78,7 +78,7 @@ describe('the window of an app that waits for a consent', function () {
     const popup = await all.popup(tab, await all.client());
     await popup.getByLabel('Email').waitFor();
     await popup.goto(`${all.browser.origin}/app/sign-in?next=/app/keys`);
-    await eventually(async () => expect(await all.said(tab)).to.equal('lost'));
+    await eventually(async () => expect(await all.appStatus(tab)).to.equal('lost'));
     await tab.context().close();
   });
 });
@@ -94,34 +94,34 @@ describe('the window of an app, over the company’s sign-in', function () {
   it('is kept, and the way back to the app, also when the sign-in fails at first', async () => {
     const { fixture, browser } = all;
     const person = await personWithPassword(fixture, { role: 'developer' });
-    const ada = somebody({ email: person.email });
-    all.provider!.knows(ada);
+    const ada = newLogin({ email: person.email });
+    all.provider!.addLogin(ada);
     const { page: tab } = await browser.open(undefined, '/sign-in');
     const popup = await all.popup(tab, await all.client());
-    await signInAtTheCompany(popup, '');
+    await signInAtProvider(popup, '');
     await popup.getByRole('heading', { name: 'You are not signed in' }).waitFor();
     await popup.getByRole('link', { name: 'Other ways to sign in' }).click();
-    await signInAtTheCompany(popup, '');
-    await signInAtTheCompany(popup, ada.subject, 'Try again');
+    await signInAtProvider(popup, '');
+    await signInAtProvider(popup, ada.subject, 'Try again');
     await popup.getByRole('heading', { name: 'Is this you?' }).waitFor();
     await popup.getByLabel(/^Password of/).fill(PASSWORD);
     await press(popup, 'Link and sign in');
-    await asked(popup);
-    expect(await all.said(tab)).to.equal('waiting');
+    await consentShown(popup);
+    expect(await all.appStatus(tab)).to.equal('waiting');
     await press(popup, 'Allow');
-    await eventually(async () => expect(await all.said(tab)).to.equal('connected'));
+    await eventually(async () => expect(await all.appStatus(tab)).to.equal('connected'));
     await tab.context().close();
   });
 
   it('is kept for whom nobody has invited yet, who can send the app back', async () => {
-    const eve = somebody();
-    all.provider!.knows(eve);
+    const eve = newLogin();
+    all.provider!.addLogin(eve);
     const { page: tab } = await all.browser.open(undefined, '/sign-in');
     const popup = await all.popup(tab, await all.client());
-    await signInAtTheCompany(popup, eve.subject);
+    await signInAtProvider(popup, eve.subject);
     await popup.getByText('There is no account in which you may render').waitFor();
     await press(popup, 'Cancel');
-    await eventually(async () => expect(await all.said(tab)).to.equal('access_denied'));
+    await eventually(async () => expect(await all.appStatus(tab)).to.equal('access_denied'));
     await tab.context().close();
   });
 });

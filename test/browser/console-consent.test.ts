@@ -5,15 +5,15 @@ import { expect } from 'chai';
 import { type ConsentFixture, consentFixture } from '../support/console/consent-fixture.ts';
 import { looks } from '../support/console/console-browser.ts';
 import type { Person } from '../support/console/console-fixture.ts';
-import { redeem } from '../support/console/oauth-walk.ts';
+import { redeem } from '../support/console/oauth-flow.ts';
 import { joinTeam } from '../support/console/signed-in.ts';
 import {
-  asked,
-  backAtTheApp,
+  appShown,
+  consentShown,
+  pageText,
   personWithPassword,
   press,
   signIn,
-  words,
 } from '../support/pages/page-steps.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
@@ -39,14 +39,14 @@ describe('the consent in a browser', function () {
     const { page } = await browser.open(undefined, '/sign-in');
     await page.goto(url);
     await signIn(page, person);
-    await asked(page);
-    expect(await words(page))
+    await consentShown(page);
+    expect(await pageText(page))
       .to.include('“Claude Code (pressroom)”')
       .and.include('on this computer');
     await looks(page, 'consent');
     await page.getByLabel('Account').selectOption(second);
     await press(page, 'Allow');
-    await backAtTheApp(page);
+    await appShown(page);
     const answer = await redeem(
       fixture,
       client,
@@ -69,14 +69,14 @@ describe('the consent in a browser', function () {
       const person = await all.fixture.person(role ? { role } : {});
       const { page } = await all.browser.open(person, '/profile');
       await page.goto(all.ask(await all.client()).url);
-      await asked(page);
-      expect(await words(page))
+      await consentShown(page);
+      expect(await pageText(page))
         .to.include('no account in which you may render')
         .and.include('the role of a developer');
       expect(await page.getByRole('button', { name: 'Allow' }).count()).to.equal(0);
       if (role) await looks(page, 'consent-none');
       await press(page, 'Cancel');
-      await backAtTheApp(page);
+      await appShown(page);
       expect(all.arrived.at(-1)!.searchParams.get('error')).to.equal('access_denied');
       expect(await grantsOf(person)).to.deep.equal([]);
       await page.context().close();
@@ -96,8 +96,8 @@ describe('the consent in a browser', function () {
       await page.goto(
         all.ask(await all.client({ client_name: undefined, redirect_uris: [redirect] })).url,
       );
-      await asked(page);
-      expect(await words(page))
+      await consentShown(page);
+      expect(await pageText(page))
         .to.include('An app that says no name asks to make PDFs in your name.')
         .and.include(where);
     }
@@ -112,18 +112,18 @@ describe('the consent in a browser', function () {
       { _id: second },
       { $set: { name: 'W'.repeat(100) } },
     );
-    const { page, quiet } = await all.browser.open(person, '/profile');
+    const { page, expectNoErrors } = await all.browser.open(person, '/profile');
     const redirect = `https://${'w'.repeat(60)}.${'w'.repeat(60)}.example/cb`;
     await page.goto(
       all.ask(await all.client({ client_name: 'W'.repeat(200), redirect_uris: [redirect] })).url,
     );
-    await asked(page);
+    await consentShown(page);
     await looks(page, 'consent-long');
     await page.goto(all.ask(await all.client({ client_name: HOSTILE })).url);
-    await asked(page);
-    expect(await words(page)).to.include(`“${HOSTILE}”`);
+    await consentShown(page);
+    expect(await pageText(page)).to.include(`“${HOSTILE}”`);
     expect(await page.locator('img[src="x"]').count()).to.equal(0);
-    quiet();
+    expectNoErrors();
     await page.context().close();
   });
 
@@ -132,7 +132,7 @@ describe('the consent in a browser', function () {
     const { page } = await all.browser.open(person, '/profile', { javaScriptEnabled: false });
     await page.goto(all.ask(await all.client()).url);
     await press(page, 'Allow');
-    await backAtTheApp(page);
+    await appShown(page);
     await page.context().close();
   });
 
@@ -143,7 +143,7 @@ describe('the consent in a browser', function () {
     const { page } = await browser.open(undefined, '/sign-in');
     await page.goto(all.ask(await all.client()).url);
     await signIn(page, ada);
-    await asked(page);
+    await consentShown(page);
     const other = await page.context().newPage();
     await other.goto(`${browser.origin}/app/profile`);
     await other.getByRole('button', { name: /your menu/ }).click();
@@ -153,13 +153,13 @@ describe('the consent in a browser', function () {
 
     await press(page, 'Allow');
     await page.getByText('Somebody else has signed in here meanwhile.').waitFor();
-    expect(await words(page))
+    expect(await pageText(page))
       .to.include(ben.email)
       .and.not.include(ada.email);
     expect(await grantsOf(ada)).to.deep.equal([]);
     expect(await grantsOf(ben)).to.deep.equal([]);
     await press(page, 'Allow');
-    await backAtTheApp(page);
+    await appShown(page);
     expect(await grantsOf(ada)).to.deep.equal([]);
     expect(await grantsOf(ben)).to.have.length(1);
     await page.context().close();
@@ -171,16 +171,16 @@ describe('the consent in a browser', function () {
     const ben = await personWithPassword(fixture, { role: 'developer' });
     const { page } = await browser.open(ada, '/profile');
     await page.goto(all.ask(await all.client({ client_name: 'An Asker' })).url);
-    await asked(page);
+    await consentShown(page);
     await press(page, 'Sign in as somebody else');
     await signIn(page, ben);
-    await asked(page);
-    expect(await words(page))
+    await consentShown(page);
+    expect(await pageText(page))
       .to.include('“An Asker”')
       .and.include(ben.email);
     expect((await ada.call('GET', '/me')).status).to.equal(401);
     await press(page, 'Allow');
-    await backAtTheApp(page);
+    await appShown(page);
     expect(await grantsOf(ben)).to.have.length(1);
     await page.context().close();
   });

@@ -43,7 +43,7 @@ describe('home and usage in the dashboard', function () {
     fixture.person({ role, account: await fixture.account2() });
 
   it('leads a new account to its first PDF: a key, the call with the key in it, and the render', async () => {
-    const { page, quiet } = await browser.open(await newcomer(), '/');
+    const { page, expectNoErrors } = await browser.open(await newcomer(), '/');
     await page.getByRole('heading', { name: 'Make your first PDF' }).waitFor();
     await picture(page, 'quick-start-desktop-light');
     await page.getByRole('button', { name: 'Create a key' }).click();
@@ -70,7 +70,7 @@ describe('home and usage in the dashboard', function () {
     await page.getByRole('table', { name: 'Recent renders' }).waitFor();
     expect(await page.getByRole('heading', { name: 'Make your first PDF' }).count()).to.equal(0);
     await figure(page, 'Last 24 hours').getByText('1 OK, 0 failed').waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('does not take the new key away when the first render comes while it is shown', async () => {
@@ -90,10 +90,10 @@ describe('home and usage in the dashboard', function () {
   });
 
   it('tells a viewer of a new account whom to ask for a key', async () => {
-    const { page, quiet } = await browser.open(await newcomer('viewer'), '/');
+    const { page, expectNoErrors } = await browser.open(await newcomer('viewer'), '/');
     await page.getByText('ask an owner, admin or developer', { exact: false }).waitFor();
     expect(await page.getByRole('button', { name: 'Create a key' }).count()).to.equal(0);
-    quiet();
+    expectNoErrors();
   });
 
   it('has no barrier before the first render, in either colours and on either size', async () => {
@@ -106,7 +106,7 @@ describe('home and usage in the dashboard', function () {
     before(async () => {
       await fixture.pdf({ html: '<h1>one</h1>' });
       await fixture.pdf({ html: '<h1>two</h1>', sandbox: true });
-      await fixture.refusal({ url: 'http://localhost:1/' });
+      await fixture.renderError({ url: 'http://localhost:1/' });
     });
 
     it('shows what runs while it runs', async () => {
@@ -116,7 +116,7 @@ describe('home and usage in the dashboard', function () {
       await fixture.worker.until({ busy: 1 });
       await page.getByRole('progressbar', { name: '1 of 8 places are in use' }).waitFor();
       const left = running.catch((error: Error) => error);
-      running.hangUp();
+      running.disconnect();
       await left;
       await page
         .getByRole('progressbar', { name: '0 of 8 places are in use' })
@@ -124,7 +124,10 @@ describe('home and usage in the dashboard', function () {
     });
 
     it('shows who only pays the figures, and no renders', async () => {
-      const { page, quiet } = await browser.open(await fixture.person({ role: 'billing' }), '/');
+      const { page, expectNoErrors } = await browser.open(
+        await fixture.person({ role: 'billing' }),
+        '/',
+      );
       await page.getByRole('heading', { name: 'Errors of the last 24 hours' }).waitFor();
       expect(await page.getByRole('table', { name: 'Recent renders' }).count()).to.equal(0);
       expect(await page.getByRole('main').getByRole('link').count()).to.equal(0);
@@ -132,11 +135,11 @@ describe('home and usage in the dashboard', function () {
         recent: unknown[];
       }>('GET', `/accounts/${fixture.accountId}/overview`);
       expect(recent).to.deep.equal([]);
-      quiet();
+      expectNoErrors();
     });
 
     it('leads from an error of the day to the renders that had it', async () => {
-      const { page, quiet } = await browser.open(owner, '/');
+      const { page, expectNoErrors } = await browser.open(owner, '/');
       await page
         .getByRole('table', { name: 'Errors of the last 24 hours' })
         .getByRole('link', { name: 'ssrf_blocked' })
@@ -145,11 +148,11 @@ describe('home and usage in the dashboard', function () {
       expect(await page.getByLabel('Status').inputValue()).to.equal('error');
       expect(await page.getByLabel('Error', { exact: true }).inputValue()).to.equal('ssrf_blocked');
       await page.getByRole('table', { name: 'Renders' }).getByRole('rowheader').waitFor();
-      quiet();
+      expectNoErrors();
     });
 
     it('draws the usage, tells it as a table, and gives it as CSV', async () => {
-      const { page, quiet } = await browser.open(owner, '/usage');
+      const { page, expectNoErrors } = await browser.open(owner, '/usage');
       await page
         .getByRole('img', { name: /^Renders per day/ })
         .locator('canvas')
@@ -165,7 +168,7 @@ describe('home and usage in the dashboard', function () {
       const lines = (await readFile(await (await download).path(), 'utf8')).trim().split(/\r?\n/);
       expect(lines).to.have.length(2);
       expect(lines[1]).to.include(',test,1,1,1,');
-      quiet();
+      expectNoErrors();
     });
 
     it('takes another range from the buttons, the fields and the address', async () => {

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import {
-  barriers,
+  axeViolations,
   type ConsoleBrowser,
   consoleBrowser,
   picture,
@@ -34,7 +34,7 @@ describe('the page of an invitation', () => {
   }
 
   it('takes the code out of the address into its field, and leads a new person into the dashboard', async () => {
-    const { page, quiet } = await browser.open(undefined, await invited());
+    const { page, expectNoErrors } = await browser.open(undefined, await invited());
     expect(await page.inputValue('input[name=token]')).to.match(/^[\w-]{43}$/);
     expect(page.url()).not.to.include('#');
     await page.click('text=Continue');
@@ -43,12 +43,12 @@ describe('the page of an invitation', () => {
     await page.click('button:text-is("Join")');
     await page.waitForURL(({ pathname }) => !pathname.startsWith('/app/invitation'));
     await page.waitForSelector('#root h1');
-    quiet();
+    expectNoErrors();
     await page.context().close();
   });
 
   it('takes the code of another link that is opened in the same tab', async () => {
-    const { page, quiet } = await browser.open(undefined, await invited());
+    const { page, expectNoErrors } = await browser.open(undefined, await invited());
     const first = await page.inputValue('input[name=token]');
     await page.goto(`${browser.origin}/app${await invited()}`);
     await page.waitForURL(({ hash }) => hash === '');
@@ -57,7 +57,7 @@ describe('the page of an invitation', () => {
       .and.not.equal(first);
     await page.click('text=Continue');
     await page.waitForURL(/accept$/);
-    quiet();
+    expectNoErrors();
     await page.context().close();
   });
 
@@ -74,7 +74,7 @@ describe('the page of an invitation', () => {
     await page.click('text=Continue');
     await page.getByRole('alert').filter({ hasText: 'This invitation was used' }).waitFor();
     expect(await page.locator('form').count()).to.equal(0);
-    expect(await barriers(page)).to.deep.equal([]);
+    expect(await axeViolations(page)).to.deep.equal([]);
     await picture(page, 'invitation-used');
     await page.getByRole('link', { name: 'Sign in' }).click();
     await page.waitForURL('**/app/sign-in');

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import {
-  barriers,
+  axeViolations,
   type ConsoleBrowser,
   consoleBrowser,
   picture,
@@ -48,14 +48,14 @@ describe('API keys in the dashboard', function () {
   }
 
   it('shows a new key once, in full and in a call, and afterwards only its ends', async () => {
-    const { page, quiet } = await browser.open(owner, '/keys', {
+    const { page, expectNoErrors } = await browser.open(owner, '/keys', {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     const key = await create(page, 'shown once');
     expect(await works(key)).to.equal(true);
     expect(await shownKey(page, 'Try it with curl')).to.include(`Bearer ${key}`);
     await picture(page, 'key-shown-desktop-light');
-    expect(await barriers(page)).to.deep.equal([]);
+    expect(await axeViolations(page)).to.deep.equal([]);
     await page.getByRole('button', { name: 'Copy the key' }).click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(key);
@@ -63,7 +63,7 @@ describe('API keys in the dashboard', function () {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await row(page, 'shown once').textContent()).to.include(`…${key.slice(-4)}`);
     expect(await page.content()).not.to.include(key);
-    quiet();
+    expectNoErrors();
   });
 
   it('keeps the dialog with the key open when somebody clicks beside it', async () => {
@@ -102,7 +102,7 @@ describe('API keys in the dashboard', function () {
   });
 
   it('says at the field which address is none, and keeps what was typed', async () => {
-    const { page, quiet } = await browser.open(owner, '/keys');
+    const { page, expectNoErrors } = await browser.open(owner, '/keys');
     await page.getByRole('button', { name: 'Create a key' }).click();
     await page.getByLabel('Name').fill('with addresses');
     await page.getByLabel('Allowed IP addresses').fill('203.0.113.0/24\n300.1.1.1');
@@ -110,18 +110,18 @@ describe('API keys in the dashboard', function () {
     const field = page.getByLabel('Allowed IP addresses');
     await page.getByText('300.1.1.1 is no IP address').waitFor();
     expect(await field.getAttribute('aria-invalid')).to.equal('true');
-    expect(await barriers(page)).to.deep.equal([]);
+    expect(await axeViolations(page)).to.deep.equal([]);
     await field.fill('203.0.113.0/24\n2001:db8::/32');
     await page.getByLabel('Expires').selectOption('In 90 days');
     await page.getByRole('button', { name: 'Create the key' }).click();
     await page.getByRole('button', { name: 'I saved the key' }).click();
     const cells = await row(page, 'with addresses').getByRole('cell').allTextContents();
     expect(cells).to.include('203.0.113.0/24 and 1 more').and.to.include('in 3 months');
-    quiet(/status of 400/);
+    expectNoErrors(/status of 400/);
   });
 
   it('rotates a key, which works on for the chosen time', async () => {
-    const { page, quiet } = await browser.open(owner, '/keys');
+    const { page, expectNoErrors } = await browser.open(owner, '/keys');
     const former = await create(page, 'to rotate');
     await page.getByRole('button', { name: 'I saved the key' }).click();
     await page.getByRole('button', { name: `Rotate to rotate …${former.slice(-4)}` }).click();
@@ -138,11 +138,11 @@ describe('API keys in the dashboard', function () {
         .getByRole('cell')
         .allTextContents(),
     ).to.include('in 1 hour');
-    quiet();
+    expectNoErrors();
   });
 
   it('revokes a key once its name was typed: its next request is refused', async () => {
-    const { page, quiet } = await browser.open(owner, '/keys');
+    const { page, expectNoErrors } = await browser.open(owner, '/keys');
     const key = await create(page, 'to revoke');
     await page.getByRole('button', { name: 'I saved the key' }).click();
     await page.getByRole('button', { name: 'Revoke to revoke' }).click();
@@ -150,13 +150,13 @@ describe('API keys in the dashboard', function () {
     expect(await dialog.getByRole('button', { name: 'Revoke the key' }).isDisabled()).to.equal(
       true,
     );
-    expect(await barriers(page)).to.deep.equal([]);
+    expect(await axeViolations(page)).to.deep.equal([]);
     await dialog.getByLabel('Type to revoke to confirm').fill('to revoke');
     await dialog.getByRole('button', { name: 'Revoke the key' }).click();
     await page.getByText('The key to revoke is revoked.').waitFor();
     await row(page, 'to revoke').waitFor({ state: 'detached' });
     expect(await works(key)).to.equal(false);
-    quiet();
+    expectNoErrors();
   });
 
   it('marks a key that has expired, and removes it without its name', async () => {
@@ -175,20 +175,23 @@ describe('API keys in the dashboard', function () {
   });
 
   it('shows a name as it was typed, whatever is in it', async () => {
-    const { page, quiet } = await browser.open(owner, '/keys');
+    const { page, expectNoErrors } = await browser.open(owner, '/keys');
     const name = '<img src=x onerror="console.error(1)">';
     await create(page, name);
     await page.getByRole('button', { name: 'I saved the key' }).click();
     await row(page, name).waitFor();
     expect(await page.getByRole('main').locator('img').count()).to.equal(0);
-    quiet();
+    expectNoErrors();
   });
 
   it('gives a viewer the list and no buttons', async () => {
-    const { page, quiet } = await browser.open(await fixture.person({ role: 'viewer' }), '/keys');
+    const { page, expectNoErrors } = await browser.open(
+      await fixture.person({ role: 'viewer' }),
+      '/keys',
+    );
     await page.getByRole('table', { name: 'API keys' }).waitFor();
     expect(await page.getByRole('main').getByRole('button').count()).to.equal(0);
-    quiet();
+    expectNoErrors();
   });
 
   it('has no barrier, in either colours and on either size', async () => {

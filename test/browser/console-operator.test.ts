@@ -29,7 +29,7 @@ describe('the operator’s screens in a browser', function () {
   });
 
   it('makes an account and invites its owner by a link', async () => {
-    const { page, quiet } = await browser.open(operator, '/operator/accounts');
+    const { page, expectNoErrors } = await browser.open(operator, '/operator/accounts');
     await page.getByRole('button', { name: 'New account' }).click();
     await dialog(page).getByLabel('Name').fill('Newcomers Ltd');
     await dialog(page).getByLabel('Plan').selectOption('growth');
@@ -43,11 +43,11 @@ describe('the operator’s screens in a browser', function () {
       .getByLabel('Invitation link')
       .filter({ hasText: /\/app\/invitation#/ })
       .waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('suspends an account from the next request on, says what that does, and lifts it', async () => {
-    const { page, quiet } = await browser.open(
+    const { page, expectNoErrors } = await browser.open(
       operator,
       `/operator/accounts?account=${fixture.accountId}`,
     );
@@ -64,13 +64,16 @@ describe('the operator’s screens in a browser', function () {
     await dialog(page).getByRole('button', { name: 'Lift the suspension' }).click();
     await notice(page, 'The account works again.');
     expect(await render()).to.equal(200);
-    quiet();
+    expectNoErrors();
   });
 
   it('changes plan and reach of an account, and shows its renders and its team', async () => {
     const account = await fixture.account2('free');
     const owner = await fixture.person({ role: 'owner', account });
-    const { page, quiet } = await browser.open(operator, `/operator/accounts?account=${account}`);
+    const { page, expectNoErrors } = await browser.open(
+      operator,
+      `/operator/accounts?account=${account}`,
+    );
     await page.getByLabel('Plan').selectOption('scale');
     await page.getByLabel('May reach the intranet').click();
     await page.getByRole('button', { name: 'Save' }).click();
@@ -81,12 +84,12 @@ describe('the operator’s screens in a browser', function () {
     });
     await row(page, owner.email).filter({ hasText: 'Owner' }).waitFor();
     await page.getByText('Nothing was rendered yet.').waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('finds accounts by name and by state, and opens one', async () => {
     await fixture.accounts.createAccount('Zebra Works', { plan: 'free' });
-    const { page, quiet } = await browser.open(operator, '/operator/accounts');
+    const { page, expectNoErrors } = await browser.open(operator, '/operator/accounts');
     await row(page, 'Zebra Works').waitFor();
     await page.getByLabel('Search').fill('zebra');
     await row(page, 'scale').first().waitFor({ state: 'detached' });
@@ -95,7 +98,7 @@ describe('the operator’s screens in a browser', function () {
     await page.getByLabel('State').selectOption('active');
     await page.getByRole('link', { name: 'Zebra Works' }).click();
     await page.getByRole('heading', { level: 1, name: 'Zebra Works' }).waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('disables a person, whose sessions end, and makes another an operator', async () => {
@@ -103,7 +106,7 @@ describe('the operator’s screens in a browser', function () {
     await gone.good('PATCH', '/me', { name: 'Gerd Gone' });
     const raised = await fixture.person({});
     await raised.good('PATCH', '/me', { name: 'Rosa Raised' });
-    const { page, quiet } = await browser.open(operator, '/operator/people');
+    const { page, expectNoErrors } = await browser.open(operator, '/operator/people');
     await page.getByLabel('Search').fill('gerd');
     await row(page, 'Rosa Raised').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Disable Gerd Gone' }).click();
@@ -119,11 +122,11 @@ describe('the operator’s screens in a browser', function () {
       .first()
       .waitFor();
     expect((await raised.call('GET', '/operator/users')).status).to.equal(200);
-    quiet();
+    expectNoErrors();
   });
 
   it('shows workers and queue as they are while a render runs', async () => {
-    const { page, quiet } = await browser.open(operator, '/operator/live');
+    const { page, expectNoErrors } = await browser.open(operator, '/operator/live');
     const busy = page
       .getByRole('term')
       .filter({ hasText: 'Slots busy' })
@@ -137,19 +140,19 @@ describe('the operator’s screens in a browser', function () {
     const left = rendering.catch(() => 'left');
     await busy.filter({ hasText: /^1 of \d/ }).waitFor();
     await page.getByText(/^1 of \d+ busy$/).waitFor();
-    rendering.hangUp();
+    rendering.disconnect();
     expect(await left).to.equal('left');
     await busy.filter({ hasText: /^0 of \d/ }).waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('shows what the installation needs, and how to mend it', async () => {
-    const { page, quiet } = await browser.open(operator, '/operator/health');
+    const { page, expectNoErrors } = await browser.open(operator, '/operator/health');
     const checks = page.getByRole('list', { name: 'Checks' });
     await checks.getByRole('heading', { name: 'Database', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Check again' }).click();
     await checks.getByText('Good').first().waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('refuses all of it to who is no operator, in the service’s own words', async () => {

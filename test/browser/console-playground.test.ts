@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import {
-  barriers,
+  axeViolations,
   type ConsoleBrowser,
   consoleBrowser,
 } from '../support/console/console-browser.ts';
@@ -49,7 +49,7 @@ describe('the playground in a browser', function () {
   });
 
   it('renders with the options of its form, in the sandbox, and shows pages, size, phases and no count', async () => {
-    const { page, quiet } = await browser.open(person, '/playground');
+    const { page, expectNoErrors } = await browser.open(person, '/playground');
     await html(page).fill(
       '<p>one<p style="break-before: page">two<p style="break-before: page">three',
     );
@@ -68,17 +68,17 @@ describe('the playground in a browser', function () {
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Save the PDF' }).click();
     expect((await download).suggestedFilename()).to.equal('render.pdf');
-    quiet();
+    expectNoErrors();
   });
 
   it('says that a render counts when the sandbox is switched off, and counts it', async () => {
-    const { page, quiet } = await browser.open(person, '/playground');
+    const { page, expectNoErrors } = await browser.open(person, '/playground');
     await page.getByLabel('Sandbox').click();
     await page.getByText('counts towards your plan').waitFor();
     await render(page);
     await status(page, 'The PDF is here.');
     expect(await fact(page, 'Counted')).to.match(/^No\. \d+ this period$/);
-    quiet();
+    expectNoErrors();
   });
 
   it('marks the field that the service complains of, opens its section, and forgets it when something is changed', async () => {
@@ -110,7 +110,7 @@ describe('the playground in a browser', function () {
   });
 
   it('can be cancelled, which ends the render', async () => {
-    const { page, quiet } = await browser.open(person, '/playground');
+    const { page, expectNoErrors } = await browser.open(person, '/playground');
     await open(page, 'Waits');
     await page.getByLabel('Wait delay').fill('30s');
     await render(page);
@@ -118,7 +118,7 @@ describe('the playground in a browser', function () {
     await page.getByRole('button', { name: 'Cancel' }).click();
     await status(page, 'Cancelled.');
     await fixture.worker.until({ busy: 0 });
-    quiet();
+    expectNoErrors();
   });
 
   it('is worked by the keyboard: Tab leaves the editor, Ctrl and Enter renders', async () => {
@@ -133,7 +133,7 @@ describe('the playground in a browser', function () {
   });
 
   it('takes its request from JSON and gives it as JSON, and keeps what does not parse in the editor', async () => {
-    const { page, quiet } = await browser.open(person, '/playground');
+    const { page, expectNoErrors } = await browser.open(person, '/playground');
     await show(page, 'JSON');
     const editor = page.getByLabel('Request as JSON');
     await editor.fill('{"html": "<p>typed", "landscape": true, "margin": {"top": "2in"}}');
@@ -153,11 +153,11 @@ describe('the playground in a browser', function () {
     await page.getByText('This is not JSON yet').waitFor();
     await show(page, 'Form');
     expect(await html(page).inputValue()).to.equal('<p>typed');
-    quiet();
+    expectNoErrors();
   });
 
   it('sends nothing while the JSON is not valid, says so at once, and renders when it is fixed', async () => {
-    const { page, quiet } = await browser.open(person, '/playground');
+    const { page, expectNoErrors } = await browser.open(person, '/playground');
     let sent = 0;
     page.on('request', request => {
       if (request.url().endsWith('/playground/render')) sent += 1;
@@ -177,18 +177,18 @@ describe('the playground in a browser', function () {
     }
     await page.getByLabel('Sandbox').click();
     await notSent.waitFor();
-    expect(await barriers(page)).to.deep.equal([]);
+    expect(await axeViolations(page)).to.deep.equal([]);
     expect(sent).to.equal(0);
     await editor.fill('{"html": "<p>fixed"}');
     await notSent.waitFor({ state: 'detached' });
     await render(page);
     await status(page, 'The PDF is here.');
     expect(sent).to.equal(1);
-    quiet();
+    expectNoErrors();
   });
 
   it('finds an option by a word, takes cookies as rows and headers as lines', async () => {
-    const { page, quiet } = await browser.open(person, '/playground');
+    const { page, expectNoErrors } = await browser.open(person, '/playground');
     await page.getByLabel('Search the options').fill('cookies');
     await page.getByRole('button', { name: 'Add a cookie' }).click();
     const cookie = page.getByRole('group', { name: 'Cookie 1' });
@@ -213,11 +213,11 @@ describe('the playground in a browser', function () {
       ],
       extra_http_headers: { 'X-Tenant': '42' },
     });
-    quiet();
+    expectNoErrors();
   });
 
   it('opens with the address in its own address, and keeps what was changed over a reload', async () => {
-    const { page, quiet } = await browser.open(
+    const { page, expectNoErrors } = await browser.open(
       person,
       `/playground?url=${encodeURIComponent('https://example.com/a?b=c')}`,
     );
@@ -226,7 +226,7 @@ describe('the playground in a browser', function () {
     await address.fill('https://example.com/d');
     await page.reload();
     expect(await address.inputValue()).to.equal('https://example.com/d');
-    quiet();
+    expectNoErrors();
   });
 
   it('forgets what was typed when the person signs out', async () => {
@@ -240,7 +240,7 @@ describe('the playground in a browser', function () {
   });
 
   it('gives the same call as code, which follows the form', async () => {
-    const { page, quiet } = await browser.open(person, '/playground');
+    const { page, expectNoErrors } = await browser.open(person, '/playground');
     await html(page).fill('<p>as code');
     await page.getByRole('tab', { name: 'Python' }).click();
     const code = page.getByRole('region', { name: 'Python' });
@@ -248,17 +248,17 @@ describe('the playground in a browser', function () {
     expect(await code.textContent())
       .to.include('/v1/render"')
       .and.to.include('"sandbox": True');
-    quiet();
+    expectNoErrors();
   });
 
   it('starts from an example', async () => {
-    const { page, quiet } = await browser.open(person, '/playground');
+    const { page, expectNoErrors } = await browser.open(person, '/playground');
     await page.getByLabel('Start from an example').selectOption({ index: 2 });
     expect(await html(page).inputValue()).to.include('Quarterly report');
     await render(page);
     await status(page, 'The PDF is here.');
     expect(await fact(page, 'Pages')).to.equal('3');
-    quiet();
+    expectNoErrors();
   });
 
   it('has no barrier and nothing that sticks out, in light and dark, wide and narrow', async () => {

@@ -4,7 +4,7 @@ import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import { createSessions } from '../../api/console/auth/sessions.ts';
 import {
-  barriers,
+  axeViolations,
   type ConsoleBrowser,
   consoleBrowser,
   picture,
@@ -57,7 +57,7 @@ describe('the profile in a browser', function () {
     });
 
   it('changes one’s name, and says so in a notice that is announced and can be dismissed', async () => {
-    const { page, quiet } = await browser.open(person, '/profile', {
+    const { page, expectNoErrors } = await browser.open(person, '/profile', {
       viewport: SIZES.phone,
       colorScheme: 'dark',
     });
@@ -67,10 +67,10 @@ describe('the profile in a browser', function () {
     const notices = page.getByRole('region', { name: 'Notices' });
     expect(await notices.getAttribute('aria-live')).to.equal('polite');
     await picture(page, 'notice-phone-dark');
-    expect(await barriers(page)).to.deep.equal([]);
+    expect(await axeViolations(page)).to.deep.equal([]);
     await notices.getByRole('button', { name: 'Dismiss' }).click();
     await notices.getByRole('alert').waitFor({ state: 'detached' });
-    quiet();
+    expectNoErrors();
   });
 
   it('says the rules before a password is set, and what is wrong at its field', async () => {
@@ -91,7 +91,7 @@ describe('the profile in a browser', function () {
 
   it('sets up the second factor with an app, shows recovery codes once, renews them and switches it off', async () => {
     await person.good('POST', '/me/password', { next: PASSWORD });
-    const { page, quiet } = await browser.open(person, '/profile');
+    const { page, expectNoErrors } = await browser.open(person, '/profile');
     await page.getByRole('button', { name: 'Set it up' }).click();
     await dialog(page).getByLabel('Your password', { exact: true }).fill(PASSWORD);
     await dialog(page).getByRole('button', { name: 'Continue' }).click();
@@ -134,12 +134,12 @@ describe('the profile in a browser', function () {
     await dialog(page).getByRole('button', { name: 'Switch it off' }).click();
     await notice(page, 'The second factor is off.');
     await page.getByRole('button', { name: 'Set it up' }).waitFor();
-    quiet(/400 \(Bad Request\)/);
+    expectNoErrors(/400 \(Bad Request\)/);
   });
 
   it('shows where one is signed in, in words, and ends one session or all others', async () => {
     await elsewhere();
-    const { page, quiet } = await browser.open(person, '/profile');
+    const { page, expectNoErrors } = await browser.open(person, '/profile');
     await session(page, 'Firefox on macOS').filter({ hasText: '203.0.113.7' }).waitFor();
     expect(await session(page, 'This one').count()).to.equal(1);
     await page.getByRole('button', { name: 'End the session of Firefox on macOS' }).click();
@@ -153,7 +153,7 @@ describe('the profile in a browser', function () {
     await dialog(page).getByRole('button', { name: 'End them' }).click();
     await session(page, 'Firefox on macOS').first().waitFor({ state: 'detached' });
     await session(page, 'This one').waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('has no barrier, also while the second factor is set up', async () => {

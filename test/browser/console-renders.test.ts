@@ -104,7 +104,7 @@ describe('the log of renders in the dashboard', function () {
   };
 
   it('reads one page after the other, and the focus stays where it is', async () => {
-    const { page, quiet } = await browser.open(developer, '/renders');
+    const { page, expectNoErrors } = await browser.open(developer, '/renders');
     await count(page, 50);
     const more = page.getByRole('button', { name: 'Load more' });
     await more.focus();
@@ -112,11 +112,11 @@ describe('the log of renders in the dashboard', function () {
     await count(page, 64);
     await page.getByText('All 64 are shown.').waitFor();
     expect(await page.evaluate('document.activeElement.textContent')).to.equal('All 64 are shown.');
-    quiet();
+    expectNoErrors();
   });
 
   it('filters by status, error and key, and keeps the filters in the address', async () => {
-    const { page, quiet } = await browser.open(developer, '/renders');
+    const { page, expectNoErrors } = await browser.open(developer, '/renders');
     await count(page, 50);
     await page.getByLabel('Status').selectOption('Failed');
     await count(page, 1);
@@ -131,7 +131,7 @@ describe('the log of renders in the dashboard', function () {
     await page.getByLabel('Key', { exact: true }).selectOption('Without a key (playground, MCP)');
     await count(page, 2);
     expect(await rows(page).first().textContent()).to.include('Sandbox');
-    quiet();
+    expectNoErrors();
   });
 
   it('filters by time, in the reader’s time zone', async () => {
@@ -146,7 +146,7 @@ describe('the log of renders in the dashboard', function () {
   });
 
   it('tells all of a render that failed: why, what to do, where its time went, and what its page wrote', async () => {
-    const { page, quiet } = await browser.open(developer, '/renders?status=error');
+    const { page, expectNoErrors } = await browser.open(developer, '/renders?status=error');
     await rows(page).getByRole('link').click();
     await page.getByRole('heading', { level: 1, name: 'Render', exact: true }).waitFor();
     await page.getByText('render_failed: page_unreachable').waitFor();
@@ -167,24 +167,24 @@ describe('the log of renders in the dashboard', function () {
     await page.getByRole('link', { name: 'Open in the playground' }).click();
     await page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
     await page.locator('input[value="https://example.com/invoices/7"]').waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('says so when there is no such render, and leads back', async () => {
-    const { page, quiet } = await browser.open(developer, '/renders/nothing');
+    const { page, expectNoErrors } = await browser.open(developer, '/renders/nothing');
     await page.getByText('There is no such render in the log.').waitFor();
     await page.getByRole('link', { name: 'All renders' }).click();
     await count(page, 50);
-    quiet(/status of 404/);
+    expectNoErrors(/status of 404/);
   });
 
   it('names the app that asked for a render, as it calls itself', async () => {
-    const { page, quiet } = await browser.open(developer, '/renders?status=client_closed');
+    const { page, expectNoErrors } = await browser.open(developer, '/renders?status=client_closed');
     await count(page, 1);
     await page.getByRole('cell', { name: 'MCP, <b>Claude</b>' }).waitFor();
     await rows(page).first().click();
     await page.getByText('MCP, <b>Claude</b>, A Person').waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('has no barrier, in either colours and on either size', async () => {

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type { Page, Route } from 'playwright-core';
 import {
-  barriers,
+  axeViolations,
   type ConsoleBrowser,
   consoleBrowser,
   picture,
@@ -50,7 +50,7 @@ describe('the dashboard’s shell in a browser', function () {
   }
 
   it('opens each screen by its link, names it in the title, and moves the focus to its heading', async () => {
-    const { page, quiet } = await browser.open(owner, '/');
+    const { page, expectNoErrors } = await browser.open(owner, '/');
     await heading(page, 'Home').waitFor();
     for (const name of ['API keys', 'Renders', 'Usage', 'Home']) {
       await screens(page).getByRole('link', { name }).click();
@@ -58,7 +58,7 @@ describe('the dashboard’s shell in a browser', function () {
       expect(await page.title()).to.equal(`${name} · Pressroom`);
       expect(await screens(page).locator('[aria-current=page]').textContent()).to.equal(name);
     }
-    quiet();
+    expectNoErrors();
   });
 
   it('lets the keyboard skip the navigation', async () => {
@@ -75,16 +75,16 @@ describe('the dashboard’s shell in a browser', function () {
     const person = await fixture.person({ role: 'viewer' });
     for (let count = 1; count <= 9; count += 1)
       await joinAccount(person, `Company number ${count}`);
-    const { page, quiet } = await browser.open(person, '/');
+    const { page, expectNoErrors } = await browser.open(person, '/');
     await page.getByRole('button', { name: /Switch account/ }).click();
     await page.getByRole('combobox', { name: 'Switch to an account' }).fill('number 7');
-    expect(await barriers(page)).to.deep.equal([]);
+    expect(await axeViolations(page)).to.deep.equal([]);
     await page.getByRole('option', { name: 'Company number 7' }).click();
     await page.getByRole('button', { name: /^Account: Company number 7/ }).waitFor();
     await screens(page).getByRole('link', { name: 'Plan & billing' }).waitFor();
     await page.reload();
     await page.getByRole('button', { name: /^Account: Company number 7/ }).waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('switches between a few accounts by a menu', async () => {
@@ -92,9 +92,9 @@ describe('the dashboard’s shell in a browser', function () {
     await joinAccount(person, 'The other one');
     const { accounts } = await person.good<{ accounts: { name: string }[] }>('GET', '/me');
     const [first, second] = accounts.map(({ name }) => name) as [string, string];
-    const { page, quiet } = await browser.open(person, '/keys');
+    const { page, expectNoErrors } = await browser.open(person, '/keys');
     await page.getByRole('button', { name: `Account: ${first}` }).click();
-    expect(await barriers(page)).to.deep.equal([]);
+    expect(await axeViolations(page)).to.deep.equal([]);
     await page.getByRole('menuitemradio', { name: second }).click();
     await page.getByRole('button', { name: `Account: ${second}` }).waitFor();
     // One of the two has a key.
@@ -102,7 +102,7 @@ describe('the dashboard’s shell in a browser', function () {
       ? page.getByText('No API keys yet')
       : page.getByRole('table', { name: 'API keys' })
     ).waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('follows the system’s colours until somebody chooses, and remembers that', async () => {
@@ -119,7 +119,7 @@ describe('the dashboard’s shell in a browser', function () {
   });
 
   it('goes anywhere by a few letters', async () => {
-    const { page, quiet } = await browser.open(owner, '/');
+    const { page, expectNoErrors } = await browser.open(owner, '/');
     await heading(page, 'Home').waitFor();
     await page.keyboard.press('Control+k');
     const field = page.getByRole('combobox', { name: 'Go to a screen or an account' });
@@ -138,11 +138,11 @@ describe('the dashboard’s shell in a browser', function () {
     await page.keyboard.press('ArrowDown');
     await selected.filter({ hasText: 'Light colours' }).waitFor();
     await picture(page, 'palette-desktop-light');
-    expect(await barriers(page)).to.deep.equal([]);
+    expect(await axeViolations(page)).to.deep.equal([]);
     await page.setViewportSize(SIZES.phone);
     await page.emulateMedia({ colorScheme: 'dark' });
     await picture(page, 'palette-phone-dark');
-    expect(await barriers(page)).to.deep.equal([]);
+    expect(await axeViolations(page)).to.deep.equal([]);
     await page.setViewportSize(SIZES.desktop);
     await field.fill('usa');
     await selected.filter({ hasText: 'Usage' }).waitFor();
@@ -153,23 +153,26 @@ describe('the dashboard’s shell in a browser', function () {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await focused(page)).to.include('Go to…');
-    quiet();
+    expectNoErrors();
   });
 
   it('folds the navigation into a drawer on a phone', async () => {
-    const { page, quiet } = await browser.open(owner, '/', { viewport: SIZES.phone });
+    const { page, expectNoErrors } = await browser.open(owner, '/', { viewport: SIZES.phone });
     await page.getByRole('button', { name: 'Open the navigation' }).click();
     await screens(page).getByRole('link', { name: 'Team' }).waitFor();
     await picture(page, 'drawer-phone-light');
-    expect(await barriers(page)).to.deep.equal([]);
+    expect(await axeViolations(page)).to.deep.equal([]);
     await screens(page).getByRole('link', { name: 'Renders' }).click();
     await heading(page, 'Renders').waitFor();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    quiet();
+    expectNoErrors();
   });
 
   it('hides what the role does not see, and says so to who goes there all the same', async () => {
-    const { page, quiet } = await browser.open(await fixture.person({ role: 'viewer' }), '/audit');
+    const { page, expectNoErrors } = await browser.open(
+      await fixture.person({ role: 'viewer' }),
+      '/audit',
+    );
     await heading(page, 'Not for your role').waitFor();
     await page
       .getByText('Your role in', { exact: false })
@@ -181,7 +184,7 @@ describe('the dashboard’s shell in a browser', function () {
       .not.to.include.members(['Audit log'])
       .and.not.to.include.members(['Playground'])
       .and.not.to.include.members(['Accounts']);
-    quiet();
+    expectNoErrors();
   });
 
   it('leads an operator without an account to the operator’s screens', async () => {
@@ -192,27 +195,27 @@ describe('the dashboard’s shell in a browser', function () {
   });
 
   it('tells who is in no account what to do', async () => {
-    const { page, quiet } = await browser.open(await fixture.person(), '/');
+    const { page, expectNoErrors } = await browser.open(await fixture.person(), '/');
     await page.getByText('You are not a member of an account').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('says on every screen that an account is not served, and whom to ask', async () => {
     const account = await fixture.account2();
     await fixture.store.accounts.updateOne({ _id: account }, { $set: { state: 'paused' } });
-    const { page, quiet } = await browser.open(
+    const { page, expectNoErrors } = await browser.open(
       await fixture.person({ role: 'owner', account }),
       '/keys',
     );
     await page.getByText('This account is suspended. Ask who runs this installation.').waitFor();
     await heading(page, 'API keys').waitFor();
-    expect(await barriers(page)).to.deep.equal([]);
-    quiet();
+    expect(await axeViolations(page)).to.deep.equal([]);
+    expectNoErrors();
   });
 
   it('shows what the server says when a call fails, with the id of the request, and tries again', async () => {
-    const { page, quiet } = await browser.open(owner, '/usage');
+    const { page, expectNoErrors } = await browser.open(owner, '/usage');
     await heading(page, 'Usage').waitFor();
     const error = {
       code: 'not_found',
@@ -226,10 +229,10 @@ describe('the dashboard’s shell in a browser', function () {
     const alert = page.getByRole('alert');
     await alert.getByText('There is no such account.').waitFor();
     await alert.getByText('0190-abc').waitFor();
-    expect(await barriers(page)).to.deep.equal([]);
+    expect(await axeViolations(page)).to.deep.equal([]);
     await alert.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('table', { name: 'API keys' }).waitFor();
-    quiet(/status of 404/);
+    expectNoErrors(/status of 404/);
   });
 
   it('signs out, after which the way back is the sign-in', async () => {

@@ -70,7 +70,7 @@ describe('the sign-in pages in a browser', function () {
 
     it('the link fills in its token and takes it out of the address; the rest goes by keyboard', async () => {
       const token = await createSetup(fixture.store).createToken();
-      const { page, quiet } = await browser.open(undefined, `/setup#${token}`);
+      const { page, expectNoErrors } = await browser.open(undefined, `/setup#${token}`);
       expect(await page.getByLabel('Setup token').inputValue()).to.equal(token);
       expect(page.url()).to.equal(`${browser.origin}/app/setup`);
       expect(await active(page)).to.equal('name');
@@ -88,7 +88,7 @@ describe('the sign-in pages in a browser', function () {
       await page.keyboard.type('My team');
       await page.keyboard.press('Enter');
       await page.waitForURL(`${browser.origin}/app`);
-      quiet();
+      expectNoErrors();
       await page.context().close();
     });
   });

@@ -139,7 +139,10 @@ describe('hostile texts in the dashboard', function () {
     ['/operator/health', false],
   ] as const)
     it(`stay texts on ${path}`, async () => {
-      const { page, quiet } = await browser.open(owner, path.replace('OWN', fixture.accountId));
+      const { page, expectNoErrors } = await browser.open(
+        owner,
+        path.replace('OWN', fixture.accountId),
+      );
       const dialogs: string[] = [];
       page.on('dialog', dialog => {
         dialogs.push(dialog.message());
@@ -158,7 +161,7 @@ describe('hostile texts in the dashboard', function () {
       await page.waitForLoadState('networkidle').catch(() => {});
       expect(await made(page)).to.deep.equal([]);
       expect(dialogs).to.deep.equal([]);
-      quiet();
+      expectNoErrors();
       await page.context().close();
     });
 });

@@ -40,7 +40,7 @@ describe('the team, the audit log and the settings in a browser', function () {
     page.getByRole('region', { name: 'Notices' }).getByText(text).waitFor();
 
   it('invites by a link that is shown once, and takes the invitation back', async () => {
-    const { page, quiet } = await open('Olga');
+    const { page, expectNoErrors } = await open('Olga');
     await page.getByRole('button', { name: 'Invite' }).click();
     await dialog(page).getByLabel('Email address').fill('new@example.com');
     await dialog(page).getByLabel('Billing').check();
@@ -60,7 +60,7 @@ describe('the team, the audit log and the settings in a browser', function () {
     await page.getByRole('button', { name: 'Revoke the invitation of new@example.com' }).click();
     await dialog(page).getByRole('button', { name: 'Revoke the invitation' }).click();
     await invited.waitFor({ state: 'detached' });
-    quiet();
+    expectNoErrors();
   });
 
   it('says at the field what is wrong with an address', async () => {
@@ -75,7 +75,7 @@ describe('the team, the audit log and the settings in a browser', function () {
   });
 
   it('gives another role, with words for each', async () => {
-    const { page, quiet } = await open('Adam');
+    const { page, expectNoErrors } = await open('Adam');
     await page.getByRole('button', { name: 'Change role of Vera' }).click();
     await dialog(page).getByText('Keys, renders, playground and usage').waitFor();
     expect(
@@ -89,17 +89,17 @@ describe('the team, the audit log and the settings in a browser', function () {
       await page.getByRole('button', { name: 'Change role of Olga' }).count(),
       'nor changes them',
     ).to.equal(0);
-    quiet();
+    expectNoErrors();
   });
 
   it('removes a member', async () => {
-    const { page, quiet } = await open('Olga');
+    const { page, expectNoErrors } = await open('Olga');
     await page.getByRole('button', { name: 'Remove Vera' }).click();
     await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
     await notice(page, 'Vera was removed.');
     await row(page, 'Vera').waitFor({ state: 'detached' });
     expect((await people['Vera']!.call('GET', `/accounts/${account}/team`)).status).to.equal(404);
-    quiet();
+    expectNoErrors();
   });
 
   it('keeps the last owner, in the service’s own words', async () => {
@@ -110,14 +110,14 @@ describe('the team, the audit log and the settings in a browser', function () {
   });
 
   it('lets a viewer look and leave, and do nothing else', async () => {
-    const { page, quiet } = await open('Vera');
+    const { page, expectNoErrors } = await open('Vera');
     await row(page, 'Olga').waitFor();
     const buttons = await page.getByRole('main').getByRole('button').allTextContents();
     expect(buttons).to.deep.equal(['Leave']);
     await page.getByRole('button', { name: 'Leave the account' }).click();
     await dialog(page).getByRole('button', { name: 'Leave', exact: true }).click();
     await notice(page, 'You have left');
-    quiet();
+    expectNoErrors();
   });
 
   it('shows in the audit log who did what, and filters it', async () => {
@@ -128,7 +128,7 @@ describe('the team, the audit log and the settings in a browser', function () {
     await people['Adam']!.good('PATCH', `/accounts/${account}/team/members/${people['Vera']!.id}`, {
       role: 'developer',
     });
-    const { page, quiet } = await open('Olga', '/audit');
+    const { page, expectNoErrors } = await open('Olga', '/audit');
     await row(page, 'Invited guest@example.com')
       .filter({ hasText: people['Olga']!.email })
       .waitFor();
@@ -140,7 +140,7 @@ describe('the team, the audit log and the settings in a browser', function () {
     await row(page, 'Invited').waitFor();
     await page.getByLabel('Filter what is shown').fill('nothing of the kind');
     await page.getByRole('status').filter({ hasText: 'None of the' }).waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('loads more of the audit log, and keeps what was there', async () => {
@@ -153,34 +153,34 @@ describe('the team, the audit log and the settings in a browser', function () {
       target: `name ${index}`,
     }));
     await fixture.store.console.audit.insertMany(entries);
-    const { page, quiet } = await open('Olga', '/audit');
+    const { page, expectNoErrors } = await open('Olga', '/audit');
     await row(page, 'name 59').waitFor();
     expect(await row(page, 'name 0').count()).to.equal(0);
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByText('name 0', { exact: true }).waitFor();
     await row(page, 'name 59').waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('renames the account everywhere at once', async () => {
-    const { page, quiet } = await open('Olga', '/settings');
+    const { page, expectNoErrors } = await open('Olga', '/settings');
     await page.getByRole('textbox', { name: 'Name' }).fill('Renamed Ltd');
     await page.getByRole('button', { name: 'Rename' }).click();
     await notice(page, 'The account was renamed.');
     await page.getByRole('banner').first().getByText('Renamed Ltd').waitFor();
     await page.getByText(account, { exact: true }).waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('shows names that are markup as text', async () => {
     const evil = '<img src=x onerror="document.title=1"><script>alert(1)</script>';
     await people['Vera']!.good('PATCH', '/me', { name: evil });
     await people['Olga']!.good('PATCH', `/accounts/${account}`, { name: evil });
-    const { page, quiet } = await open('Olga');
+    const { page, expectNoErrors } = await open('Olga');
     await row(page, evil).waitFor();
     await page.goto(`${browser.origin}/app/audit`);
     await row(page, evil).first().waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('has no barrier on the screen of the team', async () => {

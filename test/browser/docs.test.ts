@@ -28,7 +28,7 @@ describe('the documentation page in a browser', () => {
   const keyIs = (page: Page, key: string) => page.getByLabel('API key').fill(key);
 
   it('renders with the key that is typed in, and gives the PDF', async () => {
-    const { page, quiet } = await open();
+    const { page, expectNoErrors } = await open();
     await keyIs(page, pressroom.key);
     await bodyIs(page, JSON.stringify({ html: '<h1>From the page</h1>' }));
     await render(page);
@@ -41,7 +41,7 @@ describe('the documentation page in a browser', () => {
     for await (const chunk of file) chunks.push(chunk as Buffer);
     expect(Buffer.concat(chunks).subarray(0, 5).toString()).to.equal('%PDF-');
     await page.getByRole('rowheader', { name: 'x-usage-count' }).waitFor();
-    quiet();
+    expectNoErrors();
   });
 
   it('shows what is wrong, by the service’s own words', async () => {
@@ -63,7 +63,7 @@ describe('the documentation page in a browser', () => {
   });
 
   it('asks for a key and for JSON before it sends anything', async () => {
-    const { page, quiet } = await open();
+    const { page, expectNoErrors } = await open();
     const sent: string[] = [];
     page.on('request', request => request.method() === 'POST' && sent.push(request.url()));
     await render(page);
@@ -77,7 +77,7 @@ describe('the documentation page in a browser', () => {
     expect(await says(page).textContent()).to.include('The body is not JSON');
     expect(await page.getByLabel('Body').getAttribute('aria-invalid')).to.equal('true');
     expect(sent).to.deep.equal([]);
-    quiet();
+    expectNoErrors();
   });
 
   it('can be cancelled, which ends the render', async () => {
@@ -104,8 +104,8 @@ describe('the documentation page in a browser', () => {
   });
 
   it('has no barrier that axe finds, in either colours, wide and narrow, and asks nothing of foreign hosts', async () => {
-    const { page, quiet } = await open();
+    const { page, expectNoErrors } = await open();
     await looks(page, 'docs');
-    quiet();
+    expectNoErrors();
   });
 });

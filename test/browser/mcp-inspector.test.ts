@@ -5,10 +5,10 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { startBrowser, type TestBrowser } from '../support/browser.ts';
-import { type ConsentingPerson, consentingPerson } from '../support/console/consenting-person.ts';
+import { type ConsentingUser, consentingUser } from '../support/console/consenting-user.ts';
 import { type ConsoleFixture, consoleFixture } from '../support/console/console-fixture.ts';
 import { type ToolAnswer, textOf } from '../support/console/mcp-fixture.ts';
-import { walk } from '../support/console/oauth-walk.ts';
+import { authorizeApp } from '../support/console/oauth-flow.ts';
 import { type Inspector, inspector, inspectorProgram } from '../support/inspector.ts';
 import { type Replicas, replicas } from '../support/servers/replicas.ts';
 import { skip } from '../support/skip.ts';
@@ -41,7 +41,8 @@ describe('the command line of the MCP Inspector', function () {
     let token: string;
     before(async () => {
       fixture = await consoleFixture();
-      token = (await walk(fixture, await fixture.person({ role: 'developer' }))).access_token;
+      token = (await authorizeApp(fixture, await fixture.person({ role: 'developer' })))
+        .access_token;
     });
     after(() => fixture?.stop());
 
@@ -109,11 +110,11 @@ describe('the command line of the MCP Inspector', function () {
   describe('that signs its person in', () => {
     let both: Replicas;
     let browser: TestBrowser;
-    let human: ConsentingPerson;
+    let human: ConsentingUser;
     before(async () => {
       both = await replicas();
       browser = await startBrowser();
-      human = await consentingPerson(both.fixture, browser);
+      human = await consentingUser(both.fixture, browser);
     });
     after(async () => {
       await browser?.close();

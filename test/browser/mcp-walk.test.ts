@@ -7,12 +7,12 @@ import { expect } from 'chai';
 import { documentId } from '../../api/console/oauth/adapter.ts';
 import { clientMetadata } from '../../api/console/oauth/client-metadata.ts';
 import { startBrowser, type TestBrowser } from '../support/browser.ts';
-import { type ConsentingPerson, consentingPerson } from '../support/console/consenting-person.ts';
+import { type ConsentingUser, consentingUser } from '../support/console/consenting-user.ts';
 import {
   isUnauthorized,
-  LINES,
   type McpClient,
   oauthClient,
+  SDK_VERSIONS,
 } from '../support/console/mcp-fixture.ts';
 import { type OAuthApp, oauthApp } from '../support/console/oauth-app.ts';
 import { endAccess } from '../support/console/stored-tokens.ts';
@@ -24,12 +24,12 @@ import { type Replicas, replicas } from '../support/servers/replicas.ts';
 const HELLO = { html: '<h1>Hello, world</h1>', metadata: { title: 'Greeting' } };
 const DOCUMENT = 'https://client.example/app.json';
 
-for (const line of LINES)
+for (const line of SDK_VERSIONS)
   describe(`the whole way of a client of the ${line} line`, function () {
     this.timeout(120_000);
     let both: Replicas;
     let browser: TestBrowser;
-    let human: ConsentingPerson;
+    let human: ConsentingUser;
     let app: OAuthApp;
     let client: McpClient | undefined;
     /** Of the app that describes itself. */
@@ -48,7 +48,7 @@ for (const line of LINES)
         },
       });
       browser = await startBrowser();
-      human = await consentingPerson(both.fixture, browser);
+      human = await consentingUser(both.fixture, browser);
     });
     after(async () => {
       await browser?.close();
@@ -60,7 +60,7 @@ for (const line of LINES)
     afterEach(async () => {
       await client?.close();
       client = undefined;
-      await human.forget();
+      await human.useNewBrowser();
       await app.stop();
       await both.fixture.worker.until({ busy: 0 });
       await eventually(async () => expect(await both.fixture.running()).to.equal(0));
@@ -168,7 +168,7 @@ for (const line of LINES)
     // opened only now: two or three in all.
     it('begins again once the app has given its tokens back', async () => {
       client = await connect();
-      expect(await app.giveBack(app.kept.tokens!.refresh_token!)).to.equal(200);
+      expect(await app.revoke(app.kept.tokens!.refresh_token!)).to.equal(200);
       expect(await refusal(client.tools())).to.equal('unauthorized');
       expect(app.sent).to.have.length.greaterThan(1);
       expect(app.kept).to.not.have.property('tokens');

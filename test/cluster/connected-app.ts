@@ -2,7 +2,7 @@
 // are loaded with the first call that needs them.
 import { expect } from 'chai';
 import { mcpClient } from '../support/console/mcp-fixture.ts';
-import { PUBLIC_URL, walk } from '../support/console/oauth-walk.ts';
+import { authorizeApp, PUBLIC_URL } from '../support/console/oauth-flow.ts';
 import { signedIn } from '../support/console/signed-in.ts';
 import { httpCall } from '../support/http-call.ts';
 import type { Installation } from '../support/installation.ts';
@@ -29,7 +29,7 @@ export async function letsAppsRender(port: number, site: Installation): Promise<
   }
   const { _id: account } = (await site.store.accounts.findOne({ name: site.account }))!;
   const developer = await signedIn(site.store, { account, role: 'developer' });
-  const { access_token } = await walk({ api: { port: () => port } }, developer);
+  const { access_token } = await authorizeApp({ api: { port: () => port } }, developer);
   const client = await mcpClient('present', `http://127.0.0.1:${port}`, access_token);
   try {
     const { isError, structuredContent } = await client.render({

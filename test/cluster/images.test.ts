@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { killQuietly } from '../../worker/browser/chrome.ts';
 import { ownPort } from '../fault/harness/ports.ts';
-import { PUBLIC_URL } from '../support/console/oauth-walk.ts';
+import { PUBLIC_URL } from '../support/console/oauth-flow.ts';
 import { eventually } from '../support/eventually.ts';
 import { httpCall, renderCall } from '../support/http-call.ts';
 import { html, type Installation, installation } from '../support/installation.ts';

@@ -99,6 +99,6 @@ describe('the places of trial renders, on two API processes and eight slots', fu
     );
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
     expect(await account.usage()).to.equal(4);
-    for (const call of calls) call.hangUp();
+    for (const call of calls) call.disconnect();
   });
 });

@@ -35,7 +35,7 @@ export interface AdditionsFixture {
   /** How often the slow font was sent. */
   fontsSent: number;
   /** An installation whose renders have little time. */
-  hasty(): Promise<Installation>;
+  shortTimeout(): Promise<Installation>;
   close(): Promise<void>;
 }
 
@@ -148,7 +148,7 @@ export async function additionsFixture(): Promise<AdditionsFixture> {
     base,
     other,
     fontsSent: 0,
-    hasty: async () => {
+    shortTimeout: async () => {
       const hasty = await installed('5s');
       started.push(hasty);
       return hasty;

@@ -12,7 +12,9 @@ export interface TestBrowser {
    * A page of its own in a context of its own. What it logs as an error, throws, or asks of a
    * foreign host fails the test that calls `quiet`.
    */
-  page(options?: Parameters<Browser['newContext']>[0]): Promise<{ page: Page; quiet(): void }>;
+  page(
+    options?: Parameters<Browser['newContext']>[0],
+  ): Promise<{ page: Page; expectNoErrors(): void }>;
   close(): Promise<void>;
 }
 
@@ -52,7 +54,7 @@ export async function startBrowser(): Promise<TestBrowser> {
       });
       return {
         page,
-        quiet() {
+        expectNoErrors() {
           if (faults.length > 0) throw new Error(`the page is not quiet:\n${faults.join('\n')}`);
         },
       };

@@ -25,13 +25,13 @@ export interface FakeSlots {
   /** The next slot that opens, or the oldest that no one asked for yet. */
   next(): Promise<FakeSession>;
   /** How many slots opened that no one asked for with `next`. */
-  unseen(): number;
+  unclaimed(): number;
   failNext(error: Error, times?: number): void;
   /**
    * Attempts from now on answer only when the returned function is called; `deaf` ones also when
    * the caller has gone away.
    */
-  hold(how?: { deaf: boolean }): () => void;
+  hold(how?: { ignoresAbort: boolean }): () => void;
 }
 
 function createSession(worker: string, ticket: string): FakeSession {
@@ -66,7 +66,7 @@ export function createFakeSlots(): FakeSlots {
   const attempts: string[] = [];
   const failures: Error[] = [];
   const opened: FakeSession[] = [];
-  const askers: ((session: FakeSession) => void)[] = [];
+  const receivers: ((session: FakeSession) => void)[] = [];
   let gate: Promise<void> = Promise.resolve();
   let inFlight = 0;
   let deaf = false;
@@ -74,7 +74,7 @@ export function createFakeSlots(): FakeSlots {
   return {
     attempts,
     inFlight: () => inFlight,
-    unseen: () => opened.length,
+    unclaimed: () => opened.length,
     async openSlot(worker, ticket, signal) {
       attempts.push(worker);
       inFlight++;
@@ -89,20 +89,20 @@ export function createFakeSlots(): FakeSlots {
       const failure = failures.shift();
       if (failure) throw failure;
       const session = createSession(worker, ticket);
-      const asker = askers.shift();
+      const asker = receivers.shift();
       if (asker) asker(session);
       else opened.push(session);
       return session;
     },
     next() {
       const session = opened.shift();
-      return session ? Promise.resolve(session) : new Promise(resolve => askers.push(resolve));
+      return session ? Promise.resolve(session) : new Promise(resolve => receivers.push(resolve));
     },
     failNext(error, times = 1) {
       for (let i = 0; i < times; i++) failures.push(error);
     },
-    hold(how = { deaf: false }) {
-      deaf = how.deaf;
+    hold(how = { ignoresAbort: false }) {
+      deaf = how.ignoresAbort;
       const held = Promise.withResolvers<void>();
       gate = held.promise;
       return () => {

@@ -14,7 +14,7 @@ export interface Call extends Promise<Answer> {
   /** The status and the headers, which come before the body. Rejects as the whole does. */
   readonly head: Promise<Pick<Answer, 'status' | 'headers'>>;
   /** The caller goes away without waiting for the answer. */
-  hangUp(): void;
+  disconnect(): void;
 }
 
 /**
@@ -62,7 +62,7 @@ export function httpCall(
     outgoing.on('error', fail);
     outgoing.end(body);
   });
-  return Object.assign(answer, { head: head.promise, hangUp: () => leaving.abort() });
+  return Object.assign(answer, { head: head.promise, disconnect: () => leaving.abort() });
 }
 
 /** A render with a key; `body` is the request's JSON, as a value or as a text. */

@@ -33,7 +33,7 @@ export interface Installation {
   /** The PDF of a render; rejects with the answer when it is something else. */
   pdf(body: unknown): Promise<Buffer>;
   /** The status and the error of a render that must not succeed. */
-  refusal(body: unknown): Promise<{ status: number } & ReturnType<Answer['error']>>;
+  renderError(body: unknown): Promise<{ status: number } & ReturnType<Answer['error']>>;
   call(
     method: string,
     path: string,
@@ -123,7 +123,7 @@ export async function installation({
       if (answer.status !== 200) throw new Error(`${answer.status} ${answer.body}`);
       return answer.body;
     },
-    refusal: async body => {
+    renderError: async body => {
       const answer = await render(body);
       if (answer.status === 200) throw new Error('it was not refused');
       return { status: answer.status, ...answer.error() };

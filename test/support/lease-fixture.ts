@@ -36,7 +36,7 @@ export async function until(holds: () => Promise<boolean> | boolean): Promise<vo
 }
 
 /** What a call that must be refused was refused with. */
-export const refusal = (call: Promise<unknown>): Promise<ApiError> =>
+export const rejectionOf = (call: Promise<unknown>): Promise<ApiError> =>
   call.then(
     () => expect.fail('it was not refused'),
     error => error,
@@ -60,7 +60,7 @@ export async function leaseFixture() {
   const accounts = new Accounts(store, { plans, peppers: PEPPERS });
   let made = 0;
 
-  const working = () =>
+  const clearFailPoints = () =>
     admin.db('admin').command({ configureFailPoint: 'failCommand', mode: 'off' });
 
   return {
@@ -68,12 +68,12 @@ export async function leaseFixture() {
     mongod,
     lines,
     log,
-    working,
+    clearFailPoints,
     /** Leads to the database through a link on this port. */
     uriThrough: (port: number) =>
       `${mongod.uriFor('leases').replace(`:${mongod.port}/`, `:${port}/`)}&directConnection=true`,
     /** Makes the server misbehave for commands of these names from Pressroom's connections. */
-    failing: (commands: string | string[], data: Document, mode: unknown = 'alwaysOn') =>
+    failCommands: (commands: string | string[], data: Document, mode: unknown = 'alwaysOn') =>
       admin.db('admin').command({
         configureFailPoint: 'failCommand',
         mode,
@@ -105,7 +105,7 @@ export async function leaseFixture() {
      * Holds up every write to this account's document, as somebody's open transaction does, until
      * `work` has ended.
      */
-    async heldUp(accountId: string, work: () => Promise<void>): Promise<void> {
+    async whileLocked(accountId: string, work: () => Promise<void>): Promise<void> {
       const session = admin.startSession();
       try {
         session.startTransaction();
@@ -145,7 +145,7 @@ export async function leaseFixture() {
       };
     },
     async reset() {
-      await working();
+      await clearFailPoints();
       for (const leases of open.splice(0)) await leases.stop(AbortSignal.timeout(3_000));
       lines.length = 0;
     },

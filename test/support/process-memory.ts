@@ -19,7 +19,7 @@ function ranges(pid: number): [number, number][] {
  * How many of the process's pieces of memory hold any of these. Throws when the process is gone, or
  * may not be read.
  */
-export function holds(pid: number, wanted: Buffer[]): number {
+export function memoryContains(pid: number, wanted: Buffer[]): number {
   const longest = Math.max(...wanted.map(({ length }) => length));
   const memory = openSync(`/proc/${pid}/mem`, 'r');
   const piece = Buffer.alloc(PIECE + longest);

@@ -8,7 +8,7 @@ export interface Job extends Queued {
 
 export type JobQueue = FairQueue<Job>;
 
-export const roomy = { maxLength: 1_000, maxBytes: 1e9 };
+export const largeLimits = { maxLength: 1_000, maxBytes: 1e9 };
 
 export const job = (accountId: string, id: number, { trial = false, bytes = 1 } = {}): Job => ({
   accountId,

@@ -44,5 +44,5 @@ export const codeOf = (answer: Answer) => (answer.status === 200 ? 'ok' : answer
  * Until the installation takes a trial render again: a process may believe for a moment that all
  * places are taken.
  */
-export const letIn = (pressroom: Installation) =>
+export const untilAdmitted = (pressroom: Installation) =>
   eventually(async () => expect(codeOf(await trial(pressroom, HELLO))).to.equal('ok'), 20_000);

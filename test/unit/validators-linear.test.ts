@@ -25,7 +25,7 @@ import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { parseDurationMs } from '../../common/units.ts';
 import { isHostName, parseAbsoluteForm, parseAuthority } from '../../worker/egress/target.ts';
 import { filterFrame } from '../../worker/gateway/cdp-filter.ts';
-import { PUBLIC } from '../support/refusal.ts';
+import { PUBLIC } from '../support/request-error.ts';
 
 const MIB = 1024 * 1024;
 

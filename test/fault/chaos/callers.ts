@@ -77,7 +77,7 @@ export async function startCallers(site: Site, chance: Chance): Promise<Callers>
         setTimeout(
           () => {
             left = true;
-            call.hangUp();
+            call.disconnect();
           },
           chance.int(0, 2_000),
         ),

@@ -118,7 +118,7 @@ export async function openCustomers(site: Site): Promise<Customers> {
     const call = site.render(account, page, api);
     const leave = () => {
       left = true;
-      call.hangUp();
+      call.disconnect();
     };
     void call.head
       .then(({ status, headers }) => {

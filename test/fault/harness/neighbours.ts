@@ -101,12 +101,12 @@ async function keepCalling(
     for (let nth = 0; !stopped(); nth++) {
       const began = performance.now();
       const running = call(nth);
-      const limit = setTimeout(() => running.hangUp(), limitMs);
-      leaving?.addEventListener('abort', running.hangUp, { once: true });
+      const limit = setTimeout(() => running.disconnect(), limitMs);
+      leaving?.addEventListener('abort', running.disconnect, { once: true });
       const noAnswer = (error: Error) =>
         leaving?.aborted ? HUNG_UP : `no answer: ${error.message}`;
       const end = await running.then(endOf, noAnswer);
-      leaving?.removeEventListener('abort', running.hangUp);
+      leaving?.removeEventListener('abort', running.disconnect);
       clearTimeout(limit);
       felt.ends[end] = (felt.ends[end] ?? 0) + 1;
       felt.tookMs.push(performance.now() - began);

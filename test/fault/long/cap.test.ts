@@ -132,7 +132,7 @@ describe('the cap of a plan, on two API processes and two workers', function () 
   it('holds the place of a render whose caller is gone until the worker has surely ended it', async () => {
     const calls = await fill();
     for (const link of one.toWorkers) link.swallow();
-    for (const call of calls.one) call.hangUp();
+    for (const call of calls.one) call.disconnect();
     const more = await refill(two);
     expect(await ends(calls.one)).to.deep.equal(['broken', 'broken']);
     for (const link of one.toWorkers) link.heal();

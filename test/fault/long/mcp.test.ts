@@ -7,14 +7,14 @@ import { connectStore, type Store } from '../../../api/store/store.ts';
 import { silentLog } from '../../../common/log.ts';
 import { mcpClients, type ToolAnswer, textOf } from '../../support/console/mcp-fixture.ts';
 import {
+  type ApiFixture,
+  type AuthorizedApp,
+  authorizeApp,
   PUBLIC_URL,
   refresh,
   type Tokens,
   tokensOf,
-  type Walked,
-  type WalkedFixture,
-  walk,
-} from '../../support/console/oauth-walk.ts';
+} from '../../support/console/oauth-flow.ts';
 import { signedIn } from '../../support/console/signed-in.ts';
 import { eventually } from '../../support/eventually.ts';
 import { httpCall } from '../../support/http-call.ts';
@@ -31,10 +31,10 @@ describe('an API process that is killed while it serves an app', function () {
   let account: SiteAccount;
   let one: ApiSeat;
   let two: ApiSeat;
-  let tokens: Walked;
+  let tokens: AuthorizedApp;
   const connect = mcpClients();
 
-  const at = ({ port }: ApiSeat): WalkedFixture => ({ api: { port: () => port } });
+  const at = ({ port }: ApiSeat): ApiFixture => ({ api: { port: () => port } });
   /** An app that has its tokens, at one of the processes. */
   const connected = ({ port }: ApiSeat, { access_token }: Tokens = tokens) =>
     connect('present', `http://127.0.0.1:${port}`, access_token);
@@ -55,7 +55,10 @@ describe('an API process that is killed while it serves an app', function () {
     store = connectStore({ uri: site.cluster.uri, operationTimeoutMs: 10_000 }, silentLog);
     await store.start();
     account = await site.account('free');
-    tokens = await walk(at(one), await signedIn(store, { account: account.id, role: 'developer' }));
+    tokens = await authorizeApp(
+      at(one),
+      await signedIn(store, { account: account.id, role: 'developer' }),
+    );
   });
   afterEach(async () => {
     await store?.stop(AbortSignal.timeout(1_000));

@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import { EXPIRED_KEPT } from '../../../api/accounts/account-rules.ts';
 import type { LeaseDocument } from '../../../api/store/store.ts';
-import { type LeaseFixture, leaseFixture, QUICK, refusal } from '../../support/lease-fixture.ts';
+import {
+  type LeaseFixture,
+  leaseFixture,
+  QUICK,
+  rejectionOf,
+} from '../../support/lease-fixture.ts';
 import { lookAt } from '../account-look.ts';
 import { chanceOfThisRun } from '../harness/random.ts';
 import { CAP, settleFixture } from '../settle-fixture.ts';
@@ -80,7 +85,7 @@ describe('the leases that crashes leave', () => {
     const leases = await fixture.replica();
     const lease = await leases.admit(starter.caller);
     expect(ids((await starter.read()).leases).slice(-2)).to.deep.equal(['running', lease.id]);
-    expect((await refusal(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
+    expect((await rejectionOf(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
   });
 
   it('do not count when they are gone, and the log says so', async () => {

@@ -94,7 +94,7 @@ describe('the usage of customers, when answers of MongoDB get lost', function ()
     });
     site.witness.release(account.id);
     await eventually(() => expect(rule.hits()).to.equal(1));
-    call.hangUp();
+    call.disconnect();
     expect(await end).to.equal('AbortError');
     await eventually(() =>
       expect(api!.process.log.map(line => line['code'])).to.include('client_closed'),

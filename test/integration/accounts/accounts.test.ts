@@ -10,7 +10,7 @@ import {
   leaseFixture,
   PEPPERS,
   plans,
-  refusal,
+  rejectionOf,
 } from '../../support/lease-fixture.ts';
 
 describe('accounts and keys', () => {
@@ -23,7 +23,7 @@ describe('accounts and keys', () => {
 
   const accountsOf = () => new Accounts(fixture.store, { plans, peppers: PEPPERS });
   const expectError = async (work: Promise<unknown>, code: string, message: string) => {
-    const error = await refusal(work);
+    const error = await rejectionOf(work);
     expect(error.code).to.equal(code);
     expect(error.message).to.contain(message);
   };
@@ -233,7 +233,7 @@ describe('accounts and keys', () => {
         expired.text,
         restricted.text,
       ];
-      const errors = await Promise.all(bad.map(key => refusal(checker().check(key, IP))));
+      const errors = await Promise.all(bad.map(key => rejectionOf(checker().check(key, IP))));
       expect(
         errors.map(({ code, message, headers }) => ({ code, message, headers })),
       ).to.deep.equal(
@@ -255,7 +255,7 @@ describe('accounts and keys', () => {
         const db = client.db();
         await db.command({ profile: 2, filter: { op: 'query', ns: 'leases.accounts' } });
         for (const id of [createAccountId(), canceled.id, full.id])
-          await refusal(checker().check(createKeyText(id), IP));
+          await rejectionOf(checker().check(createKeyText(id), IP));
         await db.command({ profile: 0 });
         const costs = await db.collection('system.profile').find().sort({ ts: 1 }).toArray();
         expect(
@@ -294,15 +294,15 @@ describe('accounts and keys', () => {
       const keys = checker();
       nowMs = 1;
       await keys.check(text, IP);
-      await fixture.failing('find', { errorCode: 11602 });
+      await fixture.failCommands('find', { errorCode: 11602 });
       nowMs = 60_001;
       await keys.check(text, IP);
       nowMs = 60_002;
-      expect(await refusal(keys.check(text, IP))).to.include({
+      expect(await rejectionOf(keys.check(text, IP))).to.include({
         code: 'render_failed',
         reason: 'database',
       });
-      await fixture.working();
+      await fixture.clearFailPoints();
       await keys.check(text, IP);
     });
 
@@ -319,7 +319,7 @@ describe('accounts and keys', () => {
     it('does not cache a rejection', async () => {
       const { text, accounts, name } = await fixture.account('free', { state: 'paused' });
       const keys = checker();
-      await refusal(keys.check(text, IP));
+      await rejectionOf(keys.check(text, IP));
       await accounts.setAccount(name, { state: 'active' });
       await keys.check(text, IP);
     });
@@ -328,7 +328,7 @@ describe('accounts and keys', () => {
       const { text } = await fixture.account('free');
       const keys = checker();
       // All calls share the one read that fails; a second read would succeed.
-      await fixture.failing('find', { errorCode: 2 }, { times: 1 });
+      await fixture.failCommands('find', { errorCode: 2 }, { times: 1 });
       const answers = await Promise.allSettled(
         Array.from({ length: 20 }, () => keys.check(text, IP)),
       );

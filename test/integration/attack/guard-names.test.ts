@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import type { Answer } from 'dns-packet';
-import { type AttackSite, mustHold, startAttackSite } from '../../support/pages/attack-pages.ts';
+import {
+  type AttackSite,
+  expectBlocked,
+  startAttackSite,
+} from '../../support/pages/attack-pages.ts';
 import { pdfText } from '../../support/pdf.ts';
 import type { Records } from '../../support/servers/dns-server.ts';
 import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
@@ -102,11 +106,12 @@ describe('a name that leads a page to a private address', function () {
       site.dns.answer('a.example', records);
       const url = `http://a.example:${site.victim.port}/`;
       const refusals = await site.refusals();
-      expect((await site.pressroom.refusal({ url })).code).to.equal('ssrf_blocked');
+      expect((await site.pressroom.renderError({ url })).code).to.equal('ssrf_blocked');
       site.pages['/away'] = (_request, response) =>
         response.writeHead(302, { location: url }).end();
       expect(
-        (await site.pressroom.refusal({ url: `http://site.example:${site.web.port}/away` })).code,
+        (await site.pressroom.renderError({ url: `http://site.example:${site.web.port}/away` }))
+          .code,
       ).to.equal('ssrf_blocked');
       expect(
         await pdfText(await site.pressroom.pdf({ html: `<h1>PAGE</h1><img src="${url}">` })),
@@ -154,7 +159,7 @@ describe('a name that leads a page to a private address', function () {
         response
           .writeHead(200, { 'content-type': 'text/html', connection: 'close' })
           .end('<script>location = "/secret"</script>');
-      const error = await site.pressroom.refusal({
+      const error = await site.pressroom.renderError({
         url: `http://again.example:${site.web.port}/`,
         wait_for_selector: '#never',
       });
@@ -220,7 +225,7 @@ describe('a name that leads a page to a private address', function () {
           })
           .end();
       const refusals = await site.refusals();
-      const error = await site.pressroom.refusal({
+      const error = await site.pressroom.renderError({
         url: `http://site.example:${site.web.port}/away?${at}`,
       });
       expect(error.code, host).to.equal('ssrf_blocked');
@@ -241,7 +246,7 @@ describe('a name that leads a page to a private address', function () {
   });
 
   it('is refused at ports that are no page’s, also of an address that is open elsewhere', async () => {
-    await mustHold(site, {
+    await expectBlocked(site, {
       what: '',
       serve: {
         '/': `<h1>PAGE</h1>${[22, 25, 6379, 27017, 9222].map(port => `<img src="http://127.0.0.1:${port}/"><img src="https://site.example:${port}/">`).join('')}`,

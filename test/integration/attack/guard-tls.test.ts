@@ -136,9 +136,9 @@ describe('a page over TLS that would reach a private address', function () {
   it('as a page, over a redirect and as a document of that name', async () => {
     page = (_request, response) =>
       response.writeHead(302, { location: `https://inside.${NAME}:${site.port}/` }).end();
-    expect((await pressroom.refusal({ url: url() })).code).to.equal('ssrf_blocked');
+    expect((await pressroom.renderError({ url: url() })).code).to.equal('ssrf_blocked');
     expect(
-      (await pressroom.refusal({ url: `https://inside.${NAME}:${site.port}/` })).code,
+      (await pressroom.renderError({ url: `https://inside.${NAME}:${site.port}/` })).code,
     ).to.equal('ssrf_blocked');
   });
 

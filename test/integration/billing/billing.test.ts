@@ -98,14 +98,14 @@ describe('billing by Stripe', () => {
   });
 
   it('creates a new customer when Stripe no longer has the stored one', async () => {
-    const { id, owner, checkout, buys, read } = await fixture.customer();
+    const { id, owner, checkout, buy, read } = await fixture.customer();
     await checkout('starter');
     const { customer: lost } = (await read()).billing!;
     fixture.stripe.world.customers.delete(lost);
     const portal = await owner.call('POST', `/accounts/${id}/billing/portal`);
     expect(portal.error()).to.include({ code: 'conflict' });
     expect(portal.error().message).to.include('Choose a plan');
-    await buys('growth');
+    await buy('growth');
     expect(await read()).to.include({ plan: 'growth' });
     expect((await read()).billing!.customer).to.not.equal(lost);
   });
@@ -127,10 +127,10 @@ describe('billing by Stripe', () => {
   });
 
   it('opens the portal for an account with a customer', async () => {
-    const { id, owner, buys, read } = await fixture.customer();
+    const { id, owner, buy, read } = await fixture.customer();
     const early = await owner.call('POST', `/accounts/${id}/billing/portal`);
     expect(early.status).to.equal(409);
-    await buys('starter');
+    await buy('starter');
     const { url } = await owner.good<{ url: string }>('POST', `/accounts/${id}/billing/portal`);
     expect(new URL(url).searchParams.get('customer')).to.equal((await read()).billing!.customer);
     expect(new URL(url).searchParams.get('return_url')).to.equal(
@@ -144,16 +144,16 @@ describe('billing by Stripe', () => {
     ['the current plan', 'starter', 409, 'already on this plan'],
   ] as const)
     it(`rejects a checkout of ${what}`, async () => {
-      const { id, owner, buys } = await fixture.customer();
-      await buys('starter');
+      const { id, owner, buy } = await fixture.customer();
+      await buy('starter');
       const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan });
       expect(answer.status).to.equal(status);
       expect(answer.error().message).to.include(message);
     });
 
   it('rejects a change of the plan while a payment is open', async () => {
-    const { id, owner, buys } = await fixture.customer();
-    fixture.stripe.world.becomes(await buys('starter'), 'unpaid');
+    const { id, owner, buy } = await fixture.customer();
+    fixture.stripe.world.setStatus(await buy('starter'), 'unpaid');
     await fixture.deliverAll();
     const answer = await owner.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' });
     expect(answer.status).to.equal(409);
@@ -275,7 +275,7 @@ describe('an installation without payments', () => {
       try {
         await fixture.store.accounts.updateOne({ _id: fixture.accountId }, { $set: { state } });
         // Without workers, an admitted render fails in the queue.
-        const { code, reason } = await fixture.refusal({ html: '<p>x</p>' });
+        const { code, reason } = await fixture.renderError({ html: '<p>x</p>' });
         expect({ code, reason }).to.deep.equal(
           rejected
             ? { code: 'subscription_inactive', reason: undefined }

@@ -19,7 +19,7 @@ describe('the webhook of the payment provider', () => {
   });
   beforeEach(async () => {
     customer = await fixture.customer();
-    subscription = await customer.buys('starter');
+    subscription = await customer.buy('starter');
     fixture.stripe.calls.length = 0;
   });
   afterEach(() => {
@@ -41,7 +41,7 @@ describe('the webhook of the payment provider', () => {
   const reads = () => fixture.stripe.calls.filter(call => call === 'GET /v1/subscriptions').length;
 
   it('responds 200 to a repeated event without reading the subscription again', async () => {
-    const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
+    const [event] = eventsOf(() => fixture.stripe.world.setStatus(subscription, 'unpaid'));
     expect((await deliver(event!)).status).to.equal(200);
     const { billing } = await customer.read();
     expect(reads()).to.equal(1);
@@ -52,9 +52,9 @@ describe('the webhook of the payment provider', () => {
 
   it('stores the newest state whatever the order of the events', async () => {
     const events = [
-      ...eventsOf(() => fixture.stripe.world.becomes(subscription, 'past_due')),
-      ...eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid')),
-      ...eventsOf(() => fixture.stripe.world.becomes(subscription, 'active')),
+      ...eventsOf(() => fixture.stripe.world.setStatus(subscription, 'past_due')),
+      ...eventsOf(() => fixture.stripe.world.setStatus(subscription, 'unpaid')),
+      ...eventsOf(() => fixture.stripe.world.setStatus(subscription, 'active')),
     ];
     for (const event of events.reverse()) {
       expect((await deliver(event)).status).to.equal(200);
@@ -63,7 +63,7 @@ describe('the webhook of the payment provider', () => {
   });
 
   it('does not replace a newer state with an older response of the provider', async () => {
-    const [older] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
+    const [older] = eventsOf(() => fixture.stripe.world.setStatus(subscription, 'unpaid'));
     const late = Promise.withResolvers<void>();
     const sent = Promise.withResolvers<void>();
     let first = true;
@@ -75,7 +75,7 @@ describe('the webhook of the payment provider', () => {
     };
     const slow = deliver(older!);
     await sent.promise; // the response has the status unpaid, and is delayed
-    const [newer] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'active'));
+    const [newer] = eventsOf(() => fixture.stripe.world.setStatus(subscription, 'active'));
     expect((await deliver(newer!)).status).to.equal(200);
     late.resolve();
     expect((await slow).status).to.equal(200);
@@ -85,7 +85,7 @@ describe('the webhook of the payment provider', () => {
 
   it('handles concurrent events of one customer', async () => {
     const events = Array.from({ length: 5 }, () =>
-      eventsOf(() => fixture.stripe.world.becomes(subscription, 'past_due')),
+      eventsOf(() => fixture.stripe.world.setStatus(subscription, 'past_due')),
     ).flat();
     const answers = await Promise.all(events.map(event => deliver(event)));
     expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
@@ -98,7 +98,7 @@ describe('the webhook of the payment provider', () => {
   });
 
   it('handles a resent event when the process ended before the event was stored', async () => {
-    const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
+    const [event] = eventsOf(() => fixture.stripe.world.setStatus(subscription, 'unpaid'));
     const { collectionName } = fixture.store.console.billingEvents;
     const command = (validator: object) =>
       fixture.store.console.billingEvents.db.command({ collMod: collectionName, validator });
@@ -122,7 +122,7 @@ describe('the webhook of the payment provider', () => {
   });
 
   it('responds 503 while the provider is unavailable, and handles the resent event', async () => {
-    const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
+    const [event] = eventsOf(() => fixture.stripe.world.setStatus(subscription, 'unpaid'));
     fixture.stripe.trouble = 'cut';
     const answer = await deliver(event!);
     expect(answer.status).to.equal(503);
@@ -164,7 +164,7 @@ describe('the webhook of the payment provider', () => {
   });
 
   it('keeps the state for an unknown status', async () => {
-    for (const event of eventsOf(() => fixture.stripe.world.becomes(subscription, 'dormant')))
+    for (const event of eventsOf(() => fixture.stripe.world.setStatus(subscription, 'dormant')))
       expect((await deliver(event)).status).to.equal(200);
     expect(await state()).to.equal('active');
   });
@@ -178,7 +178,7 @@ describe('the webhook of the payment provider', () => {
   });
 
   it('keeps state and plan when the customer is unknown to Stripe, as with a wrong secret key', async () => {
-    const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'active'));
+    const [event] = eventsOf(() => fixture.stripe.world.setStatus(subscription, 'active'));
     fixture.stripe.world.customers.delete(subscription.customer);
     expect((await deliver(event!)).status).to.equal(200);
     expect(await customer.read()).to.include({ state: 'active', plan: 'starter' });
@@ -186,7 +186,7 @@ describe('the webhook of the payment provider', () => {
 
   it('does not resume an account that the operator has suspended', async () => {
     await fixture.accounts.setAccount(customer.name, { state: 'paused' });
-    for (const event of eventsOf(() => fixture.stripe.world.becomes(subscription, 'active')))
+    for (const event of eventsOf(() => fixture.stripe.world.setStatus(subscription, 'active')))
       expect((await deliver(event)).status).to.equal(200);
     expect(await state()).to.equal('paused');
     await fixture.accounts.setAccount(customer.name, { state: 'active' });
@@ -199,17 +199,17 @@ describe('the webhook of the payment provider', () => {
       (thrown: { code: string }) => thrown,
     );
     expect(error).to.include({ code: 'conflict' });
-    for (const event of eventsOf(() => fixture.stripe.world.ends(subscription)))
+    for (const event of eventsOf(() => fixture.stripe.world.end(subscription)))
       expect((await deliver(event)).status).to.equal(200);
     await fixture.accounts.setAccount(customer.name, { plan: 'scale', state: 'active' });
-    for (const event of eventsOf(() => fixture.stripe.world.ends(subscription)))
+    for (const event of eventsOf(() => fixture.stripe.world.end(subscription)))
       expect((await deliver(event)).status).to.equal(200);
     expect(await customer.read()).to.include({ plan: 'scale', state: 'active' });
   });
 
   it('applies the state of a suspended account’s subscription when the account is resumed', async () => {
     await fixture.accounts.setAccount(customer.name, { state: 'paused' });
-    for (const event of eventsOf(() => fixture.stripe.world.ends(subscription)))
+    for (const event of eventsOf(() => fixture.stripe.world.end(subscription)))
       expect((await deliver(event)).status).to.equal(200);
     expect(await state()).to.equal('paused');
     await fixture.accounts.setAccount(customer.name, { state: 'active' });
@@ -218,7 +218,7 @@ describe('the webhook of the payment provider', () => {
 
   describe('rejects with the same message', () => {
     const message = 'The signature of the event is invalid.';
-    const unpaid = () => eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'))[0]!;
+    const unpaid = () => eventsOf(() => fixture.stripe.world.setStatus(subscription, 'unpaid'))[0]!;
     const expectRejected = async (answer: Awaited<ReturnType<typeof deliver>>) => {
       expect(answer.status).to.equal(400);
       expect(answer.error()).to.include({ code: 'validation_error', message });
@@ -257,13 +257,13 @@ describe('the webhook of the payment provider', () => {
   });
 
   it('accepts an event signed four minutes ago', async () => {
-    const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
+    const [event] = eventsOf(() => fixture.stripe.world.setStatus(subscription, 'unpaid'));
     expect((await deliver(event!, { timestamp: nowS() - 240 })).status).to.equal(200);
     expect(await state()).to.equal('unpaid');
   });
 
   it('rejects an event larger than the limit before reading it to the end', async () => {
-    const [event] = eventsOf(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
+    const [event] = eventsOf(() => fixture.stripe.world.setStatus(subscription, 'unpaid'));
     const answer = await deliver(event!, { body: 'x'.repeat(2 ** 20 + 1) });
     expect(answer.status).to.equal(400);
     expect(answer.error()).to.include({ code: 'payload_too_large' });

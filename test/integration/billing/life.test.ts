@@ -30,7 +30,7 @@ describe('the lifecycle of a subscription', () => {
 
   it('starts with one new customer and the purchased plan', async () => {
     expect((await render()).status).to.equal(200);
-    subscription = await customer.buys('starter');
+    subscription = await customer.buy('starter');
     expect(await state()).to.equal('starter active');
     const bought = fixture.stripe.world.customers.get(subscription.customer);
     expect(bought).to.deep.include({
@@ -58,7 +58,7 @@ describe('the lifecycle of a subscription', () => {
   });
 
   it('allows renders in the grace period after a failed payment', async () => {
-    await change(() => fixture.stripe.world.becomes(subscription, 'past_due'));
+    await change(() => fixture.stripe.world.setStatus(subscription, 'past_due'));
     expect(await state()).to.equal('growth past_due');
     expect((await render()).status).to.equal(200);
     const { graceUntil } = await customer.owner.good<{ graceUntil: string }>(
@@ -72,7 +72,7 @@ describe('the lifecycle of a subscription', () => {
 
   it('does not extend the grace period when another payment fails', async () => {
     const { pastDueSince } = await customer.read();
-    await change(() => fixture.stripe.world.becomes(subscription, 'past_due'));
+    await change(() => fixture.stripe.world.setStatus(subscription, 'past_due'));
     expect((await customer.read()).pastDueSince).to.deep.equal(pastDueSince);
   });
 
@@ -88,9 +88,9 @@ describe('the lifecycle of a subscription', () => {
   });
 
   it('rejects renders while unpaid, and allows the next request after the payment', async () => {
-    await change(() => fixture.stripe.world.becomes(subscription, 'unpaid'));
+    await change(() => fixture.stripe.world.setStatus(subscription, 'unpaid'));
     expect((await render()).error()).to.include({ code: 'subscription_inactive' });
-    await change(() => fixture.stripe.world.becomes(subscription, 'active'));
+    await change(() => fixture.stripe.world.setStatus(subscription, 'active'));
     expect((await render()).status).to.equal(200);
     expect(await customer.read()).to.not.have.property('pastDueSince');
   });
@@ -106,14 +106,14 @@ describe('the lifecycle of a subscription', () => {
       periodEnd: subscription.items.data[0]!.current_period_end,
     });
     expect((await render()).status).to.equal(200);
-    await change(() => fixture.stripe.world.ends(subscription));
+    await change(() => fixture.stripe.world.end(subscription));
     expect(await state()).to.equal('growth canceled');
     expect((await render()).error()).to.include({ code: 'subscription_inactive' });
     expect((await customer.read()).billing).to.not.have.any.keys('periodStart', 'periodEnd');
   });
 
   it('starts again with a new subscription of the same customer', async () => {
-    const again = await customer.buys('starter');
+    const again = await customer.buy('starter');
     expect(again.customer).to.equal(subscription.customer);
     expect(await state()).to.equal('starter active');
     expect((await render()).status).to.equal(200);

@@ -30,7 +30,7 @@ describe('the billing period', () => {
   });
   beforeEach(async () => {
     customer = await fixture.customer();
-    subscription = await customer.buys('growth');
+    subscription = await customer.buy('growth');
   });
   after(() => fixture.stop());
 
@@ -96,7 +96,7 @@ describe('the billing period', () => {
   });
 
   it('does not move back when a subscription ends', async () => {
-    fixture.stripe.world.ends(subscription);
+    fixture.stripe.world.end(subscription);
     await fixture.deliverAll();
     await set({ usage: { period: '2999-01-15', count: 41 } });
     expect(await settleRender()).to.equal(42);
@@ -105,7 +105,7 @@ describe('the billing period', () => {
 
   it('is the calendar month after a subscription has ended', async () => {
     await set({ usage: { period: '2001-01-15', count: 41 } });
-    fixture.stripe.world.ends(subscription);
+    fixture.stripe.world.end(subscription);
     await fixture.deliverAll();
     expect(await shown()).to.equal(0);
     const month = monthNow();

@@ -27,7 +27,7 @@ describe('the daily synchronization with the payment provider', () => {
     customers = [];
     for (let made = 0; made < 4; made += 1) {
       const customer = await fixture.customer();
-      customers.push({ customer, subscription: await customer.buys('starter') });
+      customers.push({ customer, subscription: await customer.buy('starter') });
     }
     fixture.stripe.calls.length = 0;
   });
@@ -51,7 +51,8 @@ describe('the daily synchronization with the payment provider', () => {
   const resync = (by: Parameters<typeof createResync>[0]['sync'] = sync()) =>
     createResync({ store: fixture.store, sync: by, log: silentLog, times: { pauseMs: 0 } });
   const loseEvents = () => {
-    for (const { subscription } of customers) fixture.stripe.world.becomes(subscription, 'unpaid');
+    for (const { subscription } of customers)
+      fixture.stripe.world.setStatus(subscription, 'unpaid');
     fixture.stripe.world.takeEvents();
   };
   const makeDue = () =>

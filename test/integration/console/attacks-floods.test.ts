@@ -3,11 +3,11 @@ import { passwords } from '../../../api/console/security/passwords.ts';
 import { createSignInLimits } from '../../../api/console/security/sign-in-limits.ts';
 import { CONSOLE_SECRET } from '../../support/console/console-fixture.ts';
 import {
+  newLogin,
   pathOf,
   type SsoFixture,
-  somebody,
   ssoFixture,
-  words,
+  visibleText,
 } from '../../support/console/sso-fixture.ts';
 
 describe('who sends the dashboard too much', () => {
@@ -51,24 +51,26 @@ describe('who sends the dashboard too much', () => {
         await passwords.verify(undefined, 'a guess', { who: 'stranger', id: `address ${index}` });
     });
     const answer = await fixture
-      .visitor()
+      .client()
       .post('/app/sign-in', { email: 'ada@example.com', password: 'correct horse battery' });
     over = true;
     await Promise.all(crowd);
     expect(answer.status).to.equal(429);
-    expect(words(answer)).to.include('Too many people sign in at this moment');
+    expect(visibleText(answer)).to.include('Too many people sign in at this moment');
     expect(await signInLimits.countDocuments()).to.equal(0);
   });
 
   it('does not have the company’s provider asked: a hundred ways back a minute are one address’s share', async () => {
-    const visitor = fixture.visitor();
-    const back = pathOf(await fixture.provider.signIn(await fixture.leave(visitor), somebody()));
+    const visitor = fixture.client();
+    const back = pathOf(
+      await fixture.provider.signIn(await fixture.startSignIn(visitor), newLogin()),
+    );
     const limits = createSignInLimits(fixture.store, CONSOLE_SECRET);
     for (let each = 0; each < 100; each += 1) await limits.ssoCallback('127.0.0.1');
     const before = fixture.provider.calls.length;
     const answer = await visitor.get(back);
     expect(answer.status).to.equal(429);
-    expect(words(answer)).to.include('Too many tries');
+    expect(visibleText(answer)).to.include('Too many tries');
     expect(Number(answer.headers['retry-after'])).to.be.within(1, 60);
     expect(fixture.provider.calls).to.have.length(before);
     // The sign-in that was begun is still good.

@@ -15,7 +15,7 @@ import {
   type ConsoleFixture,
   consoleFixture,
 } from '../../support/console/console-fixture.ts';
-import { visitor } from '../../support/visitor.ts';
+import { cookieClient } from '../../support/cookie-client.ts';
 
 const PASSWORD = 'correct horse battery';
 
@@ -49,7 +49,7 @@ describe('the dashboard under attack', () => {
 
   it('counts wrong codes also for who types the right password in between', async () => {
     const { _id, email } = await newUser(PASSWORD);
-    const who = visitor(fixture.api.port(), { ip: '192.0.2.1' });
+    const who = cookieClient(fixture.api.port(), { ip: '192.0.2.1' });
     await who.post('/app/sign-in', { email, password: PASSWORD });
     const anHourAgo = Date.now() - 3600e3;
     const twoFactor = createTwoFactor(

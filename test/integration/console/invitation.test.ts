@@ -10,7 +10,11 @@ import {
   consoleFixture,
   type Person,
 } from '../../support/console/console-fixture.ts';
-import { SESSION, type Visitor, visitor as visitorOf } from '../../support/visitor.ts';
+import {
+  type CookieClient,
+  SESSION,
+  cookieClient as visitorOf,
+} from '../../support/cookie-client.ts';
 
 const PASSWORD = 'correct horse battery staple';
 
@@ -38,19 +42,19 @@ describe('an invitation', () => {
     );
     return { email, id: invitation.id, link, token: link.split('#')[1]! };
   }
-  function browser(person?: Person): Visitor {
+  function browser(person?: Person): CookieClient {
     const visitor = visitorOf(fixture.api.port());
     if (person) visitor.cookies.set(SESSION, person.cookie.split('=')[1]!);
     return visitor;
   }
-  async function opened(token: string, person?: Person): Promise<Visitor> {
+  async function opened(token: string, person?: Person): Promise<CookieClient> {
     const visitor = browser(person);
     const answer = await visitor.post('/app/invitation', { token });
     expect(answer.status).to.equal(303);
     expect(answer.headers['location']).to.equal('/app/invitation/accept');
     return visitor;
   }
-  const join = (visitor: Visitor, fields: Record<string, string> = {}) =>
+  const join = (visitor: CookieClient, fields: Record<string, string> = {}) =>
     visitor.post('/app/invitation/accept', {
       as: 'new',
       name: 'Ada Lovelace',

@@ -49,7 +49,7 @@ describe('the installation as an operator sees it', () => {
     const viewer = await fixture.person({ role: 'viewer' });
     const overview = await viewer.good<Overview>('GET', `/accounts/${fixture.accountId}/overview`);
     expect(overview).to.include({ running: 3, waiting: 2 });
-    for (const call of calls) call.hangUp();
+    for (const call of calls) call.disconnect();
     await eventually(async () => expect((await live()).processes[0]!.queue.waiting).to.equal(0));
   });
 

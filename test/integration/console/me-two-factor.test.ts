@@ -8,7 +8,7 @@ import {
   type ConsoleFixture,
   consoleFixture,
 } from '../../support/console/console-fixture.ts';
-import { type Visitor, visitor } from '../../support/visitor.ts';
+import { type CookieClient, cookieClient } from '../../support/cookie-client.ts';
 
 const PASSWORD = 'correct horse battery';
 
@@ -16,11 +16,11 @@ describe('setting up the second factor', () => {
   let fixture: ConsoleFixture;
   let email: string;
   let userId: string;
-  let who: Visitor;
+  let who: CookieClient;
   let ips = 0;
 
-  async function signedIn(): Promise<Visitor> {
-    const visit = visitor(fixture.api.port(), { ip: `192.0.2.${++ips}` });
+  async function signedIn(): Promise<CookieClient> {
+    const visit = cookieClient(fixture.api.port(), { ip: `192.0.2.${++ips}` });
     await visit.post('/app/sign-in', { email, password: PASSWORD });
     return visit;
   }

@@ -4,7 +4,7 @@ import { createSessions, SESSION_IDLE_MS } from '../../../api/console/auth/sessi
 import { hashToken } from '../../../api/console/security/tokens.ts';
 import { createUsers } from '../../../api/console/users/users.ts';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
-import { SESSION, type Visitor, visitor } from '../../support/visitor.ts';
+import { type CookieClient, cookieClient, SESSION } from '../../support/cookie-client.ts';
 
 const PASSWORD = 'correct horse battery';
 const NEXT = 'staple of another horse';
@@ -15,12 +15,12 @@ describe('what a person does with their own sign-in', () => {
   let userId: string;
   let ips = 0;
 
-  async function signedIn(): Promise<Visitor> {
-    const who = visitor(fixture.api.port(), { ip: `192.0.2.${++ips}` });
+  async function signedIn(): Promise<CookieClient> {
+    const who = cookieClient(fixture.api.port(), { ip: `192.0.2.${++ips}` });
     expect((await who.post('/app/sign-in', { email, password: PASSWORD })).status).to.equal(303);
     return who;
   }
-  const json = async (who: Visitor, method: string, path: string, body?: unknown) =>
+  const json = async (who: CookieClient, method: string, path: string, body?: unknown) =>
     JSON.parse((await who.api(method, path, body)).body.toString());
 
   before(async () => {
@@ -96,7 +96,7 @@ describe('what a person does with their own sign-in', () => {
       ).to.equal(204);
       expect((await who.api('GET', '/me')).status).to.equal(200);
       expect((await elsewhere.api('GET', '/me')).status).to.equal(401);
-      const again = visitor(fixture.api.port(), { ip: '198.51.100.1' });
+      const again = cookieClient(fixture.api.port(), { ip: '198.51.100.1' });
       expect((await again.post('/app/sign-in', { email, password: PASSWORD })).status).to.equal(
         401,
       );

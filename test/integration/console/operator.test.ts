@@ -10,7 +10,7 @@ import {
   consoleFixture,
   type Person,
 } from '../../support/console/console-fixture.ts';
-import { visitor } from '../../support/visitor.ts';
+import { cookieClient } from '../../support/cookie-client.ts';
 
 interface Page<T> {
   items: T[];
@@ -222,7 +222,7 @@ describe('an operator', () => {
         `/operator/accounts/${made.id}/invitations`,
         { email, role: 'owner' },
       );
-      const browser = visitor(fixture.api.port());
+      const browser = cookieClient(fixture.api.port());
       await browser.post('/app/invitation', { token: link.split('#')[1]! });
       await browser.post('/app/invitation/accept', {
         as: 'new',
@@ -360,7 +360,10 @@ describe('an account that an operator suspends', function () {
     const owner = await fixture.person({ role: 'owner' });
     expect((await fixture.render(page)).status).to.equal(200);
     await operator.good('PATCH', `/operator/accounts/${fixture.accountId}`, { state: 'paused' });
-    expect(await fixture.refusal(page)).to.include({ status: 403, code: 'subscription_inactive' });
+    expect(await fixture.renderError(page)).to.include({
+      status: 403,
+      code: 'subscription_inactive',
+    });
     const played = await owner.call(
       'POST',
       `/accounts/${fixture.accountId}/playground/render`,

@@ -11,9 +11,9 @@ import { createByteBudget } from '../../../api/http/byte-budget.ts';
 import { silentLog } from '../../../common/log.ts';
 import { createMetrics } from '../../../common/operations.ts';
 import { eventually } from '../../support/eventually.ts';
-import { heldByOthers } from '../../support/held-budget.ts';
 import { type HttpFixture, httpFixture } from '../../support/http-fixture.ts';
 import { type LeaseFixture, leaseFixture, plans } from '../../support/lease-fixture.ts';
+import { reserveForOthers } from '../../support/reserved-budget.ts';
 
 const publicUrl = 'http://localhost:8080';
 
@@ -110,7 +110,7 @@ describe('the playground, when something fails on our side', () => {
   });
 
   it('refuses a body for which the process has no room, before reading it', async () => {
-    const free = heldByOthers(budget, 90_000);
+    const free = reserveForOthers(budget, 90_000);
     const answer = await ask(JSON.stringify({ html: 'x'.repeat(5_000) }));
     free();
     expect(answer.status).to.equal(502);

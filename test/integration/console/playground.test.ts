@@ -89,10 +89,10 @@ describe('the playground', () => {
       expect(refused.headers['x-concurrency-limit']).to.equal('2');
       expect(Number(refused.headers['retry-after'])).to.be.within(1, 30);
     }
-    calls[1]!.hangUp();
+    calls[1]!.disconnect();
     await eventually(async () => expect(await fixture.running()).to.equal(1));
     expect((await render(HELLO)).status).to.equal(200);
-    calls[0]!.hangUp();
+    calls[0]!.disconnect();
     await Promise.all(gone);
   });
 
@@ -101,7 +101,7 @@ describe('the playground', () => {
     const call = render({ ...LONG, sandbox: false });
     const gone = call.catch(error => error.name);
     await fixture.worker.until({ busy: 1 });
-    call.hangUp();
+    call.disconnect();
     expect(await gone).to.equal('AbortError');
     await fixture.worker.until({ busy: 0, ready: 2 });
     await eventually(async () => expect(await fixture.running()).to.equal(0));

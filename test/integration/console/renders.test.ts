@@ -136,7 +136,7 @@ describe('the log of renders', () => {
       outcome: 'error',
       code: 'concurrency_limit',
     });
-    slow.hangUp();
+    slow.disconnect();
     const [gone] = await log.rows(1, '?status=client_closed');
     expect(gone).to.include({ outcome: 'client_closed', code: null, counted: false });
     await eventually(async () => expect(await fixture.running()).to.equal(0));

@@ -8,7 +8,7 @@ import {
   type ConsoleFixture,
   consoleFixture,
 } from '../../support/console/console-fixture.ts';
-import { visitor } from '../../support/visitor.ts';
+import { cookieClient } from '../../support/cookie-client.ts';
 
 const PASSWORD = 'correct horse battery';
 
@@ -191,8 +191,8 @@ describe('the limits of signing in', () => {
     it('are a 429 that says how long to wait, the same for a person and for nobody', async () => {
       const email = someEmail();
       await createUsers(fixture.store).create({ email, name: 'Ada', password: PASSWORD });
-      const who = visitor(fixture.api.port(), { ip: '203.0.113.1' });
-      const stranger = visitor(fixture.api.port(), { ip: '203.0.113.2' });
+      const who = cookieClient(fixture.api.port(), { ip: '203.0.113.1' });
+      const stranger = cookieClient(fixture.api.port(), { ip: '203.0.113.2' });
       for (let each = 0; each < 5; each += 1) {
         expect((await who.post('/app/sign-in', { email, password: 'wrong' })).status).to.equal(401);
         await stranger.post('/app/sign-in', { email: `x${email}`, password: 'wrong' });
@@ -215,9 +215,9 @@ describe('the limits of signing in', () => {
       for (const each of [email, other])
         await createUsers(fixture.store).create({ email: each, name: 'Ada', password: PASSWORD });
       const ip = '203.0.113.3';
-      const who = visitor(fixture.api.port(), { ip });
+      const who = cookieClient(fixture.api.port(), { ip });
       expect((await who.post('/app/sign-in', { email, password: PASSWORD })).status).to.equal(303);
-      const stranger = visitor(fixture.api.port(), { ip });
+      const stranger = cookieClient(fixture.api.port(), { ip });
       for (let each = 0; each < 6; each += 1) {
         await stranger.post('/app/sign-in', { email, password: 'wrong' });
         await stranger.post('/app/sign-in', { email: other, password: 'wrong' });

@@ -10,7 +10,12 @@ import {
   type ConsoleFixture,
   consoleFixture,
 } from '../../support/console/console-fixture.ts';
-import { SECOND_STEP, SESSION, type Visitor, visitor } from '../../support/visitor.ts';
+import {
+  type CookieClient,
+  cookieClient,
+  SECOND_FACTOR,
+  SESSION,
+} from '../../support/cookie-client.ts';
 
 const PASSWORD = 'correct horse battery';
 const STEP_MS = 30_000;
@@ -39,8 +44,8 @@ describe('the second factor', () => {
     )!;
   };
 
-  const browser = (): Visitor => visitor(fixture.api.port(), { ip: `192.0.2.${++ips}` });
-  async function halfWay(who = browser(), next = ''): Promise<Visitor> {
+  const browser = (): CookieClient => cookieClient(fixture.api.port(), { ip: `192.0.2.${++ips}` });
+  async function halfWay(who = browser(), next = ''): Promise<CookieClient> {
     const { status, location } = await who.post(`/app/sign-in${next}`, {
       email,
       password: PASSWORD,
@@ -49,7 +54,7 @@ describe('the second factor', () => {
     expect(location).to.equal(`/app/sign-in/code${next}`);
     return who;
   }
-  const send = (who: Visitor, code: string, next = '') =>
+  const send = (who: CookieClient, code: string, next = '') =>
     who.post(`/app/sign-in/code${next}`, { code });
 
   before(async () => {
@@ -78,7 +83,7 @@ describe('the second factor', () => {
     const { status, location } = await send(who, appCode(), '?next=%2Fapp%2Fkeys');
     expect([status, location]).to.deep.equal([303, '/app/keys']);
     expect((await who.api('GET', '/me')).status).to.equal(200);
-    expect(who.cookies.has(SECOND_STEP)).to.equal(false);
+    expect(who.cookies.has(SECOND_FACTOR)).to.equal(false);
   });
 
   it('takes the code of the step before and after, for clocks that differ, and no other', async () => {
@@ -142,19 +147,22 @@ describe('the second factor', () => {
 
   it('starts again after five wrong codes, even with a right one', async () => {
     const who = await halfWay();
-    const cookie = who.cookies.get(SECOND_STEP)!;
+    const cookie = who.cookies.get(SECOND_FACTOR)!;
     for (let each = 0; each < 5; each += 1)
       expect((await send(who, wrongCode())).html).to.include('This code is wrong');
     const sixth = await send(who, appCode());
     expect(sixth.status).to.equal(401);
     expect(sixth.html).to.include('Five codes were wrong').and.include('Sign in again');
-    expect(who.cookies.has(SECOND_STEP)).to.equal(false);
-    who.cookies.set(SECOND_STEP, cookie);
+    expect(who.cookies.has(SECOND_FACTOR)).to.equal(false);
+    who.cookies.set(SECOND_FACTOR, cookie);
     expect((await send(who, appCode())).status).to.equal(401);
   });
 
   it('notes wrong codes in the audit log, without the code', async () => {
-    await send(await halfWay(visitor(fixture.api.port(), { ip: '198.51.100.9' })), wrongCode());
+    await send(
+      await halfWay(cookieClient(fixture.api.port(), { ip: '198.51.100.9' })),
+      wrongCode(),
+    );
     const entry = await fixture.store.console.audit.findOne({
       user: userId,
       action: 'person.second_factor_failed',
@@ -213,13 +221,13 @@ describe('the second factor', () => {
 
   it('takes no cookie that was made up or changed', async () => {
     const who = await halfWay();
-    const cookie = who.cookies.get(SECOND_STEP)!;
+    const cookie = who.cookies.get(SECOND_FACTOR)!;
     for (const forged of [
       'x',
       cookie.slice(0, -2) + (cookie.endsWith('AA') ? 'BB' : 'AA'),
       `${cookie}A`.repeat(2),
     ]) {
-      who.cookies.set(SECOND_STEP, forged);
+      who.cookies.set(SECOND_FACTOR, forged);
       expect((await send(who, appCode())).status, forged).to.equal(401);
     }
   });

@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { createSetup } from '../../../api/console/auth/bootstrap.ts';
 import { createUsers } from '../../../api/console/users/users.ts';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
+import { type CookieClient, cookieClient } from '../../support/cookie-client.ts';
 import type { Installation } from '../../support/installation.ts';
-import { type Visitor, visitor } from '../../support/visitor.ts';
 
 const PASSWORD = 'correct horse battery';
 
@@ -40,7 +40,7 @@ describe('the first person of an installation', () => {
     account: 'Ada and friends',
     ...more,
   });
-  const browser = (at: Installation): Visitor => visitor(at.api.port());
+  const browser = (at: Installation): CookieClient => cookieClient(at.api.port());
 
   afterEach(async () => {
     for (const each of running.splice(0).reverse()) expect(await each.stop()).to.equal(true);

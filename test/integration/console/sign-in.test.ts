@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { hashToken } from '../../../api/console/security/tokens.ts';
 import { createUsers } from '../../../api/console/users/users.ts';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
-import { DEVICE, SESSION, type Visitor, visitor } from '../../support/visitor.ts';
+import { type CookieClient, cookieClient, DEVICE, SESSION } from '../../support/cookie-client.ts';
 
 const PASSWORD = 'correct horse battery';
 
@@ -14,7 +14,7 @@ describe('signing in to the dashboard', () => {
   let ips = 0;
 
   /** From an address of its own, so that no test uses up another one's tries. */
-  const browser = (): Visitor => visitor(fixture.api.port(), { ip: `192.0.2.${++ips}` });
+  const browser = (): CookieClient => cookieClient(fixture.api.port(), { ip: `192.0.2.${++ips}` });
   const signIn = (who = browser(), password = PASSWORD, path = '/app/sign-in') =>
     who.post(path, { email, password });
 
@@ -124,7 +124,7 @@ describe('signing in to the dashboard', () => {
     });
 
     it('notes who came, when and from where', async () => {
-      await signIn(visitor(fixture.api.port(), { ip: '198.51.100.7' }));
+      await signIn(cookieClient(fixture.api.port(), { ip: '198.51.100.7' }));
       const entry = await fixture.store.console.audit.findOne({
         user: userId,
         action: 'person.signed_in',

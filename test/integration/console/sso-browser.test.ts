@@ -1,33 +1,29 @@
 // The company's sign-in in a real browser: over its own pages, when it goes wrong, and for somebody
 // who has a password here already.
 import { expect } from 'chai';
-import { type AddressedFixture, addressedFixture } from '../../support/addressed-fixture.ts';
 import { type ConsoleBrowser, looks } from '../../support/console/console-browser.ts';
-import { somebody } from '../../support/console/sso-fixture.ts';
-import {
-  PASSWORD,
-  personWithPassword,
-  signInAtTheCompany,
-} from '../../support/pages/page-steps.ts';
+import { newLogin } from '../../support/console/sso-fixture.ts';
+import { PASSWORD, personWithPassword, signInAtProvider } from '../../support/pages/page-steps.ts';
+import { type PublicUrlFixture, publicUrlFixture } from '../../support/public-url-fixture.ts';
 import type { TestProvider } from '../../support/servers/identity-provider.ts';
 
 describe('the sign-in of the company in a browser', function () {
   this.timeout(120_000);
   let provider: TestProvider;
-  let all: AddressedFixture;
+  let all: PublicUrlFixture;
   let browser: ConsoleBrowser;
   before(async () => {
-    all = await addressedFixture({ company: true });
+    all = await publicUrlFixture({ company: true });
     ({ browser } = all);
     provider = all.provider!;
   });
   after(() => all?.stop());
 
   it('leads over the provider, which is another site, into a session, without scripts', async () => {
-    const ada = somebody();
-    provider.knows(ada);
+    const ada = newLogin();
+    provider.addLogin(ada);
     const { page } = await browser.open(undefined, '/sign-in', { javaScriptEnabled: false });
-    await signInAtTheCompany(page, ada.subject);
+    await signInAtProvider(page, ada.subject);
     await page.getByRole('heading', { name: 'Welcome, Ada Lovelace' }).waitFor();
     const cookies = await page.context().cookies();
     expect(cookies.map(({ name }) => name))
@@ -38,9 +34,9 @@ describe('the sign-in of the company in a browser', function () {
 
   it('can be read by everybody when it goes wrong, and leads back', async () => {
     const { page } = await browser.open(undefined, '/sign-in');
-    const eve = somebody({ email: 'eve@evil-example.com' });
-    provider.knows(eve);
-    await signInAtTheCompany(page, eve.subject);
+    const eve = newLogin({ email: 'eve@evil-example.com' });
+    provider.addLogin(eve);
+    await signInAtProvider(page, eve.subject);
     await page.getByRole('alert').filter({ hasText: 'eve@evil-example.com' }).waitFor();
     await looks(page, 'company-refused');
     await page.getByRole('link', { name: 'Other ways to sign in' }).click();
@@ -51,10 +47,10 @@ describe('the sign-in of the company in a browser', function () {
 
   it('asks whose the address is, and signs in with the password', async () => {
     const person = await personWithPassword(all.fixture, { operator: true });
-    const ada = somebody({ email: person.email });
-    provider.knows(ada);
+    const ada = newLogin({ email: person.email });
+    provider.addLogin(ada);
     const { page } = await browser.open(undefined, '/sign-in');
-    await signInAtTheCompany(page, ada.subject);
+    await signInAtProvider(page, ada.subject);
     await page.getByRole('heading', { name: 'Is this you?' }).waitFor();
     await looks(page, 'company-link');
     await page.getByLabel(`Password of ${person.email}`).fill(PASSWORD);

@@ -3,11 +3,11 @@ import { pino } from 'pino';
 import { createEncryption } from '../../../api/console/security/encryption.ts';
 import { CONSOLE_SECRET } from '../../support/console/console-fixture.ts';
 import {
+  newLogin,
   pathOf,
   type SsoFixture,
-  somebody,
   ssoFixture,
-  words,
+  visibleText,
 } from '../../support/console/sso-fixture.ts';
 
 const COOKIE = '__Host-pressroom-company';
@@ -33,27 +33,27 @@ describe('the way back from the provider of the company', () => {
     JSON.parse(lines.findLast(line => line.includes('a sign-in through the company failed'))!);
 
   it('takes no state but the one that it sent, and lets the right one through afterwards', async () => {
-    const ada = somebody();
-    const visitor = fixture.visitor();
-    const back = await fixture.provider.signIn(await fixture.leave(visitor), ada);
+    const ada = newLogin();
+    const visitor = fixture.client();
+    const back = await fixture.provider.signIn(await fixture.startSignIn(visitor), ada);
     const forged = new URL(back);
     forged.searchParams.set('state', 'x'.repeat(43));
     const answer = await visitor.get(pathOf(forged));
     expect(answer.status).to.equal(400);
-    expect(words(answer)).to.include('Begin again');
+    expect(visibleText(answer)).to.include('Begin again');
     forged.searchParams.delete('state');
     expect((await visitor.get(pathOf(forged))).status).to.equal(400);
     expect((await visitor.get(pathOf(back))).status).to.equal(200);
   });
 
   it('is good once: in the browser, and with the cookie of before', async () => {
-    const visitor = fixture.visitor();
-    const authorization = await fixture.leave(visitor);
+    const visitor = fixture.client();
+    const authorization = await fixture.startSignIn(visitor);
     const cookie = visitor.cookies.get(COOKIE)!;
-    const path = pathOf(await fixture.provider.signIn(authorization, somebody()));
+    const path = pathOf(await fixture.provider.signIn(authorization, newLogin()));
     expect((await visitor.get(path)).status).to.equal(200);
     expect((await visitor.get(path)).status).to.equal(400);
-    const thief = fixture.visitor();
+    const thief = fixture.client();
     thief.cookies.set(COOKIE, cookie);
     expect((await thief.get(path)).status).to.equal(400);
     expect(await thief.me()).to.equal(undefined);
@@ -61,18 +61,20 @@ describe('the way back from the provider of the company', () => {
 
   it('is good in the browser that left for the provider and in no other', async () => {
     const path = pathOf(
-      await fixture.provider.signIn(await fixture.leave(fixture.visitor()), somebody()),
+      await fixture.provider.signIn(await fixture.startSignIn(fixture.client()), newLogin()),
     );
-    const thief = fixture.visitor();
+    const thief = fixture.client();
     expect((await thief.get(path)).status).to.equal(400);
-    await fixture.leave(thief);
+    await fixture.startSignIn(thief);
     expect((await thief.get(path)).status).to.equal(400);
     expect(await thief.me()).to.equal(undefined);
   });
 
   it('is good for ten minutes', async () => {
-    const visitor = fixture.visitor();
-    const path = pathOf(await fixture.provider.signIn(await fixture.leave(visitor), somebody()));
+    const visitor = fixture.client();
+    const path = pathOf(
+      await fixture.provider.signIn(await fixture.startSignIn(visitor), newLogin()),
+    );
     const encryption = createEncryption(CONSOLE_SECRET, 'company sign-in');
     const passing = JSON.parse(encryption.decrypt(visitor.cookies.get(COOKIE)!)!);
     expect(passing.untilMs).to.be.within(Date.now() + 590_000, Date.now() + 600_000);
@@ -84,21 +86,23 @@ describe('the way back from the provider of the company', () => {
   });
 
   it('refuses a code that belongs to another challenge', async () => {
-    const victim = fixture.visitor();
-    const thief = fixture.visitor();
-    const stolen = await fixture.provider.signIn(await fixture.leave(victim), somebody());
-    const own = new URL(await fixture.provider.signIn(await fixture.leave(thief), somebody()));
+    const victim = fixture.client();
+    const thief = fixture.client();
+    const stolen = await fixture.provider.signIn(await fixture.startSignIn(victim), newLogin());
+    const own = new URL(
+      await fixture.provider.signIn(await fixture.startSignIn(thief), newLogin()),
+    );
     own.searchParams.set('code', stolen.searchParams.get('code')!);
     expect((await thief.get(pathOf(own))).status).to.equal(400);
     expect(await thief.me()).to.equal(undefined);
   });
 
   it('refuses an id token of another request', async () => {
-    const visitor = fixture.visitor();
-    const authorization = new URL(await fixture.leave(visitor));
+    const visitor = fixture.client();
+    const authorization = new URL(await fixture.startSignIn(visitor));
     authorization.searchParams.set('nonce', 'another');
     const answer = await visitor.get(
-      pathOf(await fixture.provider.signIn(authorization.href, somebody())),
+      pathOf(await fixture.provider.signIn(authorization.href, newLogin())),
     );
     expect(answer.status).to.equal(502);
     expect(lastProblem()).to.include({ claim: 'nonce' });
@@ -116,11 +120,11 @@ describe('the way back from the provider of the company', () => {
     ['nobody', { sub: undefined }, {}],
   ] as const)
     it(`refuses an id token of ${what}, and says in the log what to fix`, async () => {
-      const visitor = fixture.visitor();
+      const visitor = fixture.client();
       fixture.provider.tamper(claims => ({ ...claims, ...change }));
-      const answer = await fixture.signIn(visitor, somebody());
+      const answer = await fixture.signIn(visitor, newLogin());
       expect(answer.status).to.equal(502);
-      expect(words(answer)).to.include('Tell who runs this installation');
+      expect(visibleText(answer)).to.include('Tell who runs this installation');
       expect(lastProblem()).to.include(details);
       expect(await visitor.me()).to.equal(undefined);
     });
@@ -128,8 +132,8 @@ describe('the way back from the provider of the company', () => {
   it('refuses an id token that the provider did not sign', async () => {
     fixture.provider.forge(true);
     try {
-      const visitor = fixture.visitor();
-      expect((await fixture.signIn(visitor, somebody())).status).to.equal(502);
+      const visitor = fixture.client();
+      expect((await fixture.signIn(visitor, newLogin())).status).to.equal(502);
       expect(await visitor.me()).to.equal(undefined);
     } finally {
       fixture.provider.forge(false);
@@ -137,21 +141,23 @@ describe('the way back from the provider of the company', () => {
   });
 
   it('finds a key that the provider changed a moment ago', async () => {
-    const ada = somebody();
-    await fixture.signIn(fixture.visitor(), ada);
+    const ada = newLogin();
+    await fixture.signIn(fixture.client(), ada);
     fixture.provider.rotateKeys();
-    const visitor = fixture.visitor();
+    const visitor = fixture.client();
     await fixture.signIn(visitor, ada);
     expect((await visitor.me())!.email).to.equal(ada.email);
   });
 
   it('says so when the person stopped on the provider’s page', async () => {
-    const visitor = fixture.visitor();
+    const visitor = fixture.client();
     const answer = await visitor.get(
-      pathOf(await fixture.provider.deny(await fixture.leave(visitor))),
+      pathOf(await fixture.provider.deny(await fixture.startSignIn(visitor))),
     );
     expect(answer.status).to.equal(403);
-    expect(words(answer)).to.include('did not let you in').and.include('Other ways to sign in');
+    expect(visibleText(answer))
+      .to.include('did not let you in')
+      .and.include('Other ways to sign in');
     expect(lastProblem()).to.include({
       error: 'access_denied',
       description: 'stopped by the person',
@@ -159,9 +165,9 @@ describe('the way back from the provider of the company', () => {
   });
 
   it('shows nothing of what stands in the address', async () => {
-    const visitor = fixture.visitor();
+    const visitor = fixture.client();
     const { state, iss } = {
-      state: new URL(await fixture.leave(visitor)).searchParams.get('state')!,
+      state: new URL(await fixture.startSignIn(visitor)).searchParams.get('state')!,
       iss: fixture.provider.issuer,
     };
     const query = new URLSearchParams({
@@ -178,27 +184,31 @@ describe('the way back from the provider of the company', () => {
 
   it('says with a wrong secret what to fix', async () => {
     const variant = await fixture.variant({ PRESSROOM_OIDC_CLIENT_SECRET: 'not the secret' });
-    const answer = await fixture.signIn(fixture.visitor(variant), somebody());
+    const answer = await fixture.signIn(fixture.client(variant), newLogin());
     expect(answer.status).to.equal(502);
     expect(lastProblem().fix).to.include('_CLIENT_SECRET');
   });
 
   it('is a page when the provider went down meanwhile', async () => {
-    const visitor = fixture.visitor();
-    const path = pathOf(await fixture.provider.signIn(await fixture.leave(visitor), somebody()));
+    const visitor = fixture.client();
+    const path = pathOf(
+      await fixture.provider.signIn(await fixture.startSignIn(visitor), newLogin()),
+    );
     fixture.provider.replace((_request, response) => response.writeHead(503).end('down'));
     const answer = await visitor.get(path);
     expect(answer.status).to.equal(503);
-    expect(words(answer)).to.include('does not answer at the moment').and.include('Try again');
+    expect(visibleText(answer))
+      .to.include('does not answer at the moment')
+      .and.include('Try again');
   });
 
   it('keeps codes, tokens and secrets out of the log and the audit log, whatever goes wrong', async () => {
     const secrets = [fixture.provider.clientSecret];
-    const visitor = fixture.visitor();
+    const visitor = fixture.client();
     // A provider that repeats all that it hears.
     let heard: string;
     for (const status of [200, 400, 401, 500]) {
-      const back = await fixture.provider.signIn(await fixture.leave(visitor), somebody());
+      const back = await fixture.provider.signIn(await fixture.startSignIn(visitor), newLogin());
       secrets.push(back.searchParams.get('code')!, back.searchParams.get('state')!);
       fixture.provider.replace(async (request, response) => {
         heard = '';
@@ -218,7 +228,7 @@ describe('the way back from the provider of the company', () => {
       expect((await visitor.get(pathOf(back))).status).to.be.at.least(400);
       fixture.provider.replace(undefined);
     }
-    await fixture.signIn(visitor, somebody());
+    await fixture.signIn(visitor, newLogin());
     expect(secrets.length).to.equal(1 + 4 * 4);
     const all = lines.join('') + JSON.stringify(await fixture.store.console.audit.find().toArray());
     for (const secret of secrets)

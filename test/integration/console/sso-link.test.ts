@@ -5,11 +5,11 @@ import { createTwoFactor } from '../../../api/console/auth/two-factor.ts';
 import { passwords } from '../../../api/console/security/passwords.ts';
 import { CONSOLE_SECRET, type ConsoleFixture } from '../../support/console/console-fixture.ts';
 import {
+  newLogin,
+  type SsoClient,
   type SsoFixture,
-  somebody,
   ssoFixture,
-  type Visitor,
-  words,
+  visibleText,
 } from '../../support/console/sso-fixture.ts';
 
 const LINK = '/app/sign-in/company/link';
@@ -26,7 +26,7 @@ describe('the sign-in of the company for a person with a password', () => {
 
   /** Somebody of the company whose address is in use here, by a member with a password. */
   async function withPassword({ operator = false } = {}) {
-    const ada = somebody();
+    const ada = newLogin();
     const id = `usr_${randomUUID()}`;
     await fixture.store.console.users.insertOne({
       _id: id,
@@ -50,7 +50,7 @@ describe('the sign-in of the company for a person with a password', () => {
 
   async function arrived(of?: ConsoleFixture) {
     const { ada, id } = await withPassword();
-    const visitor = fixture.visitor(of);
+    const visitor = fixture.client(of);
     const answer = await fixture.signIn(visitor, ada, '/app/keys');
     expect([answer.status, answer.headers['location']]).to.deep.equal([303, LINK]);
     return { ada, id, visitor };
@@ -67,14 +67,14 @@ describe('the sign-in of the company for a person with a password', () => {
 
   it('asks for the password once, links, and opens the page that was asked for', async () => {
     const { ada, id, visitor } = await arrived();
-    expect(words(await visitor.get(LINK))).to.include(ada.email);
+    expect(visibleText(await visitor.get(LINK))).to.include(ada.email);
     const answer = await visitor.post(LINK, { password: PASSWORD });
     expect([answer.status, answer.headers['location']]).to.deep.equal([303, '/app/keys']);
     expect((await visitor.me())!.id).to.equal(id);
     expect(await identitiesOf(id)).to.deep.equal([
       { issuer: fixture.provider.issuer, subject: ada.subject },
     ]);
-    const again = fixture.visitor();
+    const again = fixture.client();
     expect((await fixture.signIn(again, ada)).headers['location']).to.equal('/app');
     expect((await again.me())!.id).to.equal(id);
     const acts = await fixture.store.console.audit
@@ -92,7 +92,7 @@ describe('the sign-in of the company for a person with a password', () => {
     for (let guess = 0; guess < 5; guess += 1) {
       const answer = await visitor.post(LINK, { password: `guess ${guess}` });
       expect(answer.status).to.equal(401);
-      expect(words(answer)).to.include('not the password');
+      expect(visibleText(answer)).to.include('not the password');
     }
     const answer = await visitor.post(LINK, { password: PASSWORD });
     expect(answer.status).to.equal(429);
@@ -141,23 +141,20 @@ describe('the sign-in of the company for a person with a password', () => {
 
   it('asks nobody who did not come from the provider', async () => {
     const { visitor } = await arrived();
-    for (const stranger of [
-      fixture.visitor(),
-      other('__Host-pressroom-company', 'A'.repeat(200)),
-    ]) {
+    for (const stranger of [fixture.client(), other('__Host-pressroom-company', 'A'.repeat(200))]) {
       expect((await stranger.get(LINK)).status).to.equal(400);
       expect((await stranger.post(LINK, { password: PASSWORD })).status).to.equal(400);
     }
     // What is kept for one step is not good for the other.
-    const left = fixture.visitor();
-    await fixture.leave(left);
+    const left = fixture.client();
+    await fixture.startSignIn(left);
     expect((await left.get(LINK)).status).to.equal(400);
     expect((await visitor.get('/app/sign-in/company/callback?code=a&state=b')).status).to.equal(
       400,
     );
 
-    function other(name: string, value: string): Visitor {
-      const made = fixture.visitor();
+    function other(name: string, value: string): SsoClient {
+      const made = fixture.client();
       made.cookies.set(name, value);
       return made;
     }
@@ -172,8 +169,8 @@ describe('the sign-in of the company for a person with a password', () => {
 
   it('does not link a second subject of the company, even with the password', async () => {
     const { ada, id, visitor } = await arrived();
-    const late = fixture.visitor();
-    await fixture.signIn(late, { ...somebody(), claims: ada.claims });
+    const late = fixture.client();
+    await fixture.signIn(late, { ...newLogin(), claims: ada.claims });
     await visitor.post(LINK, { password: PASSWORD });
     const answer = await late.post(LINK, { password: PASSWORD });
     expect(answer.status).to.equal(409);
@@ -205,13 +202,13 @@ describe('the sign-in of the company for a person with a password', () => {
       },
       { upsert: true },
     );
-    expect((await fixture.signIn(fixture.visitor(), ada)).headers['location']).to.equal(LINK);
+    expect((await fixture.signIn(fixture.client(), ada)).headers['location']).to.equal(LINK);
   });
 
   const COMPANY_AND_BACK = '/app/sign-in/company?next=%2Fapp%2Finvitation%2Faccept';
 
   /** The page that a new person with `email` is shown by the link of an invitation. */
-  async function invited(visitor: Visitor, email: string): Promise<string> {
+  async function invited(visitor: SsoClient, email: string): Promise<string> {
     const owner = await fixture.person({ role: 'owner' });
     const invitation = { email, role: 'viewer' };
     const { link } = await owner.good<{ link: string }>(
@@ -224,8 +221,8 @@ describe('the sign-in of the company for a person with a password', () => {
   }
 
   it('makes no person of a company’s address by an invitation: the company says who that is', async () => {
-    const ada = somebody();
-    const visitor = fixture.visitor();
+    const ada = newLogin();
+    const visitor = fixture.client();
     expect(await invited(visitor, ada.email))
       .to.include(COMPANY_AND_BACK)
       .and.not.include('new-password');
@@ -243,7 +240,7 @@ describe('the sign-in of the company for a person with a password', () => {
   });
 
   it('takes a password for an address that the company does not know, which it would refuse', async () => {
-    const visitor = fixture.visitor();
+    const visitor = fixture.client();
     const email = `ada.${Date.now()}@elsewhere.example`;
     expect(await invited(visitor, email))
       .to.include('new-password')
@@ -262,15 +259,15 @@ describe('the sign-in of the company for a person with a password', () => {
       variant = await fixture.variant({ PRESSROOM_PASSWORDS: 'off' });
     });
 
-    const signIn = (visitor: Visitor, email: string, password = PASSWORD) =>
+    const signIn = (visitor: SsoClient, email: string, password = PASSWORD) =>
       visitor.post('/app/sign-in', { email, password });
 
     it('lets nobody in by one', async () => {
       const { ada } = await withPassword();
-      const visitor = fixture.visitor(variant);
+      const visitor = fixture.client(variant);
       const answer = await signIn(visitor, ada.email);
       expect(answer.status).to.equal(403);
-      expect(words(answer)).to.include(
+      expect(visibleText(answer)).to.include(
         'Passwords are switched off here. Sign in with Company sign-in.',
       );
       expect(await visitor.me()).to.equal(undefined);
@@ -278,12 +275,12 @@ describe('the sign-in of the company for a person with a password', () => {
 
     it('tells nobody whether a password is right who does not know it', async () => {
       const { ada } = await withPassword();
-      expect((await signIn(fixture.visitor(variant), ada.email, 'a guess')).status).to.equal(401);
+      expect((await signIn(fixture.client(variant), ada.email, 'a guess')).status).to.equal(401);
     });
 
     it('lets operators in, who could not mend the sign-in of the company otherwise', async () => {
       const { ada, id } = await withPassword({ operator: true });
-      const visitor = fixture.visitor(variant);
+      const visitor = fixture.client(variant);
       expect((await signIn(visitor, ada.email)).status).to.equal(303);
       expect((await visitor.me())!.id).to.equal(id);
     });
@@ -295,12 +292,12 @@ describe('the sign-in of the company for a person with a password', () => {
     });
 
     it('shows the button of the company first', async () => {
-      const page = (await fixture.visitor(variant).get('/app/sign-in', {})).body.toString();
+      const page = (await fixture.client(variant).get('/app/sign-in', {})).body.toString();
       expect(page.indexOf('/app/sign-in/company')).to.be.within(0, page.indexOf('name="password"'));
     });
 
     it('sends whoever is invited to the company', async () => {
-      const visitor = fixture.visitor(variant);
+      const visitor = fixture.client(variant);
       expect(await invited(visitor, 'ada@elsewhere.example'))
         .to.include(COMPANY_AND_BACK)
         .and.not.include('new-password');

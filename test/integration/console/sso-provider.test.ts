@@ -8,7 +8,7 @@ import {
 import { readSsoConfig } from '../../../api/console/sso/sso-config.ts';
 import type { SsoError } from '../../../api/console/sso/sso-error.ts';
 import { silentLog } from '../../../common/log.ts';
-import { somebody } from '../../support/console/sso-fixture.ts';
+import { newLogin } from '../../support/console/sso-fixture.ts';
 import { type TestProvider, testProvider } from '../../support/servers/identity-provider.ts';
 
 const PUBLIC_URL = 'http://localhost:8080';
@@ -52,7 +52,7 @@ describe('the provider of the company', () => {
       error => error,
     );
 
-  async function claims(of: ReturnType<typeof client>, login = somebody(), at = provider) {
+  async function claims(of: ReturnType<typeof client>, login = newLogin(), at = provider) {
     const { url, begun } = await of.begin();
     return of.finish((await at.signIn(url.href, login)).searchParams, begun);
   }
@@ -75,7 +75,7 @@ describe('the provider of the company', () => {
   for (const clientAuth of ['client_secret_basic', 'client_secret_post'] as const)
     it(`is shown the secret by ${clientAuth} where it takes that alone`, async () => {
       const other = await begun({ clientAuth });
-      expect((await claims(client({}, {}, other), somebody(), other)).emailVerified).to.equal(true);
+      expect((await claims(client({}, {}, other), newLogin(), other)).emailVerified).to.equal(true);
     });
 
   it('is shown the secret as it is configured', async () => {
@@ -85,7 +85,7 @@ describe('the provider of the company', () => {
 
   it('is asked for the address where the id token does not say it', async () => {
     const other = await begun({ claimsInIdToken: false });
-    const ada = somebody();
+    const ada = newLogin();
     expect(await claims(client({}, {}, other), ada, other)).to.deep.equal({
       issuer: other.issuer,
       subject: ada.subject,
@@ -96,7 +96,7 @@ describe('the provider of the company', () => {
   });
 
   it('takes an address and its verification from the same answer', async () => {
-    const ada = somebody();
+    const ada = newLogin();
     provider.tamper(({ email_verified: _, ...rest }) => ({
       ...rest,
       email: 'somebody.else@example.com',

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import {
+  newLogin,
   pathOf,
   type SsoFixture,
-  somebody,
   ssoFixture,
-  words,
+  visibleText,
 } from '../../support/console/sso-fixture.ts';
 
 describe('the sign-in of the company', () => {
@@ -25,7 +25,7 @@ describe('the sign-in of the company', () => {
   describe('on the way to the provider', () => {
     it('asks for a code with PKCE, state and nonce, for a callback made from the public URL whatever the Host says', async () => {
       const { headers } = await fixture
-        .visitor()
+        .client()
         .get('/app/sign-in/company', { host: 'evil.example' });
       const asked = new URL(headers['location']!);
       expect(asked.origin).to.equal(fixture.provider.issuer);
@@ -42,7 +42,7 @@ describe('the sign-in of the company', () => {
     });
 
     it('keeps what it must remember sealed, in a cookie of ten minutes that no script reads', async () => {
-      const visitor = fixture.visitor();
+      const visitor = fixture.client();
       const { headers } = await visitor.get('/app/sign-in/company');
       const [cookie] = headers['set-cookie'] as unknown as string[];
       expect(cookie).to.match(
@@ -54,7 +54,7 @@ describe('the sign-in of the company', () => {
     });
 
     it('offers it on the sign-in page, by its name, with the page that was asked for', async () => {
-      const { body } = await fixture.visitor().get('/app/sign-in?next=%2Fapp%2Fkeys', {});
+      const { body } = await fixture.client().get('/app/sign-in?next=%2Fapp%2Fkeys', {});
       expect(body.toString())
         .to.include('href="/app/sign-in/company?next=%2Fapp%2Fkeys"')
         .and.include('Company sign-in');
@@ -63,11 +63,11 @@ describe('the sign-in of the company', () => {
 
   describe('of somebody new', () => {
     it('makes a person without a password, linked by issuer and subject, who is told to wait for an invitation', async () => {
-      const ada = somebody();
-      const visitor = fixture.visitor();
+      const ada = newLogin();
+      const visitor = fixture.client();
       const answer = await fixture.signIn(visitor, ada);
       expect(answer.status).to.equal(200);
-      expect(words(answer)).to.include(`signed in as ${ada.email}`).and.include('invitation');
+      expect(visibleText(answer)).to.include(`signed in as ${ada.email}`).and.include('invitation');
       expect(await visitor.me()).to.include({
         email: ada.email,
         name: 'Ada Lovelace',
@@ -82,8 +82,8 @@ describe('the sign-in of the company', () => {
     });
 
     it('takes the address as lower case', async () => {
-      const ada = somebody();
-      await fixture.signIn(fixture.visitor(), {
+      const ada = newLogin();
+      await fixture.signIn(fixture.client(), {
         ...ada,
         claims: { ...ada.claims, email: ada.email.toUpperCase().replace('@EXAMPLE', '@Example') },
       });
@@ -91,8 +91,8 @@ describe('the sign-in of the company', () => {
     });
 
     it('names a person without a good name by the address', async () => {
-      const ada = somebody({ name: 'forged\nline' });
-      await fixture.signIn(fixture.visitor(), ada);
+      const ada = newLogin({ name: 'forged\nline' });
+      await fixture.signIn(fixture.client(), ada);
       expect((await userOf(ada.email))!.name).to.equal(ada.email.split('@')[0]);
     });
 
@@ -102,11 +102,11 @@ describe('the sign-in of the company', () => {
       ['is verified by a word instead of `true`', { email_verified: 'true' }],
     ] as const)
       it(`refuses an address that ${what}`, async () => {
-        const ada = somebody(claims);
-        const visitor = fixture.visitor();
+        const ada = newLogin(claims);
+        const visitor = fixture.client();
         const answer = await fixture.signIn(visitor, ada);
         expect(answer.status).to.equal(403);
-        expect(words(answer)).to.include('not verified');
+        expect(visibleText(answer)).to.include('not verified');
         expect(await visitor.me()).to.equal(undefined);
         expect(await userOf(ada.email)).to.equal(null);
       });
@@ -120,7 +120,7 @@ describe('the sign-in of the company', () => {
     ])
       it(`refuses an address of ${domain} where example.com is allowed`, async () => {
         const email = `ada@${domain}`;
-        const answer = await fixture.signIn(fixture.visitor(), somebody({ email }));
+        const answer = await fixture.signIn(fixture.client(), newLogin({ email }));
         expect(answer.status).to.equal(403);
         expect(await userOf(email)).to.equal(null);
       });
@@ -134,20 +134,20 @@ describe('the sign-in of the company', () => {
         '',
       ])
         expect(
-          (await fixture.signIn(fixture.visitor(), somebody({ email }))).status,
+          (await fixture.signIn(fixture.client(), newLogin({ email }))).status,
           email,
         ).to.equal(403);
     });
 
     it('refuses who has no address', async () => {
-      const answer = await fixture.signIn(fixture.visitor(), somebody({ email: undefined }));
+      const answer = await fixture.signIn(fixture.client(), newLogin({ email: undefined }));
       expect(answer.status).to.equal(403);
-      expect(words(answer)).to.include('did not say your email address');
+      expect(visibleText(answer)).to.include('did not say your email address');
     });
 
     it('makes one person of two first sign-ins at once', async () => {
-      const ada = somebody();
-      const visitors = [fixture.visitor(), fixture.visitor(), fixture.visitor()];
+      const ada = newLogin();
+      const visitors = [fixture.client(), fixture.client(), fixture.client()];
       const statuses = await Promise.all(
         visitors.map(async visitor => (await fixture.signIn(visitor, ada)).status),
       );
@@ -157,8 +157,8 @@ describe('the sign-in of the company', () => {
 
     it('shows names and addresses as text', async () => {
       const answer = await fixture.signIn(
-        fixture.visitor(),
-        somebody({ name: '<img src=x onerror=alert(1)>' }),
+        fixture.client(),
+        newLogin({ name: '<img src=x onerror=alert(1)>' }),
       );
       expect(answer.body.toString()).to.include('&lt;img').and.not.include('<img');
     });
@@ -166,8 +166,8 @@ describe('the sign-in of the company', () => {
 
   describe('of somebody who came before', () => {
     async function known() {
-      const ada = somebody();
-      await fixture.signIn(fixture.visitor(), ada);
+      const ada = newLogin();
+      await fixture.signIn(fixture.client(), ada);
       const user = (await userOf(ada.email))!;
       await member(user._id);
       return { ada, user };
@@ -175,7 +175,7 @@ describe('the sign-in of the company', () => {
 
     it('opens the page that was asked for, in a session of its own', async () => {
       const { ada, user } = await known();
-      const visitor = fixture.visitor();
+      const visitor = fixture.client();
       const answer = await fixture.signIn(visitor, ada, '/app/keys?page=2');
       expect(answer.status).to.equal(303);
       expect(answer.headers['location']).to.equal('/app/keys?page=2');
@@ -189,14 +189,14 @@ describe('the sign-in of the company', () => {
       const { ada } = await known();
       for (const next of ['https://evil.org/app', '//evil.org', '/app\\..\\evil', '/console/v1/me'])
         expect(
-          (await fixture.signIn(fixture.visitor(), ada, next)).headers['location'],
+          (await fixture.signIn(fixture.client(), ada, next)).headers['location'],
           next,
         ).to.equal('/app');
     });
 
     it('knows a person whose address changed at the provider, and keeps the address of here', async () => {
       const { ada, user } = await known();
-      const visitor = fixture.visitor();
+      const visitor = fixture.client();
       await fixture.signIn(visitor, {
         ...ada,
         claims: { ...ada.claims, email: 'married@example.com', email_verified: false },
@@ -206,8 +206,8 @@ describe('the sign-in of the company', () => {
 
     it('does not take another subject with the same address for the same person', async () => {
       const { ada, user } = await known();
-      const visitor = fixture.visitor();
-      const answer = await fixture.signIn(visitor, { ...somebody(), claims: ada.claims });
+      const visitor = fixture.client();
+      const answer = await fixture.signIn(visitor, { ...newLogin(), claims: ada.claims });
       expect(answer.status).to.equal(409);
       expect(await visitor.me()).to.equal(undefined);
       expect((await userOf(ada.email))!.identities).to.deep.equal(user.identities);
@@ -215,13 +215,13 @@ describe('the sign-in of the company', () => {
 
     it('takes another subject for the person after an operator had the former one forgotten', async () => {
       const { ada, user } = await known();
-      const before = fixture.visitor();
+      const before = fixture.client();
       await fixture.signIn(before, ada);
       const operator = await fixture.person({ operator: true });
       await operator.good('PATCH', `/operator/users/${user._id}`, { company: false });
       expect(await before.me(), 'the sessions of before').to.equal(undefined);
-      const visitor = fixture.visitor();
-      await fixture.signIn(visitor, { ...somebody(), claims: ada.claims });
+      const visitor = fixture.client();
+      await fixture.signIn(visitor, { ...newLogin(), claims: ada.claims });
       expect((await visitor.me())!.id).to.equal(user._id);
       const act = await fixture.store.console.audit.findOne({ action: 'user.company_unlinked' });
       expect(act).to.include({ actor: operator.email, target: ada.email });
@@ -230,10 +230,10 @@ describe('the sign-in of the company', () => {
     it('keeps out who is disabled', async () => {
       const { ada, user } = await known();
       await fixture.store.console.users.updateOne({ _id: user._id }, { $set: { disabled: true } });
-      const visitor = fixture.visitor();
+      const visitor = fixture.client();
       const answer = await fixture.signIn(visitor, ada);
       expect(answer.status).to.equal(403);
-      expect(words(answer)).to.include('may not sign in here any more');
+      expect(visibleText(answer)).to.include('may not sign in here any more');
       expect(await visitor.me()).to.equal(undefined);
     });
 
@@ -241,7 +241,7 @@ describe('the sign-in of the company', () => {
       const { ada } = await known();
       expect(
         (
-          await fixture.signIn(fixture.visitor(), {
+          await fixture.signIn(fixture.client(), {
             ...ada,
             claims: { ...ada.claims, email: 'ada@evil.org' },
           })
@@ -258,7 +258,7 @@ describe('the sign-in of the company', () => {
         confirmedAt: new Date(),
       };
       await fixture.store.console.users.updateOne({ _id: user._id }, { $set: { twoFactor } });
-      const visitor = fixture.visitor();
+      const visitor = fixture.client();
       expect((await fixture.signIn(visitor, ada)).status).to.equal(303);
       expect((await visitor.me())!.id).to.equal(user._id);
     });
@@ -276,7 +276,7 @@ describe('the sign-in of the company', () => {
   });
 
   it('links a person without a password and another identity, whose address somebody entered here', async () => {
-    const ada = somebody();
+    const ada = newLogin();
     const id = `usr_${ada.subject}`;
     await fixture.store.console.users.insertOne({
       _id: id,
@@ -286,7 +286,7 @@ describe('the sign-in of the company', () => {
       identities: [],
       createdAt: new Date(),
     });
-    const visitor = fixture.visitor();
+    const visitor = fixture.client();
     await fixture.signIn(visitor, ada);
     expect((await visitor.me())!.id).to.equal(id);
     expect((await userOf(ada.email))!.identities).to.deep.equal([
@@ -299,8 +299,8 @@ describe('the sign-in of the company', () => {
       PRESSROOM_OIDC_ACCOUNT: fixture.account,
       PRESSROOM_OIDC_ROLE: 'viewer',
     });
-    const ada = somebody();
-    const visitor = fixture.visitor(variant);
+    const ada = newLogin();
+    const visitor = fixture.client(variant);
     expect((await fixture.signIn(visitor, ada)).status).to.equal(303);
     const me = (await visitor.me())!;
     expect(me.accounts.map(({ id, role }) => [id, role])).to.deep.equal([
@@ -316,8 +316,8 @@ describe('the sign-in of the company', () => {
 
   it('takes the word of a provider that says nothing of verification, where it is configured so', async () => {
     const variant = await fixture.variant({ PRESSROOM_OIDC_TRUST_EMAIL: 'on' });
-    const ada = somebody({ email_verified: undefined });
-    const visitor = fixture.visitor(variant);
+    const ada = newLogin({ email_verified: undefined });
+    const visitor = fixture.client(variant);
     await fixture.signIn(visitor, ada);
     expect((await visitor.me())!.email).to.equal(ada.email);
   });
@@ -326,7 +326,7 @@ describe('the sign-in of the company', () => {
     const fresh = await ssoFixture();
     try {
       await fresh.store.console.users.deleteMany({});
-      const { headers } = await fresh.visitor().get('/app/sign-in/company');
+      const { headers } = await fresh.client().get('/app/sign-in/company');
       expect(headers['location']).to.equal('/app/setup');
     } finally {
       await fresh.stop();
@@ -340,7 +340,7 @@ describe('the sign-in of the company', () => {
       PRESSROOM_OIDC_CLIENT_SECRET: '',
       PRESSROOM_OIDC_DOMAINS: '',
     });
-    const visitor = fixture.visitor(variant);
+    const visitor = fixture.client(variant);
     expect((await visitor.get(pathOf('/app/sign-in/company'))).headers['location']).to.match(
       /^\/app\/sign-in\?next=/,
     );

@@ -24,7 +24,7 @@ describe('the usage of an account', () => {
     await fixture.pdf({ html: html('one') });
     await fixture.pdf({ html: html('two') });
     await fixture.pdf({ html: html('mark'), sandbox: true });
-    await fixture.refusal({ html: 7 });
+    await fixture.renderError({ html: 7 });
     const owner = await fixture.person({ role: 'owner' });
     await owner.call('POST', `/accounts/${fixture.accountId}/playground/render`, {
       html: html('tried'),

@@ -69,9 +69,9 @@ describe('the workers that the API knows', () => {
     const workers = await workersAt([a.address]);
     await until(workers, () => workers.known());
     expect(workers.pick()).to.equal(undefined);
-    a.say(workerStatus(2));
+    a.send(workerStatus(2));
     await until(workers, () => workers.pick() === a.address);
-    a.say(workerStatus(0, { busy: 2, more: { draining: true } }));
+    a.send(workerStatus(0, { busy: 2, more: { draining: true } }));
     await until(workers, () => !workers.known());
   });
 
@@ -96,7 +96,7 @@ describe('the workers that the API knows', () => {
     await mute.connected();
     expect(workers.known(), 'connected, but it has not said a word').to.equal(false);
     await mute.connected();
-    mute.say(workerStatus(1));
+    mute.send(workerStatus(1));
     await until(workers, () => workers.known());
     await until(workers, () => !workers.known());
     expect(mute.connections()).to.be.at.least(2);
@@ -115,10 +115,10 @@ describe('the workers that the API knows', () => {
       until(workers, () => workers.known()),
     ]);
     for (const each of [other, later])
-      each.say(workerStatus(3, { more: { protocol: 99, pool: each === other ? 'other' : pool } }));
-    good.say(workerStatus(2));
+      each.send(workerStatus(3, { more: { protocol: 99, pool: each === other ? 'other' : pool } }));
+    good.send(workerStatus(2));
     await until(workers, () => workers.totals().ready === 2);
-    later.say(workerStatus(3));
+    later.send(workerStatus(3));
     await until(workers, () => workers.totals().ready === 5);
     expect(workers.totals().workers).to.equal(2);
     expect(lines.map(line => line.problem)).to.have.members([
@@ -202,7 +202,7 @@ describe('the workers that the API knows', () => {
     expect(slots.attempts).to.deep.equal([a.address, a.address]);
     await a.close();
     for (const session of running) session.end('closed');
-    b.say(workerStatus(3));
+    b.send(workerStatus(3));
     expect(await Promise.all(calls)).to.deep.equal(['x on b', 'y on b', 'z on b']);
     await dispatch.drained();
   });

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { BODY_TIMES } from '../../../api/http/body.ts';
 import { createByteBudget } from '../../../api/http/byte-budget.ts';
-import { heldByOthers } from '../../support/held-budget.ts';
 import {
   type HttpFixture,
   type HttpRigOptions,
@@ -14,6 +13,7 @@ import {
   type TestAccount,
   until,
 } from '../../support/lease-fixture.ts';
+import { reserveForOthers } from '../../support/reserved-budget.ts';
 
 const KIB = 1_024;
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
@@ -91,7 +91,7 @@ describe('the share of an account in the bytes that one process holds', () => {
     await serve({ budget });
     const connection = await begun(250 * KIB, 'a'.repeat(60 * KIB));
     await until(() => budget.used() > 0);
-    const free = heldByOthers(budget, 700 * KIB);
+    const free = reserveForOthers(budget, 700 * KIB);
     connection.send('a'.repeat(150 * KIB));
     expect((await connection.answer()).json().error.code).to.equal('concurrency_limit');
     // The caller is still sending, and reads its answer first.

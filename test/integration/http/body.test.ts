@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { HELD_PER_BODY_BYTE } from '../../../api/http/body.ts';
 import { createByteBudget } from '../../../api/http/byte-budget.ts';
-import { heldByOthers } from '../../support/held-budget.ts';
 import {
   type HttpFixture,
   type HttpRigOptions,
@@ -18,6 +17,7 @@ import {
   type TestAccount,
   until,
 } from '../../support/lease-fixture.ts';
+import { reserveForOthers } from '../../support/reserved-budget.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 const MIB = 2 ** 20;
@@ -225,7 +225,7 @@ describe('the body of a request', () => {
 
   it('is refused before it is read when the process holds too much already', async () => {
     const budget = createByteBudget(9_500 + 500 * HELD_PER_BODY_BYTE);
-    heldByOthers(budget, 9_500);
+    reserveForOthers(budget, 9_500);
     const connection = await calling([JSON_TYPE, 'Content-Length: 501'], { budget });
     const answer = await connection.answer();
     expect(answer.status).to.equal(502);
@@ -236,7 +236,7 @@ describe('the body of a request', () => {
 
   it('is refused while it is read when its chunks are more than the process may hold', async () => {
     const budget = createByteBudget(40_000 * HELD_PER_BODY_BYTE);
-    heldByOthers(budget, 31_000 * HELD_PER_BODY_BYTE);
+    reserveForOthers(budget, 31_000 * HELD_PER_BODY_BYTE);
     const connection = await calling([JSON_TYPE, CHUNKED], { budget });
     connection.send(chunk(8_000));
     await until(() => budget.used() > 31_000 * HELD_PER_BODY_BYTE);

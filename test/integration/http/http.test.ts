@@ -53,11 +53,11 @@ describe('the API over HTTP', () => {
     it('leaves the count out when the database did not tell it in time', async () => {
       const { text } = await fixture.account('free');
       http.state.during = async () =>
-        void (await fixture.failing('findAndModify', { errorCode: 11602 }));
+        void (await fixture.failCommands('findAndModify', { errorCode: 11602 }));
       const { status, headers } = await post(text, GOOD);
       expect(status).to.equal(200);
       expect(headers).to.not.have.property('x-usage-count');
-      await fixture.working();
+      await fixture.clearFailPoints();
     });
 
     it("carries the envelope in every error, with the id of the header and never the caller's", async () => {
@@ -132,7 +132,7 @@ describe('the API over HTTP', () => {
 
     it('answers 502 with the reason database when that is silent', async () => {
       const { text } = await fixture.account('free');
-      await fixture.failing('find', { errorCode: 11602 });
+      await fixture.failCommands('find', { errorCode: 11602 });
       const answer = await post(text, GOOD);
       expect(answer.status).to.equal(502);
       expect(answer.json().error).to.include({ code: 'render_failed', reason: 'database' });

@@ -45,7 +45,7 @@ describe('the life of the HTTP server', () => {
 
     it('as unavailable when the database fails, though the process lives', async () => {
       await opened();
-      await fixture.failing('ping', { errorCode: 11602 });
+      await fixture.failCommands('ping', { errorCode: 11602 });
       const answer = await http.ask('GET /readyz HTTP/1.1');
       expect(answer.status).to.equal(503);
       expect(JSON.parse(answer.body.toString())).to.deep.include({ status: 'unavailable' });

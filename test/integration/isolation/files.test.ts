@@ -222,7 +222,7 @@ describe('files of the worker’s machine', function () {
     });
 
   it('are not opened by a redirect', async () => {
-    const refusal = await pressroom.refusal({ url: `http://127.0.0.1:${web.port}/to-file` });
+    const refusal = await pressroom.renderError({ url: `http://127.0.0.1:${web.port}/to-file` });
     expect(refusal).to.include({ status: 502, code: 'render_failed' });
     expect(JSON.stringify(refusal)).to.not.include(secret);
   });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { chromeProcesses } from '../../fault/harness/chrome-processes.ts';
 import { eventually } from '../../support/eventually.ts';
-import { holds } from '../../support/process-memory.ts';
+import { memoryContains } from '../../support/process-memory.ts';
 import { skip } from '../../support/skip.ts';
 import { evaluate, startWorker, type TestWorker } from '../../support/worker.ts';
 
@@ -46,7 +46,7 @@ describe('the memory of a render', function () {
     );
     await first.command('Page.printToPDF', {});
     const before = renderers();
-    const holders = before.filter(pid => holds(pid, wanted) > 0);
+    const holders = before.filter(pid => memoryContains(pid, wanted) > 0);
     expect(holders, 'the search finds what is there').to.have.length(1);
 
     first.close();
@@ -59,7 +59,7 @@ describe('the memory of a render', function () {
     }
     const after = renderers();
     expect(after.length).to.be.greaterThan(1);
-    expect(after.filter(pid => holds(pid, wanted) > 0)).to.deep.equal([]);
+    expect(after.filter(pid => memoryContains(pid, wanted) > 0)).to.deep.equal([]);
     for (const session of next) session.close();
   });
 });

@@ -9,7 +9,7 @@ import {
   type LeaseFixture,
   leaseFixture,
   PEPPERS,
-  refusal,
+  rejectionOf,
   until,
 } from '../../support/lease-fixture.ts';
 
@@ -61,7 +61,7 @@ describe('the admission of a render', () => {
     expect((await free.read()).leases.map(({ id, key }) => ({ id, key }))).to.deep.equal([
       { id: lease.id, key: 'user:usr_ada' },
     ]);
-    expect((await refusal(leases.admit(member))).code).to.equal('concurrency_limit');
+    expect((await rejectionOf(leases.admit(member))).code).to.equal('concurrency_limit');
     expect(await leases.settle(lease)).to.equal(1);
     await leases.release(await leases.admit(member));
     expect(await free.leaseCount()).to.equal(0);
@@ -71,8 +71,8 @@ describe('the admission of a render', () => {
     const paused = await fixture.account('free', { state: 'paused' });
     const leases = await fixture.replica();
     const member = { accountId: paused.id, user: 'usr_ada', requestId: 'request-of-ada' };
-    expect((await refusal(leases.admit(member))).code).to.equal('subscription_inactive');
-    expect((await refusal(leases.admit({ ...member, accountId: 'nosuchacct' }))).code).to.equal(
+    expect((await rejectionOf(leases.admit(member))).code).to.equal('subscription_inactive');
+    expect((await rejectionOf(leases.admit({ ...member, accountId: 'nosuchacct' }))).code).to.equal(
       'not_found',
     );
     expect(await paused.leaseCount()).to.equal(0);
@@ -83,7 +83,7 @@ describe('the admission of a render', () => {
     const leases = await fixture.replica();
     await leases.admit(starter.caller);
     await leases.admit(starter.caller);
-    const error = await refusal(leases.admit(starter.caller));
+    const error = await rejectionOf(leases.admit(starter.caller));
     expect(error).to.include({ code: 'concurrency_limit', status: 429 });
     expect(error.headers).to.deep.equal({ 'Retry-After': '7', 'X-Concurrency-Limit': '2' });
   });
@@ -95,24 +95,24 @@ describe('the admission of a render', () => {
     let nowMs = start;
     const leases = await fixture.replica({}, undefined, undefined, () => nowMs);
     const [first] = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
-    expect((await refusal(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
-    await fixture.failing('findAndModify', { errorCode: 11602 });
+    expect((await rejectionOf(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
+    await fixture.failCommands('findAndModify', { errorCode: 11602 });
     nowMs = start + 999;
-    const told = await refusal(leases.admit(starter.caller));
+    const told = await rejectionOf(leases.admit(starter.caller));
     expect(told).to.include({ code: 'concurrency_limit', status: 429 });
     expect(told.headers).to.deep.equal({ 'Retry-After': '7', 'X-Concurrency-Limit': '2' });
     const withAnother = { ...starter.caller, keyHash: hashKeyByEach(another, PEPPERS) };
     expect(
-      (await refusal(leases.admit(withAnother))).reason,
+      (await rejectionOf(leases.admit(withAnother))).reason,
       'nothing is known of this key',
     ).to.equal('database');
     nowMs = start + 1_000;
     expect(
-      (await refusal(leases.admit(starter.caller))).reason,
+      (await rejectionOf(leases.admit(starter.caller))).reason,
       'its plan may allow more by now',
     ).to.equal('database');
-    await fixture.working();
-    expect((await refusal(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
+    await fixture.clearFailPoints();
+    expect((await rejectionOf(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
     await leases.settle(first!);
     await leases.admit(starter.caller);
   });
@@ -132,7 +132,7 @@ describe('the admission of a render', () => {
     };
     for (const [code, { caller, read }] of Object.entries(codes)) {
       const before = await read();
-      expect((await refusal(leases.admit(caller))).code).to.equal(code);
+      expect((await rejectionOf(leases.admit(caller))).code).to.equal(code);
       expect(await read()).to.deep.equal(before);
     }
   });
@@ -151,7 +151,7 @@ describe('the admission of a render', () => {
     const leases = await fixture.replica();
     await leases.admit(scale.caller);
     await scale.accounts.revokeKey(scale.name, scale.key.id);
-    expect((await refusal(leases.admit(scale.caller))).code).to.equal('unauthorized');
+    expect((await rejectionOf(leases.admit(scale.caller))).code).to.equal('unauthorized');
   });
 
   it('refuses an expired key and an account that does not exist', async () => {
@@ -161,9 +161,9 @@ describe('the admission of a render', () => {
       { $set: { 'keys.0.expiresAt': new Date(Date.now() - 1) } },
     );
     const leases = await fixture.replica();
-    expect((await refusal(leases.admit(scale.caller))).code).to.equal('unauthorized');
+    expect((await rejectionOf(leases.admit(scale.caller))).code).to.equal('unauthorized');
     expect(
-      (await refusal(leases.admit({ ...scale.caller, accountId: 'nosuchacct' }))).code,
+      (await rejectionOf(leases.admit({ ...scale.caller, accountId: 'nosuchacct' }))).code,
     ).to.equal('unauthorized');
   });
 
@@ -181,7 +181,7 @@ describe('the admission of a render', () => {
       { $set: { 'keys.0.allowedIps': ['198.51.100.0/24'] } },
     );
     expect(
-      (await refusal(leases.admit({ ...scale.caller, allowedIps: ['192.0.2.0/24'] }))).code,
+      (await rejectionOf(leases.admit({ ...scale.caller, allowedIps: ['192.0.2.0/24'] }))).code,
     ).to.equal('unauthorized');
     expect(await scale.leaseCount()).to.equal(2);
   });
@@ -197,7 +197,7 @@ describe('the admission of a render', () => {
       state: 'past_due',
       pastDueSince: new Date(Date.now() - 90e3),
     });
-    const error = await refusal(leases.admit(overdue.caller));
+    const error = await rejectionOf(leases.admit(overdue.caller));
     expect(error).to.include({ code: 'subscription_inactive', status: 403 });
     expect(error.message).to.contain('past due').and.to.contain('http://localhost/app');
   });
@@ -205,7 +205,7 @@ describe('the admission of a render', () => {
   for (const state of ['unpaid', 'canceled', 'paused'] as const) {
     it(`refuses a subscription that is ${state}`, async () => {
       const { caller } = await fixture.account('free', { state });
-      expect((await refusal((await fixture.replica()).admit(caller))).code).to.equal(
+      expect((await rejectionOf((await fixture.replica()).admit(caller))).code).to.equal(
         'subscription_inactive',
       );
     });
@@ -215,9 +215,9 @@ describe('the admission of a render', () => {
     const orphan = await fixture.account('free', { plan: 'discontinued' });
     const leases = await fixture.replica();
     await leases.admit(orphan.caller);
-    expect((await refusal(leases.admit(orphan.caller))).headers['X-Concurrency-Limit']).to.equal(
-      '1',
-    );
+    expect(
+      (await rejectionOf(leases.admit(orphan.caller))).headers['X-Concurrency-Limit'],
+    ).to.equal('1');
   });
 
   it('is idempotent by the id of the lease', async () => {
@@ -232,14 +232,14 @@ describe('the admission of a render', () => {
 
   describe('admission with a failing database', () => {
     const databaseError = async (call: Promise<Lease>) => {
-      const error = await refusal(call);
+      const error = await rejectionOf(call);
       expect(error).to.include({ code: 'render_failed', reason: 'database', status: 502 });
     };
 
     it('rides out one lost connection', async () => {
       const free = await fixture.account('free');
       const leases = await fixture.replica();
-      await fixture.failing('findAndModify', { closeConnection: true }, { times: 1 });
+      await fixture.failCommands('findAndModify', { closeConnection: true }, { times: 1 });
       await leases.admit(free.caller);
       expect(await free.leaseCount()).to.equal(1);
     });
@@ -247,7 +247,7 @@ describe('the admission of a render', () => {
     it('refuses when the server says no', async () => {
       const free = await fixture.account('free');
       const leases = await fixture.replica();
-      await fixture.failing('findAndModify', { errorCode: 11602 });
+      await fixture.failCommands('findAndModify', { errorCode: 11602 });
       await databaseError(leases.admit(free.caller));
       await until(() => leases.counts().waiting === 0);
       expect(await free.leaseCount()).to.equal(0);
@@ -256,7 +256,7 @@ describe('the admission of a render', () => {
     it('counts a write that a majority may not have as not admitted, and gives the place back', async () => {
       const free = await fixture.account('free');
       const leases = await fixture.replica();
-      await fixture.failing('findAndModify', {
+      await fixture.failCommands('findAndModify', {
         writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' },
       });
       await databaseError(leases.admit(free.caller));
@@ -267,7 +267,7 @@ describe('the admission of a render', () => {
     it('does not wait for a silent database, and gives back what arrived late', async () => {
       const free = await fixture.account('free');
       const leases = await fixture.replica();
-      await fixture.failing(
+      await fixture.failCommands(
         'findAndModify',
         { blockConnection: true, blockTimeMS: 2_000 },
         { times: 1 },

@@ -8,7 +8,12 @@ import { createMetrics } from '../../../common/operations.ts';
 import { commandOf } from '../../fault/harness/frames.ts';
 import { type Link, openLink } from '../../fault/harness/link.ts';
 import { readSamples } from '../../fault/harness/samples.ts';
-import { type LeaseFixture, leaseFixture, refusal, until } from '../../support/lease-fixture.ts';
+import {
+  type LeaseFixture,
+  leaseFixture,
+  rejectionOf,
+  until,
+} from '../../support/lease-fixture.ts';
 
 const WRITES = ['findAndModify', 'update'];
 /**
@@ -68,14 +73,15 @@ describe('a lease whose answers get lost', () => {
   const MISHAPS: Record<string, () => Promise<unknown>> = {
     'the connection breaks before': async () => loseWrites(1),
     'the server closes the connection': () =>
-      fixture.failing(WRITES, { closeConnection: true }, { times: 1 }),
+      fixture.failCommands(WRITES, { closeConnection: true }, { times: 1 }),
     'the server is no primary any more': () =>
-      fixture.failing(WRITES, { errorCode: 10107 }, { times: 1 }),
-    'the server shuts down': () => fixture.failing(WRITES, { errorCode: 91 }, { times: 1 }),
-    'the primary steps down': () => fixture.failing(WRITES, { errorCode: 11602 }, { times: 1 }),
+      fixture.failCommands(WRITES, { errorCode: 10107 }, { times: 1 }),
+    'the server shuts down': () => fixture.failCommands(WRITES, { errorCode: 91 }, { times: 1 }),
+    'the primary steps down': () =>
+      fixture.failCommands(WRITES, { errorCode: 11602 }, { times: 1 }),
     // After MongoDB has executed them.
     'the answer is lost': async () => loseAnswers(1),
-    'a majority may not have it': () => fixture.failing(WRITES, NO_MAJORITY, { times: 1 }),
+    'a majority may not have it': () => fixture.failCommands(WRITES, NO_MAJORITY, { times: 1 }),
   };
   for (const [mishap, happen] of Object.entries(MISHAPS)) {
     it(`is admitted, counted and released once each, when ${mishap}`, async () => {
@@ -118,7 +124,7 @@ describe('a lease whose answers get lost', () => {
     const scale = await fixture.account('scale');
     const leases = await fixture.replica({}, store);
     const lost = loseAnswers(2);
-    expect(await refusal(leases.admit(scale.caller))).to.include({
+    expect(await rejectionOf(leases.admit(scale.caller))).to.include({
       code: 'render_failed',
       reason: 'database',
     });
@@ -143,7 +149,7 @@ describe('a lease whose answers get lost', () => {
   it('is admitted once each by six calls that are in progress when all connections break', async () => {
     const scale = await fixture.account('scale');
     const leases = await fixture.replica(PATIENT, patient);
-    await fixture.failing(
+    await fixture.failCommands(
       'findAndModify',
       { blockConnection: true, blockTimeMS: 500 },
       { times: 6 },

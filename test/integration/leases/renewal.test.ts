@@ -7,7 +7,7 @@ import {
   type LeaseFixture,
   leaseFixture,
   QUICK,
-  refusal,
+  rejectionOf,
   type TestAccount,
   until,
 } from '../../support/lease-fixture.ts';
@@ -34,7 +34,7 @@ describe('the renewal of leases', () => {
       ),
     );
     expect(running.map(lease => lease.lost.aborted)).to.deep.equal([false, false]);
-    expect((await refusal(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
+    expect((await rejectionOf(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
   });
 
   it('tells exactly the render whose lease was taken away', async () => {
@@ -70,7 +70,7 @@ describe('the renewal of leases', () => {
   it('ends a render before its place can be given away when the database is silent', async () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica(QUICK);
-    await fixture.failing('update', { blockConnection: true, blockTimeMS: 3_000 });
+    await fixture.failCommands('update', { blockConnection: true, blockTimeMS: 3_000 });
     const lease = await leases.admit(free.caller);
     await once(lease.lost, 'abort');
     // This machine's clock is the database's here: the server still counts the place as taken.
@@ -82,7 +82,7 @@ describe('the renewal of leases', () => {
     const leases = await fixture.replica(QUICK);
     const lease = await leases.admit(free.caller);
     const end = await expiryOf(free, lease);
-    await fixture.failing('update', { errorCode: 11602 }, { times: 4 });
+    await fixture.failCommands('update', { errorCode: 11602 }, { times: 4 });
     await until(async () => (await expiryOf(free, lease))! > end!);
     expect(lease.lost.aborted).to.equal(false);
   });
@@ -92,7 +92,7 @@ describe('the renewal of leases', () => {
     // Longer than the two rounds that the first time limit takes.
     const leases = await fixture.replica({ ...QUICK, leaseMs: 4_000 });
     const [held, ...others] = await Promise.all(accounts.map(({ caller }) => leases.admit(caller)));
-    await fixture.heldUp(held!.accountId, async () => {
+    await fixture.whileLocked(held!.accountId, async () => {
       await once(held!.lost, 'abort');
       expect(others.map(({ lost }) => lost.aborted)).to.deep.equal(others.map(() => false));
     });

@@ -75,7 +75,7 @@ describe('settling and releasing a lease', () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica(QUICK);
     const lease = await leases.admit(free.caller);
-    await fixture.failing(
+    await fixture.failCommands(
       'findAndModify',
       { blockConnection: true, blockTimeMS: 500 },
       { times: 1 },
@@ -92,10 +92,10 @@ describe('settling and releasing a lease', () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica({ ...QUICK, settleWithinMs: 50 });
     const lease = await leases.admit(free.caller);
-    await fixture.failing('findAndModify', { closeConnection: true });
+    await fixture.failCommands('findAndModify', { closeConnection: true });
     expect(await leases.settle(lease)).to.equal(undefined);
     expect(await free.usage()).to.equal(0);
-    await fixture.working();
+    await fixture.clearFailPoints();
     await leases.stop(never);
     expect(await free.usage()).to.equal(1);
   });
@@ -104,7 +104,7 @@ describe('settling and releasing a lease', () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica({ ...QUICK, settleWithinMs: 50 });
     const lease = await leases.admit(free.caller);
-    await fixture.failing('findAndModify', { errorCode: 11602 });
+    await fixture.failCommands('findAndModify', { errorCode: 11602 });
     await leases.settle(lease);
     await leases.stop(AbortSignal.abort());
     const line = fixture.lines.find(
@@ -121,7 +121,7 @@ describe('settling and releasing a lease', () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica({ ...QUICK, settleForMs: 0 });
     const lease = await leases.admit(free.caller);
-    await fixture.failing('findAndModify', { errorCode: 11602 });
+    await fixture.failCommands('findAndModify', { errorCode: 11602 });
     await leases.settle(lease);
     await until(() => leases.counts().waiting === 0);
     expect(
@@ -133,9 +133,9 @@ describe('settling and releasing a lease', () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica({ ...QUICK, leaseMs: 15_000 });
     const lease = await leases.admit(free.caller);
-    await fixture.failing('update', { errorCode: 11602 });
+    await fixture.failCommands('update', { errorCode: 11602 });
     void leases.release(lease);
-    await fixture.working();
+    await fixture.clearFailPoints();
     await until(async () => (await free.leaseCount()) === 0);
   });
 });

@@ -10,7 +10,7 @@ import {
   presentMessage,
   replyOf,
 } from '../../support/console/mcp-call.ts';
-import { PUBLIC_URL, walk } from '../../support/console/oauth-walk.ts';
+import { authorizeApp, PUBLIC_URL } from '../../support/console/oauth-flow.ts';
 import { heldBytes } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
 import { moreProcesses } from '../../support/more-processes.ts';
@@ -25,7 +25,7 @@ describe('authentication at /mcp', () => {
   let token: string;
   before(async () => {
     fixture = await consoleFixture({ env: { PRESSROOM_BODY_MAX: '64KiB' } });
-    token = (await walk(fixture, await fixture.person({ role: 'developer' }))).access_token;
+    token = (await authorizeApp(fixture, await fixture.person({ role: 'developer' }))).access_token;
   });
   after(() => fixture.stop());
 
@@ -127,7 +127,7 @@ describe('authentication at /mcp', () => {
         const call = mcpCall(fixture, token, messageOf('tools/call', given), { accept });
         call.catch(() => {});
         await fixture.worker.until({ busy: 1 });
-        call.hangUp();
+        call.disconnect();
         await fixture.worker.until({ busy: 0 });
         await eventually(async () => expect(await fixture.running()).to.equal(0));
         await eventually(async () => expect(await heldBytes(fixture)).to.equal(0));
@@ -137,7 +137,7 @@ describe('authentication at /mcp', () => {
   for (const state of ['unpaid', 'canceled', 'paused'] as const)
     it(`tells somebody whose account is ${state} where to mend that, and goes on when it is mended`, async () => {
       const account = await fixture.account2('starter');
-      const { access_token } = await walk(
+      const { access_token } = await authorizeApp(
         fixture,
         await fixture.person({ role: 'owner', account }),
         {

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { PdfStore } from '../../../api/console/downloads/pdf-store.ts';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { earlierMessage, mcpCall, mcpHeaders, replyOf } from '../../support/console/mcp-call.ts';
-import { walk } from '../../support/console/oauth-walk.ts';
+import { authorizeApp } from '../../support/console/oauth-flow.ts';
 import { heldBytes } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -33,13 +33,16 @@ describe('a client of the MCP tool that means harm', () => {
     };
     await kept.save(pdf, new AbortController().signal);
     return {
-      token: (await walk(fixture, person)).access_token,
+      token: (await authorizeApp(fixture, person)).access_token,
       message: earlierMessage('resources/read', { uri: `render://${renderId}` }),
     };
   }
 
   it('is told no progress by a token so long that notices which nobody reads would fill the memory', async () => {
-    const { access_token } = await walk(fixture, await fixture.person({ role: 'developer' }));
+    const { access_token } = await authorizeApp(
+      fixture,
+      await fixture.person({ role: 'developer' }),
+    );
     const answerTo = async (progressToken: string) => {
       const params = { name: 'render_pdf', arguments: {}, _meta: { progressToken } };
       return (

@@ -12,7 +12,7 @@ import {
   type Person,
 } from '../../support/console/console-fixture.ts';
 import { earlierMessage, mcpCall, notification, replyOf } from '../../support/console/mcp-call.ts';
-import { walk } from '../../support/console/oauth-walk.ts';
+import { authorizeApp } from '../../support/console/oauth-flow.ts';
 import { callsCounted } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -31,7 +31,7 @@ describe('a cancellation by a message', () => {
     fixture = await consoleFixture();
     replica = await consoleFixture({ uri: fixture.uri, workers: 0 });
     developer = await fixture.person({ role: 'developer' });
-    token = (await walk(fixture, developer)).access_token;
+    token = (await authorizeApp(fixture, developer)).access_token;
   });
   after(async () => {
     await replica?.stop();
@@ -64,7 +64,7 @@ describe('a cancellation by a message', () => {
 
   it('stops nothing of another app, of another session, or of another message', async () => {
     const of = session();
-    const other = (await walk(fixture, developer)).access_token;
+    const other = (await authorizeApp(fixture, developer)).access_token;
     const running = mcpCall(
       fixture,
       token,
@@ -101,7 +101,7 @@ describe('a cancellation by a message', () => {
 
   it('keeps few for each app, for a minute, and no word of the client', async () => {
     const of = { 'mcp-session-id': 'a session' };
-    const mine = (await walk(fixture, developer)).access_token;
+    const mine = (await authorizeApp(fixture, developer)).access_token;
     const before = new Set(
       (await fixture.store.console.cancelledCalls.find().toArray()).map(({ _id }) => _id),
     );

@@ -13,10 +13,10 @@ import { createMetrics } from '../../../common/operations.ts';
 import { earlierMessage, type Message, mcpCall } from '../../support/console/mcp-call.ts';
 import { callsCounted } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
-import { heldByOthers } from '../../support/held-budget.ts';
 import { httpCall } from '../../support/http-call.ts';
 import { type HttpFixture, httpFixture } from '../../support/http-fixture.ts';
 import { type LeaseFixture, leaseFixture, plans } from '../../support/lease-fixture.ts';
+import { reserveForOthers } from '../../support/reserved-budget.ts';
 
 const publicUrl = 'http://localhost:8080';
 const rendered = {
@@ -142,7 +142,7 @@ describe('the tool render_pdf, when something fails on our side', () => {
   });
 
   it('refuses a body for which the process has no room, before reading it', async () => {
-    const free = heldByOthers(budget, 90_000);
+    const free = reserveForOthers(budget, 90_000);
     const answer = await ask('x'.repeat(5_000));
     free();
     expect(answer.status).to.equal(502);

@@ -49,7 +49,7 @@ describe('a link whose reader leaves early', () => {
     const call = httpCall((server.address() as AddressInfo).port, 'GET', `${LINK_PATH}/some`);
     call.catch(() => {});
     await asked.promise;
-    call.hangUp();
+    call.disconnect();
     await ended.promise;
     expect(budget.used()).to.equal(0);
     await new Promise(resolve => server.close(resolve));

@@ -18,7 +18,7 @@ import {
   type ToolAnswer,
   textOf,
 } from '../../support/console/mcp-fixture.ts';
-import { walk } from '../../support/console/oauth-walk.ts';
+import { authorizeApp } from '../../support/console/oauth-flow.ts';
 import { heldBytes } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
 import { moreProcesses } from '../../support/more-processes.ts';
@@ -35,7 +35,7 @@ describe('a link to a PDF', () => {
   before(async () => {
     fixture = await consoleFixture({ env: { PRESSROOM_MCP_LINK_BYTES: '1MiB' } });
     developer = await fixture.person({ role: 'developer' });
-    token = (await walk(fixture, developer)).access_token;
+    token = (await authorizeApp(fixture, developer)).access_token;
     client = await mcpClient('present', fixture.url, token);
   });
   after(async () => {
@@ -173,7 +173,7 @@ describe('a link to a PDF', () => {
 
   it('works to its end, whatever becomes of the app, the person and the account meanwhile', async () => {
     const leaving = await fixture.person({ role: 'developer' });
-    const { access_token, client: app } = await walk(fixture, leaving);
+    const { access_token, client: app } = await authorizeApp(fixture, leaving);
     const theirs = await connect('present', fixture.url, access_token);
     const answer = await theirs.render({ ...HELLO, sandbox: true });
     const [grant] = await fixture.store.console.oauthGrants.find({ clientId: app.id }).toArray();
@@ -298,7 +298,11 @@ describe('a link to a PDF', () => {
   it('is not made for an account that keeps as much as it may, before anything is rendered', async () => {
     const owner = await fixture.person({ role: 'owner', account: await fixture.account2() });
     const team = await fixture.store.console.teams.findOne({ 'members.user': owner.id });
-    const mine = await connect('present', fixture.url, (await walk(fixture, owner)).access_token);
+    const mine = await connect(
+      'present',
+      fixture.url,
+      (await authorizeApp(fixture, owner)).access_token,
+    );
     const full = toKeep(Buffer.alloc(2 ** 20), team!._id);
     await kept().save(full, never);
     const refused = await mine.render(HELLO);

@@ -17,7 +17,7 @@ import {
   presentMessage,
   replyOf,
 } from '../../support/console/mcp-call.ts';
-import { walk } from '../../support/console/oauth-walk.ts';
+import { authorizeApp } from '../../support/console/oauth-flow.ts';
 
 const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
@@ -29,7 +29,7 @@ describe('the protocol of /mcp', () => {
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
     developer = await fixture.person({ role: 'developer' });
-    token = (await walk(fixture, developer)).access_token;
+    token = (await authorizeApp(fixture, developer)).access_token;
   });
   after(() => fixture.stop());
 

@@ -3,14 +3,14 @@
 import { expect } from 'chai';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { earlierMessage, mcpCall } from '../../support/console/mcp-call.ts';
-import { walk } from '../../support/console/oauth-walk.ts';
+import { authorizeApp } from '../../support/console/oauth-flow.ts';
 
 describe('the stream of a long call, for whatever proxy is between', () => {
   let fixture: ConsoleFixture;
   let token: string;
   before(async () => {
     fixture = await consoleFixture();
-    token = (await walk(fixture, await fixture.person({ role: 'developer' }))).access_token;
+    token = (await authorizeApp(fixture, await fixture.person({ role: 'developer' }))).access_token;
   });
   after(() => fixture.stop());
 

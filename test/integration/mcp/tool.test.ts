@@ -10,14 +10,14 @@ import {
 } from '../../support/console/console-fixture.ts';
 import { loggedRows } from '../../support/console/log-fixture.ts';
 import {
-  LINES,
   type McpClient,
   mcpClient,
   mcpClients,
+  SDK_VERSIONS,
   type ToolAnswer,
   textOf,
 } from '../../support/console/mcp-fixture.ts';
-import { walk } from '../../support/console/oauth-walk.ts';
+import { authorizeApp } from '../../support/console/oauth-flow.ts';
 import { heldBytes } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
 import { pdfInfo, pdfText } from '../../support/pdf.ts';
@@ -25,7 +25,7 @@ import { pdfInfo, pdfText } from '../../support/pdf.ts';
 const HELLO = { html: '<h1>Hello, world</h1>', metadata: { title: 'Greeting 42' } };
 const LONG = { html: '<h1>long</h1>', wait_for_expression: 'false' };
 
-for (const line of LINES)
+for (const line of SDK_VERSIONS)
   describe(`the tool render_pdf, called by a client of the ${line} line`, () => {
     let fixture: ConsoleFixture;
     let developer: Person;
@@ -33,7 +33,11 @@ for (const line of LINES)
     before(async () => {
       fixture = await consoleFixture({ plan: 'free' });
       developer = await fixture.person({ role: 'developer' });
-      client = await mcpClient(line, fixture.url, (await walk(fixture, developer)).access_token);
+      client = await mcpClient(
+        line,
+        fixture.url,
+        (await authorizeApp(fixture, developer)).access_token,
+      );
     });
     after(async () => {
       await client?.close();
@@ -163,7 +167,11 @@ for (const line of LINES)
         Buffer.from(await client.read(uri), 'base64').equals((await download(answer)).body),
       ).to.equal(true);
       const colleague = await fixture.person({ role: 'owner' });
-      const other = await connect(line, fixture.url, (await walk(fixture, colleague)).access_token);
+      const other = await connect(
+        line,
+        fixture.url,
+        (await authorizeApp(fixture, colleague)).access_token,
+      );
       const refusal = await other.read(uri).catch((error: Error) => error);
       const missing = await other
         .read('render://01a20359-d5b3-7ed0-96eb-75edf92b030e')

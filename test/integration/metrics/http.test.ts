@@ -3,7 +3,6 @@ import { createByteBudget } from '../../../api/http/byte-budget.ts';
 import { renderFailed } from '../../../common/contract/errors.ts';
 import { readSamples } from '../../fault/harness/samples.ts';
 import { eventually } from '../../support/eventually.ts';
-import { heldByOthers } from '../../support/held-budget.ts';
 import {
   type HttpFixture,
   type HttpRigOptions,
@@ -11,6 +10,7 @@ import {
   renderHead,
 } from '../../support/http-fixture.ts';
 import { type LeaseFixture, leaseFixture } from '../../support/lease-fixture.ts';
+import { reserveForOthers } from '../../support/reserved-budget.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 const REQUESTS = 'pressroom_http_requests_total';
@@ -68,7 +68,7 @@ describe('the numbers of HTTP requests', () => {
 
   it('call a failed render by its reason', async () => {
     const budget = createByteBudget(1_000);
-    heldByOthers(budget, 1_000);
+    reserveForOthers(budget, 1_000);
     await serve({ budget });
     const { text } = await fixture.account('free');
     await post(text, GOOD);
@@ -88,7 +88,7 @@ describe('the numbers of HTTP requests', () => {
     await post(text, GOOD);
     await outcomes('/v1/render', 4);
     expect(http.refused).to.deep.equal([]);
-    heldByOthers(budget, 1_000);
+    reserveForOthers(budget, 1_000);
     await post(text, GOOD);
     expect(http.refused).to.deep.equal(['overloaded']);
   });

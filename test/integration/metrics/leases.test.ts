@@ -9,7 +9,7 @@ import {
   type LeaseFixture,
   leaseFixture,
   QUICK,
-  refusal,
+  rejectionOf,
   until,
 } from '../../support/lease-fixture.ts';
 
@@ -54,13 +54,13 @@ describe('the numbers of the leases', () => {
     const leases = await fixture.replica(QUICK, store, metrics);
     const running = await Promise.all(Array.from({ length: 4 }, () => leases.admit(scale.caller)));
     await leases.settle(running[0]!);
-    await fixture.failing('findAndModify', { errorCode: 11602 });
+    await fixture.failCommands('findAndModify', { errorCode: 11602 });
     for (const lease of running.slice(1)) expect(await leases.settle(lease)).to.equal(undefined);
     expect((await scrape()).by('pressroom_lease_writes_waiting', 'operation')).to.deep.equal({
       settle: 3,
       release: 0,
     });
-    await fixture.working();
+    await fixture.clearFailPoints();
     await until(() => leases.counts().waiting === 0);
     const samples = await scrape();
     expect(await scale.usage()).to.equal(4);
@@ -75,7 +75,7 @@ describe('the numbers of the leases', () => {
     const running = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
     await fixture.store.accounts.updateOne({ _id: starter.id }, { $set: { leases: [] } });
     await leases.settle(running[0]!);
-    await fixture.failing(
+    await fixture.failCommands(
       'findAndModify',
       { blockConnection: true, blockTimeMS: 500 },
       { times: 1 },
@@ -97,7 +97,7 @@ describe('the numbers of the leases', () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica({ ...QUICK, settleForMs: 0 }, store, metrics);
     const lease = await leases.admit(free.caller);
-    await fixture.failing('findAndModify', { errorCode: 11602 });
+    await fixture.failCommands('findAndModify', { errorCode: 11602 });
     await leases.settle(lease);
     await until(() => leases.counts().waiting === 0);
     expect((await scrape()).by('pressroom_renders_uncounted_total', 'reason')).to.deep.equal({
@@ -115,7 +115,7 @@ describe('the numbers of the leases', () => {
     await fixture.store.accounts.updateOne({ _id: scale.id }, { $set: { leases: [] } });
     await hears;
     expect(await lost()).to.deep.equal({ not_renewed: 0, gone: 1, process_end: 0 });
-    await fixture.failing('update', { errorCode: 11602 });
+    await fixture.failCommands('update', { errorCode: 11602 });
     await once((await leases.admit(scale.caller)).lost, 'abort');
     expect(await lost()).to.deep.equal({ not_renewed: 1, gone: 1, process_end: 0 });
     await leases.admit(scale.caller);
@@ -127,7 +127,7 @@ describe('the numbers of the leases', () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica(QUICK, store, metrics);
     const lease = await leases.admit(free.caller);
-    await fixture.failing('update', { errorCode: 11602 });
+    await fixture.failCommands('update', { errorCode: 11602 });
     await leases.release(lease);
     await eventually(async () =>
       expect((await scrape()).by('pressroom_lease_writes_waiting', 'operation')).to.deep.equal({
@@ -214,19 +214,19 @@ describe('the numbers of MongoDB', () => {
         samples.sum(DURATIONS, { operation: 'admit', outcome }),
       );
     };
-    await fixture.failing('findAndModify', { errorCode: 50 }, { times: 1 });
-    await refusal(leases.admit(scale.caller));
+    await fixture.failCommands('findAndModify', { errorCode: 50 }, { times: 1 });
+    await rejectionOf(leases.admit(scale.caller));
     expect(await admissions()).to.deep.equal([0, 1, 0]);
-    await fixture.failing('findAndModify', { errorCode: 1 }, { times: 1 });
-    await refusal(leases.admit(scale.caller));
+    await fixture.failCommands('findAndModify', { errorCode: 1 }, { times: 1 });
+    await rejectionOf(leases.admit(scale.caller));
     expect(await admissions()).to.deep.equal([0, 1, 1]);
   });
 
   it('count an operation that got no answer as a time-out, after its caller had stopped waiting', async () => {
     const scale = await fixture.account('scale');
     const leases = await fixture.replica({}, store, metrics);
-    await fixture.failing('findAndModify', { blockConnection: true, blockTimeMS: 8_000 });
-    await refusal(leases.admit(scale.caller));
+    await fixture.failCommands('findAndModify', { blockConnection: true, blockTimeMS: 8_000 });
+    await rejectionOf(leases.admit(scale.caller));
     expect((await scrape()).sum(DURATIONS, { operation: 'admit' })).to.equal(0);
     await eventually(async () =>
       expect((await scrape()).sum(DURATIONS, { operation: 'admit', outcome: 'timeout' })).to.equal(
@@ -242,7 +242,7 @@ describe('the numbers of MongoDB', () => {
   it('count the connections in use and those that are not, and none when it is closed', async () => {
     const scale = await fixture.account('scale');
     const { leases, scrape, close } = await patient();
-    await fixture.failing(
+    await fixture.failCommands(
       'findAndModify',
       { blockConnection: true, blockTimeMS: 1_500 },
       { times: 4 },
@@ -268,7 +268,7 @@ describe('the numbers of MongoDB', () => {
   it('show operations that wait for a free connection', async () => {
     const scale = await fixture.account('scale');
     const { leases, scrape } = await patient('&maxPoolSize=1');
-    await fixture.failing(
+    await fixture.failCommands(
       'findAndModify',
       { blockConnection: true, blockTimeMS: 1_500 },
       { times: 1 },

@@ -30,7 +30,7 @@ describe('the numbers of an installation', () => {
       ),
     );
     statuses.push((await pressroom.render({ html: html('y') })).status);
-    long.hangUp();
+    long.disconnect();
     await long.catch(() => {});
     statuses.push((await pressroom.render({ html: 7 })).status);
     samples = await eventually(async () => {

@@ -8,14 +8,14 @@ import {
 } from '../../support/console/console-fixture.ts';
 import {
   accessOf,
+  authorizeApp,
   codeOf,
   newClient,
   redeem,
   refresh,
   revoke,
   tokensOf,
-  walk,
-} from '../../support/console/oauth-walk.ts';
+} from '../../support/console/oauth-flow.ts';
 import { joinTeam } from '../../support/console/signed-in.ts';
 
 interface App {
@@ -42,7 +42,7 @@ describe('connected apps', () => {
     fixture.store.console.audit.find({ user: person.id }, { sort: { at: 1 } }).toArray();
 
   it('are listed for the person alone, with where and when they were used', async () => {
-    const { access_token } = await walk(fixture, person);
+    const { access_token } = await authorizeApp(fixture, person);
     const [app, ...others] = await apps();
     expect(others).to.deep.equal([]);
     expect(app).to.deep.include({
@@ -58,8 +58,8 @@ describe('connected apps', () => {
   });
 
   it('are disconnected at once, and not by others', async () => {
-    const tokens = await walk(fixture, person);
-    const other = await walk(fixture, person);
+    const tokens = await authorizeApp(fixture, person);
+    const other = await authorizeApp(fixture, person);
     const [, app] = await apps();
     const stranger = await fixture.person({ role: 'owner' });
     expect((await stranger.call('DELETE', `/me/apps/${app!.id}`)).status).to.equal(404);
@@ -73,7 +73,7 @@ describe('connected apps', () => {
   });
 
   it('end when an operator disables the person, and stay ended when they are let in again', async () => {
-    const { access_token, refresh_token, client } = await walk(fixture, person);
+    const { access_token, refresh_token, client } = await authorizeApp(fixture, person);
     const operator = await fixture.person({ operator: true });
     for (const disabled of [true, false])
       await operator.good('PATCH', `/operator/users/${person.id}`, { disabled });
@@ -83,7 +83,7 @@ describe('connected apps', () => {
   });
 
   it('end when the person is taken out of the account, and stay ended when they are let in again', async () => {
-    const { access_token, refresh_token, client } = await walk(fixture, person);
+    const { access_token, refresh_token, client } = await authorizeApp(fixture, person);
     const owner = await fixture.person({ role: 'owner' });
     await owner.good('DELETE', `/accounts/${fixture.accountId}/team/members/${person.id}`);
     await joinTeam(fixture.store, fixture.accountId, person.id, 'developer');
@@ -94,9 +94,9 @@ describe('connected apps', () => {
 
   it('leave lines in the audit log of the account, without a secret', async () => {
     const client = await newClient(fixture, { client_name: 'A Noted App' });
-    const first = await walk(fixture, person, { client });
+    const first = await authorizeApp(fixture, person, { client });
     await person.good('DELETE', `/me/apps/${(await apps())[0]!.id}`);
-    const second = await walk(fixture, person, { client });
+    const second = await authorizeApp(fixture, person, { client });
     await revoke(fixture, client, second.refresh_token);
     const { code, verifier } = await codeOf(fixture, person, { client });
     for (let times = 0; times < 2; times += 1) await redeem(fixture, client, code, verifier);

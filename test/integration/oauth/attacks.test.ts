@@ -10,16 +10,17 @@ import {
 } from '../../support/console/console-fixture.ts';
 import {
   accessOf,
-  answered,
-  askedAt,
+  answerConsent,
+  authorizeApp,
   authorizePath,
   browser,
   type Client,
   codeOf,
-  errorOf,
   jsonOf,
   locationOf,
   newClient,
+  oauthErrorOf,
+  openConsent,
   PUBLIC_URL,
   pkce,
   RESOURCE,
@@ -30,8 +31,7 @@ import {
   type Tokens,
   tokenCall,
   tokensOf,
-  walk,
-} from '../../support/console/oauth-walk.ts';
+} from '../../support/console/oauth-flow.ts';
 import { endAccess, keptForMs, usedBeforeMs } from '../../support/console/stored-tokens.ts';
 
 describe('an OAuth server under attack', () => {
@@ -172,15 +172,15 @@ describe('an OAuth server under attack', () => {
 
     it('asks again although the same app was allowed before in the same browser', async () => {
       const visitor = browser(fixture, person.cookie);
-      await answered(visitor, await askedAt(visitor, client, pkce().challenge));
-      expect(await askedAt(visitor, client, pkce().challenge)).to.match(/^\/app\/allow\//);
+      await answerConsent(visitor, await openConsent(visitor, client, pkce().challenge));
+      expect(await openConsent(visitor, client, pkce().challenge)).to.match(/^\/app\/allow\//);
     });
   });
 
   describe('a code', () => {
     it('is worth nothing without what it was asked for with', async () => {
       const { code } = await codeOf(fixture, person, { client });
-      expect(errorOf(await redeem(fixture, client, code, pkce().verifier))).to.equal(
+      expect(oauthErrorOf(await redeem(fixture, client, code, pkce().verifier))).to.equal(
         'invalid_grant',
       );
       const without = {
@@ -195,16 +195,16 @@ describe('an OAuth server under attack', () => {
     it('is worth nothing to another app', async () => {
       const { code, verifier } = await codeOf(fixture, person, { client });
       const other = await newClient(fixture);
-      expect(errorOf(await redeem(fixture, other, code, verifier))).to.equal('invalid_grant');
+      expect(oauthErrorOf(await redeem(fixture, other, code, verifier))).to.equal('invalid_grant');
     });
 
     it('works once, and ends all that it gave when it comes again', async () => {
       const { code, verifier } = await codeOf(fixture, person, { client });
       const tokens = tokensOf(await redeem(fixture, client, code, verifier));
       expect(await accessOf(fixture, tokens.access_token)).to.include({ user: person.id });
-      expect(errorOf(await redeem(fixture, client, code, verifier))).to.equal('invalid_grant');
+      expect(oauthErrorOf(await redeem(fixture, client, code, verifier))).to.equal('invalid_grant');
       expect(await accessOf(fixture, tokens.access_token)).to.equal(undefined);
-      expect(errorOf(await refresh(fixture, client, tokens.refresh_token))).to.equal(
+      expect(oauthErrorOf(await refresh(fixture, client, tokens.refresh_token))).to.equal(
         'invalid_grant',
       );
     });
@@ -219,7 +219,7 @@ describe('an OAuth server under attack', () => {
       for (const answer of answers)
         if (good.includes(answer))
           expect(await accessOf(fixture, tokensOf(answer).access_token)).to.equal(undefined);
-        else expect(errorOf(answer)).to.equal('invalid_grant');
+        else expect(oauthErrorOf(answer)).to.equal('invalid_grant');
     });
 
     it('is for the tool alone', async () => {
@@ -227,13 +227,13 @@ describe('an OAuth server under attack', () => {
       const answer = await redeem(fixture, client, code, verifier, {
         resource: 'https://other.example/mcp',
       });
-      expect(errorOf(answer)).to.equal('invalid_target');
+      expect(oauthErrorOf(answer)).to.equal('invalid_target');
     });
   });
 
   describe('a token', () => {
     it('opens nothing but the tool', async () => {
-      const { access_token, refresh_token } = await walk(fixture, person, { client });
+      const { access_token, refresh_token } = await authorizeApp(fixture, person, { client });
       expect(await accessOf(fixture, access_token, `${PUBLIC_URL}/other`)).to.equal(undefined);
       expect(await accessOf(fixture, refresh_token)).to.equal(undefined);
       expect(await accessOf(fixture, `${access_token}x`)).to.equal(undefined);
@@ -244,7 +244,7 @@ describe('an OAuth server under attack', () => {
     });
 
     it('is stored nowhere in the open', async () => {
-      const tokens = await walk(fixture, person, { client });
+      const tokens = await authorizeApp(fixture, person, { client });
       const all = JSON.stringify([
         await fixture.store.console.oauth.find().toArray(),
         await fixture.store.console.oauthGrants.find().toArray(),
@@ -256,7 +256,7 @@ describe('an OAuth server under attack', () => {
     });
 
     it('ends with its hour', async () => {
-      const { access_token } = await walk(fixture, person, { client });
+      const { access_token } = await authorizeApp(fixture, person, { client });
       expect(await keptForMs(fixture, 'AccessToken', access_token)).to.be.within(
         3_500_000,
         3_600_000,
@@ -276,22 +276,22 @@ describe('an OAuth server under attack', () => {
       ],
     ] as const)
       it(`ends everything when its refresh token comes again ${how}`, async () => {
-        const first = await walk(fixture, person, { client });
+        const first = await authorizeApp(fixture, person, { client });
         const next = tokensOf(await refresh(fixture, client, first.refresh_token));
         await meanwhile(next, first);
         expect(await accessOf(fixture, next.access_token)).to.include({ user: person.id });
-        expect(errorOf(await refresh(fixture, client, first.refresh_token))).to.equal(
+        expect(oauthErrorOf(await refresh(fixture, client, first.refresh_token))).to.equal(
           'invalid_grant',
         );
         for (const { access_token } of [first, next])
           expect(await accessOf(fixture, access_token)).to.equal(undefined);
-        expect(errorOf(await refresh(fixture, client, next.refresh_token))).to.equal(
+        expect(oauthErrorOf(await refresh(fixture, client, next.refresh_token))).to.equal(
           'invalid_grant',
         );
       });
 
     it('is given once more, with the very same refresh token, to an app whose answer got lost a moment ago', async () => {
-      const first = await walk(fixture, person, { client });
+      const first = await authorizeApp(fixture, person, { client });
       const lost = tokensOf(await refresh(fixture, client, first.refresh_token));
       const again = tokensOf(await refresh(fixture, client, first.refresh_token));
       expect(again.refresh_token).to.equal(lost.refresh_token);
@@ -300,7 +300,7 @@ describe('an OAuth server under attack', () => {
     });
 
     it('is the same for many that refresh at the same moment', async () => {
-      const { refresh_token } = await walk(fixture, person, { client });
+      const { refresh_token } = await authorizeApp(fixture, person, { client });
       const answers = await Promise.all(
         Array.from({ length: 6 }, () => refresh(fixture, client, refresh_token)),
       );
@@ -312,33 +312,33 @@ describe('an OAuth server under attack', () => {
     });
 
     it('is not given once more to another app', async () => {
-      const first = await walk(fixture, person, { client });
+      const first = await authorizeApp(fixture, person, { client });
       await refresh(fixture, client, first.refresh_token);
       expect(
-        errorOf(await refresh(fixture, await newClient(fixture), first.refresh_token)),
+        oauthErrorOf(await refresh(fixture, await newClient(fixture), first.refresh_token)),
       ).to.equal('invalid_grant');
       expect(await accessOf(fixture, first.access_token)).to.include({ user: person.id });
     });
 
     it('is refreshed by its own app alone', async () => {
-      const { refresh_token, access_token } = await walk(fixture, person, { client });
+      const { refresh_token, access_token } = await authorizeApp(fixture, person, { client });
       const other = await newClient(fixture);
-      expect(errorOf(await refresh(fixture, other, refresh_token))).to.equal('invalid_grant');
+      expect(oauthErrorOf(await refresh(fixture, other, refresh_token))).to.equal('invalid_grant');
       expect(await accessOf(fixture, access_token)).to.include({ user: person.id });
     });
 
     for (const which of ['access_token', 'refresh_token'] as const)
       it(`is gone at once when the app gives its ${which} back`, async () => {
-        const tokens = await walk(fixture, person, { client });
+        const tokens = await authorizeApp(fixture, person, { client });
         expect((await revoke(fixture, client, tokens[which])).status).to.equal(200);
         expect(await accessOf(fixture, tokens.access_token)).to.equal(undefined);
-        expect(errorOf(await refresh(fixture, client, tokens.refresh_token))).to.equal(
+        expect(oauthErrorOf(await refresh(fixture, client, tokens.refresh_token))).to.equal(
           'invalid_grant',
         );
       });
 
     it('is not given back by another app', async () => {
-      const { access_token } = await walk(fixture, person, { client });
+      const { access_token } = await authorizeApp(fixture, person, { client });
       expect((await revoke(fixture, await newClient(fixture), access_token)).status).to.equal(200);
       expect(await accessOf(fixture, access_token)).to.include({ user: person.id });
     });

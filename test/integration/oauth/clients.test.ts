@@ -4,30 +4,30 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { clientMetadata } from '../../../api/console/oauth/client-metadata.ts';
-import { DOCUMENTS, REGISTRATIONS } from '../../support/console/chat-programs.ts';
 import {
   type ConsoleFixture,
   consoleFixture,
   type Person,
 } from '../../support/console/console-fixture.ts';
+import { DOCUMENTS, REGISTRATIONS } from '../../support/console/oauth-client-samples.ts';
 import {
   accessOf,
-  answered,
-  askedAt,
+  answerConsent,
+  authorizeApp,
   authorizePath,
   browser,
   type Client,
-  errorOf,
   jsonOf,
   newClient,
+  oauthErrorOf,
+  openConsent,
   pkce,
   redeem,
   refresh,
   registerClient,
   tokenCall,
   tokensOf,
-  walk,
-} from '../../support/console/oauth-walk.ts';
+} from '../../support/console/oauth-flow.ts';
 import { keptForMs } from '../../support/console/stored-tokens.ts';
 import { eventsCounted } from '../../support/counted.ts';
 
@@ -71,7 +71,7 @@ describe('apps', () => {
   async function pageFor(client: Client, more?: Record<string, string>): Promise<string> {
     const visitor = browser(fixture, person.cookie);
     return (
-      await visitor.get(await askedAt(visitor, client, pkce().challenge, more))
+      await visitor.get(await openConsent(visitor, client, pkce().challenge, more))
     ).body.toString();
   }
   /** The answer to an app that asks, whatever it is. */
@@ -93,14 +93,14 @@ describe('apps', () => {
         const client: Client = { id: client_id, redirectUri: used ?? redirect_uris[0]! };
         const { verifier, challenge } = pkce();
         const visitor = browser(fixture, person.cookie);
-        const page = await askedAt(visitor, client, challenge, {
+        const page = await openConsent(visitor, client, challenge, {
           scope: scope ?? String(metadata['scope'] ?? 'render'),
         });
         const shown = (await visitor.get(page)).body.toString();
         expect(shown).to.include(words);
         if (metadata['client_name'])
           expect(shown).to.include(`calls itself “${metadata['client_name']}”`);
-        const back = await answered(visitor, page);
+        const back = await answerConsent(visitor, page);
         expect(back.href.startsWith(client.redirectUri), back.href).to.equal(true);
         const code = back.searchParams.get('code')!;
         const basic = {
@@ -160,7 +160,7 @@ describe('apps', () => {
           redirect_uris: ['https://app.example/good', uri],
         });
         expect(answer.status).to.equal(400);
-        expect(errorOf(answer)).to.equal('invalid_redirect_uri');
+        expect(oauthErrorOf(answer)).to.equal('invalid_redirect_uri');
         expect(answer.headers['access-control-allow-origin']).to.equal('*');
       });
 
@@ -186,7 +186,7 @@ describe('apps', () => {
       for (const [metadata, error] of bad) {
         const answer = await registerClient(fixture, metadata);
         expect(
-          `${answer.status} ${errorOf(answer)}`,
+          `${answer.status} ${oauthErrorOf(answer)}`,
           JSON.stringify(metadata).slice(0, 80),
         ).to.equal(`400 ${error}`);
       }
@@ -222,7 +222,7 @@ describe('apps', () => {
         Math.round((await keptForMs(fixture, 'Client', id)) / 86_400e3);
       const client = await newClient(fixture);
       expect(await daysOf(client)).to.equal(30);
-      await walk(fixture, person, { client });
+      await authorizeApp(fixture, person, { client });
       expect(await daysOf(client)).to.equal(400);
     });
   });
@@ -247,7 +247,7 @@ describe('apps', () => {
         const client = { id: document.client_id, redirectUri: used ?? document.redirect_uris[0]! };
         const shown = await pageFor(client, { scope: 'render offline_access' });
         expect(shown).to.include(`(from <strong>${new URL(document.client_id).host}</strong>)`);
-        const tokens = await walk(fixture, person, { client });
+        const tokens = await authorizeApp(fixture, person, { client });
         expect(await accessOf(fixture, tokens.access_token)).to.include({ clientId: client.id });
         // Some ask again for all that they asked for at first.
         const again = await refresh(fixture, client, tokens.refresh_token, {
@@ -272,7 +272,7 @@ describe('apps', () => {
       const client = { id, redirectUri: 'http://127.0.0.1:5555/callback' };
       const shown = await pageFor(client);
       expect(shown).to.include('(from <strong>client.example</strong>)');
-      const tokens = await walk(fixture, person, { client });
+      const tokens = await authorizeApp(fixture, person, { client });
       expect(await accessOf(fixture, tokens.access_token)).to.include({ clientId: id });
       expect((await refresh(fixture, client, tokens.refresh_token)).status).to.equal(200);
       expect(fetched.filter(url => url === id)).to.have.length(1);

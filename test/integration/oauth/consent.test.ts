@@ -10,21 +10,21 @@ import {
 import { earlierMessage, mcpCall } from '../../support/console/mcp-call.ts';
 import {
   accessOf,
-  answered,
-  askedAt,
+  answerConsent,
+  authorizeApp,
   browser,
   type Client,
   codeOf,
-  errorOf,
   fieldOf,
   locationOf,
   newClient,
+  oauthErrorOf,
+  openConsent,
   PUBLIC_URL,
   pkce,
   redeem,
   refresh,
-  walk,
-} from '../../support/console/oauth-walk.ts';
+} from '../../support/console/oauth-flow.ts';
 import { joinTeam } from '../../support/console/signed-in.ts';
 
 describe('a person whom an app asks', () => {
@@ -40,7 +40,7 @@ describe('a person whom an app asks', () => {
 
   it('who is disabled is served no more, with the next call', async () => {
     const other = await fixture.person({ role: 'developer' });
-    const { access_token, refresh_token } = await walk(fixture, other, { client });
+    const { access_token, refresh_token } = await authorizeApp(fixture, other, { client });
     const { code, verifier } = await codeOf(fixture, other, { client });
     await fixture.store.console.users.updateOne({ _id: other.id }, { $set: { disabled: true } });
     const { status, headers } = await mcpCall(fixture, access_token, earlierMessage('tools/list'));
@@ -48,8 +48,8 @@ describe('a person whom an app asks', () => {
       401,
       true,
     ]);
-    expect(errorOf(await refresh(fixture, client, refresh_token))).to.equal('invalid_grant');
-    expect(errorOf(await redeem(fixture, client, code, verifier))).to.equal('invalid_grant');
+    expect(oauthErrorOf(await refresh(fixture, client, refresh_token))).to.equal('invalid_grant');
+    expect(oauthErrorOf(await redeem(fixture, client, code, verifier))).to.equal('invalid_grant');
   });
 
   it('who is no member any more, or only looks on, is served no more', async () => {
@@ -58,14 +58,14 @@ describe('a person whom an app asks', () => {
       (_user: string) => ({ $set: { 'members.$.role': 'viewer' as const } }),
     ]) {
       const other = await fixture.person({ role: 'developer' });
-      const { access_token, refresh_token } = await walk(fixture, other, { client });
+      const { access_token, refresh_token } = await authorizeApp(fixture, other, { client });
       expect(await accessOf(fixture, access_token)).to.include({ user: other.id });
       await fixture.store.console.teams.updateOne(
         { _id: fixture.accountId, 'members.user': other.id },
         change(other.id),
       );
       expect(await accessOf(fixture, access_token)).to.equal(undefined);
-      expect(errorOf(await refresh(fixture, client, refresh_token))).to.equal('invalid_grant');
+      expect(oauthErrorOf(await refresh(fixture, client, refresh_token))).to.equal('invalid_grant');
     }
   });
 
@@ -73,7 +73,7 @@ describe('a person whom an app asks', () => {
     for (const role of ['viewer', 'billing'] as const) {
       const other = await fixture.person({ role });
       const visitor = browser(fixture, other.cookie);
-      const page = await askedAt(visitor, client, pkce().challenge);
+      const page = await openConsent(visitor, client, pkce().challenge);
       const shown = (await visitor.get(page)).body.toString();
       expect(shown)
         .to.include('no account in which you may render')
@@ -90,7 +90,7 @@ describe('a person whom an app asks', () => {
 
   it('allows nothing in an account of others', async () => {
     const visitor = browser(fixture, person.cookie);
-    const page = await askedAt(visitor, client, pkce().challenge);
+    const page = await openConsent(visitor, client, pkce().challenge);
     const answer = await visitor.post(page, {
       user: person.id,
       account: await fixture.account2(),
@@ -103,15 +103,19 @@ describe('a person whom an app asks', () => {
     const both = await fixture.person({ role: 'developer' });
     const second = await fixture.account2();
     await joinTeam(fixture.store, second, both.id, 'admin');
-    const { access_token } = await walk(fixture, both, { client, account: second });
+    const { access_token } = await authorizeApp(fixture, both, { client, account: second });
     expect(await accessOf(fixture, access_token)).to.include({ user: both.id, account: second });
   });
 
   it('who cancels sends the app away with nothing', async () => {
     const visitor = browser(fixture, person.cookie);
-    const back = await answered(visitor, await askedAt(visitor, client, pkce().challenge), {
-      answer: 'cancel',
-    });
+    const back = await answerConsent(
+      visitor,
+      await openConsent(visitor, client, pkce().challenge),
+      {
+        answer: 'cancel',
+      },
+    );
     const said = Object.fromEntries(back.searchParams);
     expect(said)
       .to.include({ error: 'access_denied', state: 'a state', iss: PUBLIC_URL })
@@ -120,17 +124,17 @@ describe('a person whom an app asks', () => {
 
   it('who is not signed in signs in first, and comes back', async () => {
     const visitor = browser(fixture);
-    const page = await askedAt(visitor, client, pkce().challenge);
+    const page = await openConsent(visitor, client, pkce().challenge);
     const to = locationOf(await visitor.get(page));
     expect(to.pathname).to.equal('/app/sign-in');
     expect(to.searchParams.get('next')).to.equal(page);
     visitor.cookie = person.cookie;
-    expect((await answered(visitor, page)).searchParams.get('code')).to.be.a('string');
+    expect((await answerConsent(visitor, page)).searchParams.get('code')).to.be.a('string');
   });
 
   it('does not answer for somebody who was shown the page before', async () => {
     const visitor = browser(fixture, person.cookie);
-    const page = await askedAt(visitor, client, pkce().challenge);
+    const page = await openConsent(visitor, client, pkce().challenge);
     const shown = (await visitor.get(page)).body.toString();
     const fields = {
       user: fieldOf(shown, 'user')!,
@@ -145,7 +149,7 @@ describe('a person whom an app asks', () => {
       .to.include('Somebody else has signed in')
       .and.include(other.email);
     // What they answer then is theirs.
-    const code = (await answered(visitor, page)).searchParams.get('code');
+    const code = (await answerConsent(visitor, page)).searchParams.get('code');
     expect(code).to.be.a('string');
     expect(await fixture.store.console.oauthGrants.findOne({ user: other.id })).to.include({
       account: fixture.accountId,
@@ -153,7 +157,7 @@ describe('a person whom an app asks', () => {
   });
 
   it('is asked in the browser alone in which it began', async () => {
-    const page = await askedAt(browser(fixture, person.cookie), client, pkce().challenge);
+    const page = await openConsent(browser(fixture, person.cookie), client, pkce().challenge);
     const victim = browser(fixture, person.cookie);
     expect((await victim.get(page)).status).to.equal(410);
     const forced = await victim.post(page, {
@@ -166,7 +170,7 @@ describe('a person whom an app asks', () => {
 
   it('takes no answer of another site', async () => {
     const visitor = browser(fixture, person.cookie);
-    const page = await askedAt(visitor, client, pkce().challenge);
+    const page = await openConsent(visitor, client, pkce().challenge);
     const shown = await visitor.get(page);
     expect(shown.headers['content-security-policy'])
       .to.include("frame-ancestors 'none'")

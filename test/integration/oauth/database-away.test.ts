@@ -12,24 +12,24 @@ import {
 import { earlierMessage, mcpCall } from '../../support/console/mcp-call.ts';
 import {
   accessOf,
-  askedAt,
+  authorizeApp,
   authorizePath,
   browser,
   type Client,
   codeOf,
-  errorOf,
   fieldOf,
   jsonOf,
   locationOf,
   newClient,
+  oauthErrorOf,
+  openConsent,
   pkce,
   redeem,
   refresh,
   registerClient,
   revoke,
   tokensOf,
-  walk,
-} from '../../support/console/oauth-walk.ts';
+} from '../../support/console/oauth-flow.ts';
 import { callsCounted } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freeze, thaw } from '../../support/freeze.ts';
@@ -88,7 +88,7 @@ describe('an OAuth server whose database is away', () => {
   }
 
   it('says so to apps, in the words of OAuth, and what they hold is good afterwards', async () => {
-    const tokens = await walk(fixture, person, { client });
+    const tokens = await authorizeApp(fixture, person, { client });
     const { code, verifier } = await codeOf(fixture, person, { client });
     const counted = await callsCounted(fixture, '/oauth/token', 'unavailable');
     await away();
@@ -111,7 +111,7 @@ describe('an OAuth server whose database is away', () => {
     await away();
     expectAwayPage(await visitor.get(authorizePath(client, challenge)), 'asking');
     await working();
-    const page = await askedAt(visitor, client, challenge);
+    const page = await openConsent(visitor, client, challenge);
     const shown = (await visitor.get(page)).body.toString();
     const sent = {
       user: fieldOf(shown, 'user')!,
@@ -135,7 +135,7 @@ describe('an OAuth server whose database is away', () => {
   });
 
   it('gives up in time when the database stands still, and goes on when it moves again', async () => {
-    const { refresh_token } = await walk(fixture, person, { client });
+    const { refresh_token } = await authorizeApp(fixture, person, { client });
     const { code, verifier } = await codeOf(fixture, person, { client });
     await freeze(mongod.pid);
     try {
@@ -183,7 +183,7 @@ describe('an OAuth server whose database is away', () => {
   it('loses no refresh token, at whichever write it went away', async () => {
     let writes = 0;
     for (; ; writes += 1) {
-      const first = await walk(fixture, person, { client });
+      const first = await authorizeApp(fixture, person, { client });
       await away(['update'], { skip: writes });
       const answer = await refresh(fixture, client, first.refresh_token);
       await working();
@@ -203,11 +203,11 @@ describe('an OAuth server whose database is away', () => {
     await away(['update'], { skip: 1 });
     expectAway(await redeem(fixture, client, code, verifier), 'the first use');
     await working();
-    expect(errorOf(await redeem(fixture, client, code, verifier))).to.equal('invalid_grant');
+    expect(oauthErrorOf(await redeem(fixture, client, code, verifier))).to.equal('invalid_grant');
   });
 
   it('knows the tool’s callers again afterwards, and says so to them meanwhile', async () => {
-    const { access_token } = await walk(fixture, person, { client });
+    const { access_token } = await authorizeApp(fixture, person, { client });
     const ask = () => mcpCall(fixture, access_token, earlierMessage('ping'));
     await away();
     const answer = await ask();

@@ -3,7 +3,7 @@
 // take, they get so far.
 import { expect } from 'chai';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
-import { browser, CALLBACK, redeem, registerClient } from '../../support/console/oauth-walk.ts';
+import { browser, CALLBACK, redeem, registerClient } from '../../support/console/oauth-flow.ts';
 
 describe('an OAuth server that strangers keep busy', () => {
   let fixture: ConsoleFixture;

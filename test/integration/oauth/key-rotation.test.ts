@@ -14,7 +14,13 @@ import {
   consoleFixture,
   type Person,
 } from '../../support/console/console-fixture.ts';
-import { codeOf, jsonOf, newClient, redeem, walk } from '../../support/console/oauth-walk.ts';
+import {
+  authorizeApp,
+  codeOf,
+  jsonOf,
+  newClient,
+  redeem,
+} from '../../support/console/oauth-flow.ts';
 import { inTurn, moreProcesses } from '../../support/more-processes.ts';
 
 const PROGRAMS = {
@@ -112,7 +118,7 @@ describe('new keys of the OAuth server', () => {
   });
 
   it('stop no consent that one process begins with them before another has read them', async () => {
-    await walk(fixture, person);
+    await authorizeApp(fixture, person);
     await rotateOAuthKeys(fixture.store, CONSOLE_SECRET);
     const quick = await another(fixture);
     expect(await kids(quick)).to.have.length(2);
@@ -122,7 +128,7 @@ describe('new keys of the OAuth server', () => {
   });
 
   it('stop no consent that was begun with the old ones when the new ones sign', async () => {
-    await walk(fixture, person);
+    await authorizeApp(fixture, person);
     const fourMinutesMs = 4 * 60_000;
     await rotateOAuthKeys(fixture.store, CONSOLE_SECRET, () => Date.now() - fourMinutesMs);
     const [quick, other] = [await another(fixture), await another(fixture)];
@@ -132,7 +138,7 @@ describe('new keys of the OAuth server', () => {
   });
 
   it('come to a process that runs within a minute, and tokens from before go on', async () => {
-    const { client } = await walk(fixture, person);
+    const { client } = await authorizeApp(fixture, person);
     const before = await kids(fixture);
     await rotateOAuthKeys(fixture.store, CONSOLE_SECRET);
     const realNow = Date.now;
@@ -144,6 +150,6 @@ describe('new keys of the OAuth server', () => {
     } finally {
       Date.now = realNow;
     }
-    expect((await walk(fixture, person, { client })).scope).to.equal('render');
+    expect((await authorizeApp(fixture, person, { client })).scope).to.equal('render');
   });
 });

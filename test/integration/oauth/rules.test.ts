@@ -12,14 +12,15 @@ import {
 } from '../../support/console/console-fixture.ts';
 import {
   accessOf,
-  answered,
-  askedAt,
+  answerConsent,
+  authorizeApp,
   authorizePath,
   browser,
   type Client,
-  errorOf,
   locationOf,
   newClient,
+  oauthErrorOf,
+  openConsent,
   pkce,
   RESOURCE,
   redeem,
@@ -28,8 +29,7 @@ import {
   revoke,
   tokenCall,
   tokensOf,
-  walk,
-} from '../../support/console/oauth-walk.ts';
+} from '../../support/console/oauth-flow.ts';
 import { usedBeforeMs } from '../../support/console/stored-tokens.ts';
 import { callsCounted, eventsCounted } from '../../support/counted.ts';
 
@@ -76,7 +76,7 @@ describe('the rules of the OAuth server', () => {
       expect(both.searchParams.get('error')).to.equal('invalid_target');
       const visitor = browser(fixture, person.cookie);
       const { verifier, path } = asking([RESOURCE, RESOURCE]);
-      const back = await answered(visitor, locationOf(await visitor.get(path)).pathname);
+      const back = await answerConsent(visitor, locationOf(await visitor.get(path)).pathname);
       const { access_token } = tokensOf(
         await redeem(fixture, client, back.searchParams.get('code')!, verifier),
       );
@@ -84,11 +84,11 @@ describe('the rules of the OAuth server', () => {
     });
 
     it('is all that a refresh token gives, whether it is named or not', async () => {
-      const { refresh_token } = await walk(fixture, person, { client });
+      const { refresh_token } = await authorizeApp(fixture, person, { client });
       const other = await refresh(fixture, client, refresh_token, {
         resource: 'https://other.example/mcp',
       });
-      expect(errorOf(other)).to.equal('invalid_target');
+      expect(oauthErrorOf(other)).to.equal('invalid_target');
       const named = tokensOf(await refresh(fixture, client, refresh_token, { resource: RESOURCE }));
       const unnamed = tokensOf(await refresh(fixture, client, named.refresh_token));
       for (const { access_token } of [named, unnamed])
@@ -105,7 +105,7 @@ describe('the rules of the OAuth server', () => {
       '',
     ])
       expect(['unsupported_grant_type', 'invalid_request'], grant_type).to.include(
-        errorOf(
+        oauthErrorOf(
           await tokenCall(fixture, {
             grant_type,
             client_id: client.id,
@@ -129,7 +129,7 @@ describe('the rules of the OAuth server', () => {
       { 'content-type': 'application/json' },
       '{}',
     );
-    expect([json.status, errorOf(json)]).to.deep.equal([400, 'invalid_request']);
+    expect([json.status, oauthErrorOf(json)]).to.deep.equal([400, 'invalid_request']);
   });
 
   describe('how much one address may ask for', () => {
@@ -208,14 +208,16 @@ describe('the rules of the OAuth server', () => {
     const wellAnswered = await callsCounted(fixture, '/oauth/token', 'ok');
     const own = await newClient(fixture);
     const visitor = browser(fixture, person.cookie);
-    await answered(visitor, await askedAt(visitor, own, pkce().challenge), { answer: 'cancel' });
-    const first = await walk(fixture, person, { client: own });
+    await answerConsent(visitor, await openConsent(visitor, own, pkce().challenge), {
+      answer: 'cancel',
+    });
+    const first = await authorizeApp(fixture, person, { client: own });
     await refresh(fixture, own, first.refresh_token);
     await refresh(fixture, own, first.refresh_token);
     await usedBeforeMs(fixture, first.refresh_token, 61_000);
     await refresh(fixture, own, first.refresh_token);
     await refresh(fixture, own, 'unknown');
-    await revoke(fixture, own, (await walk(fixture, person, { client: own })).access_token);
+    await revoke(fixture, own, (await authorizeApp(fixture, person, { client: own })).access_token);
     expect((await all()).map((now, index) => now - before[index]!)).to.deep.equal([
       1, 2, 1, 2, 2, 1, 1, 1, 2,
     ]);

@@ -9,23 +9,23 @@ import {
 } from '../../support/console/console-fixture.ts';
 import {
   accessOf,
-  answered,
-  askedAt,
+  answerConsent,
+  authorizeApp,
   authorizePath,
   browser,
   codeOf,
-  errorOf,
   jsonOf,
   locationOf,
   newClient,
+  oauthErrorOf,
+  openConsent,
   PUBLIC_URL,
   pkce,
   redeem,
   refresh,
   registerClient,
   tokensOf,
-  walk,
-} from '../../support/console/oauth-walk.ts';
+} from '../../support/console/oauth-flow.ts';
 import { inTurn, moreProcesses } from '../../support/more-processes.ts';
 
 describe('the OAuth server', () => {
@@ -124,7 +124,7 @@ describe('the OAuth server', () => {
     );
     expect((await browser(off, person.cookie).get(asked)).status).to.equal(400);
     // Who registered before goes on.
-    expect((await walk(off, person, { client: await newClient(fixture) })).scope).to.equal(
+    expect((await authorizeApp(off, person, { client: await newClient(fixture) })).scope).to.equal(
       'render',
     );
   });
@@ -146,7 +146,7 @@ describe('the OAuth server', () => {
         .and.match(/; httponly/i)
         .and.match(/; samesite=lax/i)
         .and.match(/; path=\/(app\/allow|oauth\/authorize)\//);
-    const back = await answered(visitor, locationOf(asked).pathname);
+    const back = await answerConsent(visitor, locationOf(asked).pathname);
     expect(back.searchParams.get('iss')).to.equal('https://pdf.example.com');
     const tokens = tokensOf(
       await redeem(secure, client, back.searchParams.get('code')!, verifier, { resource }),
@@ -177,13 +177,13 @@ describe('the OAuth server', () => {
     );
     const refused = both.filter(({ status }) => status !== 200);
     expect(refused.length).to.be.at.least(1);
-    for (const answer of refused) expect(errorOf(answer)).to.equal('invalid_grant');
+    for (const answer of refused) expect(oauthErrorOf(answer)).to.equal('invalid_grant');
   });
 
   it('leads to the app by way of itself alone', async () => {
     const client = await newClient(fixture);
     const visitor = browser(fixture, person.cookie);
-    const page = await askedAt(visitor, client, pkce().challenge);
+    const page = await openConsent(visitor, client, pkce().challenge);
     expect(
       locationOf(
         await visitor.post(page, { user: person.id, account: fixture.accountId, answer: 'cancel' }),

@@ -12,12 +12,12 @@ import {
 } from '../../support/console/console-fixture.ts';
 import {
   accessOf,
+  authorizeApp,
   type Client,
   refresh,
   type Tokens,
   tokensOf,
-  walk,
-} from '../../support/console/oauth-walk.ts';
+} from '../../support/console/oauth-flow.ts';
 
 describe('refreshes side by side', () => {
   let fixture: ConsoleFixture;
@@ -48,7 +48,7 @@ describe('refreshes side by side', () => {
   }
 
   it('leave one refresh token, also when one of them had the new one already', async () => {
-    const { client, refresh_token: old } = await walk(fixture, person);
+    const { client, refresh_token: old } = await authorizeApp(fixture, person);
     const first = await refreshed(client, old);
     const second = await refreshed(client, first.refresh_token);
     const late = await refreshed(client, old);
@@ -61,7 +61,7 @@ describe('refreshes side by side', () => {
   });
 
   it('are followed by a new one when some time has gone by', async () => {
-    const { client, refresh_token: old } = await walk(fixture, person);
+    const { client, refresh_token: old } = await authorizeApp(fixture, person);
     const { refresh_token: first } = await refreshed(client, old);
     await age(first);
     const { refresh_token: second } = await refreshed(client, first);

@@ -8,16 +8,16 @@ import {
   type Person,
 } from '../../support/console/console-fixture.ts';
 import {
+  authorizeApp,
   authorizePath,
   browser,
   CALLBACK,
-  errorOf,
+  oauthErrorOf,
   pkce,
   redeem,
   refresh,
   revoke,
-  walk,
-} from '../../support/console/oauth-walk.ts';
+} from '../../support/console/oauth-flow.ts';
 
 const CLIENT = { id: 'https://app.example/client.json', redirectUri: CALLBACK };
 const DOCUMENT = {
@@ -50,7 +50,7 @@ describe('an app whose document cannot be read', () => {
   });
 
   it('is asked to come again, and goes on as before when it does', async () => {
-    const { refresh_token } = await walk(fixture, person, { client: CLIENT });
+    const { refresh_token } = await authorizeApp(fixture, person, { client: CLIENT });
     const down = [
       () => {
         throw new Error('no answer');
@@ -64,11 +64,11 @@ describe('an app whose document cannot be read', () => {
         () => redeem(fresh, CLIENT, 'a code', 'a'.repeat(43)),
       ]) {
         const refused = await call();
-        expect([refused.status, refused.headers['retry-after'], errorOf(refused)]).to.deep.equal([
-          503,
-          '5',
-          'temporarily_unavailable',
-        ]);
+        expect([
+          refused.status,
+          refused.headers['retry-after'],
+          oauthErrorOf(refused),
+        ]).to.deep.equal([503, '5', 'temporarily_unavailable']);
       }
     const page = await browser(fresh, person.cookie).get(authorizePath(CLIENT, pkce().challenge));
     expect(page.status).to.equal(400);
@@ -97,6 +97,6 @@ describe('an app whose document cannot be read', () => {
       { ...CLIENT, id: 'https://app.example/gone.json' },
       'a token',
     );
-    expect([refused.status, errorOf(refused)]).to.deep.equal([400, 'invalid_client']);
+    expect([refused.status, oauthErrorOf(refused)]).to.deep.equal([400, 'invalid_client']);
   });
 });

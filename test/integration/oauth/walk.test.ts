@@ -8,12 +8,12 @@ import {
 } from '../../support/console/console-fixture.ts';
 import {
   accessOf,
+  authorizeApp,
   codeOf,
   PUBLIC_URL,
   refresh,
   tokensOf,
-  walk,
-} from '../../support/console/oauth-walk.ts';
+} from '../../support/console/oauth-flow.ts';
 
 describe('the way of an app to its tokens', () => {
   let fixture: ConsoleFixture;
@@ -25,10 +25,8 @@ describe('the way of an app to its tokens', () => {
   after(() => fixture.stop());
 
   it('ends with a token for the tool, bound to the person and their account', async () => {
-    const { access_token, refresh_token, expires_in, scope, token_type, client } = await walk(
-      fixture,
-      person,
-    );
+    const { access_token, refresh_token, expires_in, scope, token_type, client } =
+      await authorizeApp(fixture, person);
     expect({ expires_in, scope, token_type }).to.deep.equal({
       expires_in: 3600,
       scope: 'render',
@@ -46,7 +44,7 @@ describe('the way of an app to its tokens', () => {
   });
 
   it('gives new tokens for a refresh token', async () => {
-    const { client, refresh_token } = await walk(fixture, person);
+    const { client, refresh_token } = await authorizeApp(fixture, person);
     const answer = await refresh(fixture, client, refresh_token);
     expect(answer.status).to.equal(200);
     const next = tokensOf(answer);

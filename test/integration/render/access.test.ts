@@ -115,7 +115,7 @@ describe('what a render sends with the page', () => {
   });
 
   const text = async (body: object) => pdfText(await pressroom.pdf(body));
-  const refusal = (body: object) => pressroom.refusal(body);
+  const refusal = (body: object) => pressroom.renderError(body);
   /** When all that the page and its worker ask for has been answered. */
   const quiet = { wait_for_expression: 'window.worked', wait_for_network_idle: true };
   /** What each request to a server carried of this header, by `host/path`. */

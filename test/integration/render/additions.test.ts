@@ -21,7 +21,7 @@ describe('what is added to a page', () => {
 
   before(async () => {
     fixture = await additionsFixture();
-    hasty = await fixture.hasty();
+    hasty = await fixture.shortTimeout();
     ({ pressroom, web, victim, base, other } = fixture);
   });
   after(() => fixture.close());
@@ -33,7 +33,7 @@ describe('what is added to a page', () => {
   const text = async (body: object) => pdfText(await pressroom.pdf(body));
   const colour = async (body: object) =>
     pdfColour(await pressroom.pdf({ margin: { top: '0', left: '0' }, ...body }), 80, 80);
-  const refusal = (body: object) => pressroom.refusal(body);
+  const refusal = (body: object) => pressroom.renderError(body);
 
   const endless: [string, () => object, RegExp][] = [
     ['css that never comes', () => ({ css: `${base}/never.css` }), /css/],
@@ -51,7 +51,7 @@ describe('what is added to a page', () => {
   ];
   for (const [what, fields, message] of endless)
     it(`says what it was waiting for, with ${what}`, async () => {
-      const error = await hasty.refusal({ url: `${base}/`, ...fields() });
+      const error = await hasty.renderError({ url: `${base}/`, ...fields() });
       expect(error).to.include({ status: 502, reason: 'page_timeout' });
       expect(error.message).to.match(message);
     });

@@ -143,7 +143,7 @@ describe('the finished PDF', () => {
     it('takes a place of its account like any other', async () => {
       const held = sandbox({ html: page('x'), wait_delay: '20s' });
       await eventually(async () => expect(await pressroom.running()).to.equal(1));
-      held.hangUp();
+      held.disconnect();
       await held.catch(() => {});
       await eventually(async () => expect(await pressroom.running()).to.equal(0));
     });

@@ -7,7 +7,7 @@ import type { Session } from '../../../api/workers/session.ts';
 import { parseRenderRequest } from '../../../common/contract/render-request.ts';
 import { eventually } from '../../support/eventually.ts';
 import { pdfText } from '../../support/pdf.ts';
-import { PUBLIC } from '../../support/refusal.ts';
+import { PUBLIC } from '../../support/request-error.ts';
 import { evaluate, startWorker, type TestWorker } from '../../support/worker.ts';
 
 /**

@@ -63,7 +63,7 @@ describe('the life of a render', () => {
     const call = pressroom.render(LONG);
     const gone = call.catch(error => error.name);
     await pressroom.worker.until({ busy: 1 });
-    call.hangUp();
+    call.disconnect();
     expect(await gone).to.equal('AbortError');
     await pressroom.worker.until({ busy: 0, ready: 2 });
     await eventually(async () => expect(await pressroom.running()).to.equal(0));
@@ -84,7 +84,7 @@ describe('the life of a render', () => {
     expect(refused.error().code).to.equal('concurrency_limit');
     expect(refused.headers['x-concurrency-limit']).to.equal('2');
     expect(Number(refused.headers['retry-after'])).to.be.within(1, 30);
-    for (const call of calls) call.hangUp();
+    for (const call of calls) call.disconnect();
     await Promise.all(gone);
     await eventually(async () => expect(await pressroom.running()).to.equal(0));
     expect((await pressroom.render(HELLO)).status).to.equal(200);
@@ -305,7 +305,7 @@ describe('a render and its worker', () => {
       expect(status).to.equal(502);
       expect(Number(headers['retry-after'])).to.be.within(1, 30);
     }
-    running.hangUp();
+    running.disconnect();
     await gone;
   });
 

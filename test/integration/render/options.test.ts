@@ -17,7 +17,7 @@ describe('the options of a render', () => {
   after(() => pressroom.stop());
 
   const print = (body: object) => pressroom.pdf(body);
-  const refusal = (body: object) => pressroom.refusal(body);
+  const refusal = (body: object) => pressroom.renderError(body);
 
   describe('size', () => {
     const sizes: [object, number, number][] = [

@@ -110,7 +110,7 @@ describe('pages whose certificates a private authority has signed', () => {
 
   it('are page_unreachable when it is not', async () => {
     const { status, code, reason } = await rendering({}, site =>
-      site.refusal({ url: `https://127.0.0.1:${port}/` }),
+      site.renderError({ url: `https://127.0.0.1:${port}/` }),
     );
     expect({ status, code, reason }).to.deep.equal({
       status: 502,

@@ -299,14 +299,15 @@ describe('a single page', () => {
 
   it('that no sheet holds is refused within three seconds, and the message says so', async () => {
     const start = performance.now();
-    const refused = await pressroom.refusal({
+    const refused = await pressroom.renderError({
       single_page: true,
       html: page(`${tall}<div style="position:absolute;bottom:-50px">x</div>`),
     });
     expect(refused).to.include({ status: 502, reason: 'output_limit' });
     expect(refused.message).to.include('does not fit on one page of at most 200 in');
     expect(
-      (await pressroom.refusal({ single_page: true, html: `<b>${paragraphs(600)}</b>` })).message,
+      (await pressroom.renderError({ single_page: true, html: `<b>${paragraphs(600)}</b>` }))
+        .message,
     ).to.include('at most 200 in');
     expect(performance.now() - start).to.be.below(3_000);
   });

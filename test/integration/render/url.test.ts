@@ -103,7 +103,7 @@ describe('a render of a URL', () => {
   afterEach(() => expect(victim.connections(), 'the victim was reached').to.equal(0));
 
   const text = async (body: object) => pdfText(await pressroom.pdf(body));
-  const refusal = (body: object) => pressroom.refusal(body);
+  const refusal = (body: object) => pressroom.renderError(body);
 
   it('prints the page', async () => {
     expect(await text({ url: `${base}/` })).to.include('HELLO FROM THE SHOP');

@@ -12,7 +12,7 @@ describe('the waits of a render', () => {
   after(() => pressroom.stop());
 
   const print = (body: object) => pressroom.pdf(body);
-  const refusal = (body: object) => pressroom.refusal(body);
+  const refusal = (body: object) => pressroom.renderError(body);
 
   const later = (script: string) => html(`<script>${script}</script>`);
   it('prints what is there at the load event, without one', async () => {

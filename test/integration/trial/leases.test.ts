@@ -17,7 +17,12 @@ import { silentLog } from '../../../common/log.ts';
 import { commandOf } from '../../fault/harness/frames.ts';
 import { openLink } from '../../fault/harness/link.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type LeaseFixture, leaseFixture, QUICK, refusal } from '../../support/lease-fixture.ts';
+import {
+  type LeaseFixture,
+  leaseFixture,
+  QUICK,
+  rejectionOf,
+} from '../../support/lease-fixture.ts';
 
 const PEPPER = 'a pepper of the trial tests';
 const LIMIT = { perMinute: 5, parallel: 2 };
@@ -99,7 +104,7 @@ describe('the leases of trial callers', () => {
       const [one, two] = [await replica(), await replica()];
       for (let nth = 0; nth < 5; nth++) await call(nth % 2 ? one : two, '198.51.100.7');
       for (const leases of [one, two]) {
-        const refused = await refusal(leases.admit(caller('198.51.100.7')));
+        const refused = await rejectionOf(leases.admit(caller('198.51.100.7')));
         expect(refused).to.deep.include({
           code: 'rate_limited',
           status: 429,
@@ -149,7 +154,7 @@ describe('the leases of trial callers', () => {
       const leases = await replica();
       for (let nth = 0; nth < 5; nth++) await call(leases, '198.51.100.7');
       const before = await visitors();
-      await refusal(leases.admit(caller('198.51.100.7')));
+      await rejectionOf(leases.admit(caller('198.51.100.7')));
       expect(await visitors()).to.deep.equal(before);
     });
 
@@ -158,8 +163,8 @@ describe('the leases of trial callers', () => {
       await one.admit(caller('198.51.100.1'));
       await one.admit(caller('198.51.100.1'));
       for (let nth = 0; nth < 5; nth++)
-        expect((await refusal(two.admit(caller('198.51.100.7')))).message).to.match(/at once/);
-      expect((await refusal(two.admit(caller('198.51.100.7')))).message).to.match(/used up/);
+        expect((await rejectionOf(two.admit(caller('198.51.100.7')))).message).to.match(/at once/);
+      expect((await rejectionOf(two.admit(caller('198.51.100.7')))).message).to.match(/used up/);
     });
 
     it('never bring the address into the database, and go from it by themselves', async () => {
@@ -192,7 +197,7 @@ describe('the leases of trial callers', () => {
       const first = await one.admit(caller('198.51.100.1'));
       await two.admit(caller('198.51.100.2'));
       for (const [nth, leases] of [one, two].entries()) {
-        const refused = await refusal(leases.admit(caller(`198.51.100.${nth + 10}`)));
+        const refused = await rejectionOf(leases.admit(caller(`198.51.100.${nth + 10}`)));
         expect(refused).to.deep.include({
           code: 'rate_limited',
           status: 429,
@@ -253,7 +258,7 @@ describe('the leases of trial callers', () => {
         await leases.admit(caller('198.51.100.1')),
         await other.admit(caller('198.51.100.2')),
       ];
-      await refusal(leases.admit(caller('198.51.100.3')));
+      await rejectionOf(leases.admit(caller('198.51.100.3')));
       await leases.release(lease);
       expect(told).to.deep.equal(['full', 'freed']);
     });
@@ -313,8 +318,8 @@ describe('the leases of trial callers', () => {
   describe('when MongoDB', () => {
     it('cannot be asked, refuse with render_failed and its reason', async () => {
       const leases = await replica();
-      await fixture.failing('findAndModify', { errorCode: 11602 });
-      expect(await refusal(leases.admit(caller('198.51.100.7')))).to.include({
+      await fixture.failCommands('findAndModify', { errorCode: 11602 });
+      expect(await rejectionOf(leases.admit(caller('198.51.100.7')))).to.include({
         code: 'render_failed',
         reason: 'database',
       });
@@ -323,9 +328,9 @@ describe('the leases of trial callers', () => {
     it('does not take a place back, leave it to expire', async () => {
       const leases = await replica(QUICK);
       const lease = await leases.admit(caller('198.51.100.1'));
-      await fixture.failing('update', { errorCode: 11602 });
+      await fixture.failCommands('update', { errorCode: 11602 });
       await leases.release(lease);
-      await fixture.working();
+      await fixture.clearFailPoints();
       expect(await places()).to.equal(1);
       const more = await replica(QUICK, fixture.store, { slots: () => 1 });
       let nth = 10;

@@ -14,7 +14,6 @@ import { pdfPixels, pdfText } from '../../support/pdf.ts';
 import {
   codeOf,
   HELLO,
-  letIn,
   newAddress,
   PATH,
   PROXIES,
@@ -22,6 +21,7 @@ import {
   RATE_LIMITED,
   refused,
   trial,
+  untilAdmitted,
 } from '../../support/trial-calls.ts';
 
 /** Runs until its caller goes. */
@@ -110,7 +110,7 @@ describe('a trial render', () => {
     running.catch(() => {});
     await pressroom.worker.until({ busy: 1 });
     expect((await pressroom.render(HELLO)).status).to.equal(200);
-    running.hangUp();
+    running.disconnect();
   });
 
   it('obeys the same rules, with the same words', async () => {
@@ -203,8 +203,8 @@ describe('a trial render', () => {
     const answer = await trial(pressroom, HELLO);
     expect(refused(answer)).to.deep.equal(RATE_LIMITED);
     expect(answer.error().message).to.contain('at once');
-    running.hangUp();
-    await letIn(pressroom);
+    running.disconnect();
+    await untilAdmitted(pressroom);
   });
 
   it('refuses before the body is sent whoever is known to be over a limit', async () => {
@@ -268,7 +268,7 @@ describe('a trial render', () => {
     const call = trial(pressroom, LONG);
     call.catch(() => {});
     await pressroom.worker.until({ busy: 1 });
-    call.hangUp();
+    call.disconnect();
     await eventually(async () => {
       expect((await pressroom.store.trialLimits.findOne({ _id: 'places' }))!.leases).to.deep.equal(
         [],
@@ -315,8 +315,8 @@ describe('trial renders of several API processes', () => {
     running.catch(() => {});
     await one.worker.until({ busy: 1 });
     expect(refused(await trial(two, HELLO))).to.deep.equal(RATE_LIMITED);
-    running.hangUp();
-    await letIn(two);
+    running.disconnect();
+    await untilAdmitted(two);
   });
 });
 

@@ -23,7 +23,7 @@ export interface Customer {
   /** Sends the owner to the page on which `plan` is paid; its address. */
   checkout(plan: string): Promise<string>;
   /** Buys `plan` from the start to the delivered events. */
-  buys(plan: string): Promise<FakeSubscription>;
+  buy(plan: string): Promise<FakeSubscription>;
 }
 
 export const PRICES = { starter: 'price_starter', growth: 'price_growth' } as const;
@@ -72,7 +72,7 @@ export async function billingFixture(
       owner,
       read,
       checkout,
-      buys: async wanted => {
+      buy: async wanted => {
         const subscription = stripe.world.pay(await checkout(wanted));
         await deliverAll();
         return subscription;

@@ -3,10 +3,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { type AddressedFixture, addressedFixture } from '../addressed-fixture.ts';
-import { authorizePath, type Client, newClient, pkce } from './oauth-walk.ts';
+import { type PublicUrlFixture, publicUrlFixture } from '../public-url-fixture.ts';
+import { authorizePath, type Client, newClient, pkce } from './oauth-flow.ts';
 
-export interface ConsentFixture extends AddressedFixture {
+export interface ConsentFixture extends PublicUrlFixture {
   /** What tokens are for. */
   resource: string;
   /** The app, registered by what it says of itself. */
@@ -21,7 +21,7 @@ export interface ConsentFixture extends AddressedFixture {
    * What the app's site says in the tab: `waiting`, `lost` when its window seems closed, else what
    * came back to it.
    */
-  said(tab: Page): Promise<string>;
+  appStatus(tab: Page): Promise<string>;
 }
 
 /** Runs in the app's site. */
@@ -48,9 +48,9 @@ if (opener) {
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
 export async function consentFixture(
-  options?: Parameters<typeof addressedFixture>[0],
+  options?: Parameters<typeof publicUrlFixture>[0],
 ): Promise<ConsentFixture> {
-  const addressed = await addressedFixture(options);
+  const addressed = await publicUrlFixture(options);
   const { fixture, publicUrl } = addressed;
   const resource = `${publicUrl}/mcp`;
   const arrived: URL[] = [];
@@ -86,7 +86,7 @@ export async function consentFixture(
       await tab.getByRole('button', { name: 'Connect' }).click();
       return opened;
     },
-    said: async tab => (await tab.getByRole('status').textContent()) ?? '',
+    appStatus: async tab => (await tab.getByRole('status').textContent()) ?? '',
     stop: async () => {
       await addressed.stop();
       site.closeAllConnections();

@@ -26,7 +26,7 @@ export interface OpenPage {
    * Throws what the page logged as an error, threw, did against its policy or asked of a foreign
    * host. `expected`: errors that the test brought about.
    */
-  quiet(expected?: RegExp): void;
+  expectNoErrors(expected?: RegExp): void;
 }
 type ContextOptions = NonNullable<Parameters<Browser['newContext']>[0]>;
 
@@ -64,7 +64,7 @@ const CONTRAST = { runOnly: ['color-contrast'] };
  * What axe finds wrong (https://github.com/dequelabs/axe-core), as rules with the elements that
  * break them, once nothing is loading any more.
  */
-export async function barriers(
+export async function axeViolations(
   page: Page,
   rules: typeof ALL_RULES | typeof CONTRAST = ALL_RULES,
 ): Promise<string[]> {
@@ -126,7 +126,7 @@ export async function looks(page: Page, name: string): Promise<void> {
       if (PICTURED.has(`${size}-${colorScheme}`))
         await picture(page, `${name}-${size}-${colorScheme}`);
       expect(
-        await barriers(page, colorScheme === 'light' ? ALL_RULES : CONTRAST),
+        await axeViolations(page, colorScheme === 'light' ? ALL_RULES : CONTRAST),
         `${name}, ${size}, ${colorScheme}`,
       ).to.deep.equal([]);
       const width = await page.evaluate('document.documentElement.scrollWidth');
@@ -172,7 +172,7 @@ export async function consoleBrowser(fixture: ConsoleFixture): Promise<ConsoleBr
     await page.goto(`${origin}/app${path}`);
     return {
       page,
-      quiet(expected) {
+      expectNoErrors(expected) {
         const left = faults.filter(fault => !expected?.test(fault));
         if (left.length > 0) throw new Error(`the page is not quiet:\n${left.join('\n')}`);
       },
@@ -183,10 +183,10 @@ export async function consoleBrowser(fixture: ConsoleFixture): Promise<ConsoleBr
     origin,
     open,
     async looks(person, path, name, ready, expected) {
-      const { page, quiet } = await open(person, path);
+      const { page, expectNoErrors } = await open(person, path);
       await ready(page);
       await looks(page, name);
-      quiet(expected);
+      expectNoErrors(expected);
       await page.context().close();
     },
     close: () => browser.close(),

@@ -117,10 +117,10 @@ function earlier(url: string, way: Way): Dialled {
 }
 
 const dial = { present, earlier };
-export type Line = keyof typeof dial;
-export const LINES = Object.keys(dial) as Line[];
+export type SdkVersion = keyof typeof dial;
+export const SDK_VERSIONS = Object.keys(dial) as SdkVersion[];
 
-export const mcpClient = (line: Line, url: string, token: string): Promise<McpClient> =>
+export const mcpClient = (line: SdkVersion, url: string, token: string): Promise<McpClient> =>
   dial[line](url, { requestInit: { headers: { authorization: `Bearer ${token}` } } }).connect();
 
 /** Call it inside `describe`: what it gives connects clients that are closed after the test. */
@@ -147,7 +147,7 @@ export const isUnauthorized = (error: unknown): boolean =>
  * age.
  */
 export async function oauthClient(
-  line: Line,
+  line: SdkVersion,
   url: string,
   provider: OAuthClientProvider,
   ask: () => Promise<URLSearchParams>,

@@ -28,7 +28,7 @@ export interface OAuthApp {
   /** What came back to its listener with the state of the last one sent; waits for it. */
   answer(): Promise<URLSearchParams>;
   /** RFC 7009: it gives the token back where the server's metadata says. Gives the status. */
-  giveBack(token: string): Promise<number>;
+  revoke(token: string): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -123,7 +123,7 @@ export async function oauthApp(
     kept,
     sent,
     answer,
-    giveBack: async token => {
+    revoke: async token => {
       const { revocation_endpoint: endpoint } = kept.discovery!.authorizationServerMetadata as {
         revocation_endpoint: string;
       };

@@ -13,7 +13,7 @@ import { type ConsoleFixture, consoleFixture } from './console-fixture.ts';
 const PUBLIC_URL = 'http://localhost:8080';
 const CALLBACK = `${PUBLIC_URL}/app/sign-in/company/callback`;
 
-export interface Visitor {
+export interface SsoClient {
   cookies: Map<string, string>;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(
@@ -38,15 +38,15 @@ export interface SsoFixture extends ConsoleFixture {
   provider: TestProvider;
   /** One more API process of this installation, configured otherwise. */
   variant(env: Record<string, string>): Promise<ConsoleFixture>;
-  visitor(fixture?: ConsoleFixture): Visitor;
+  client(fixture?: ConsoleFixture): SsoClient;
   /** Leaves for the provider; the URL there. */
-  leave(visitor: Visitor, next?: string): Promise<string>;
+  startSignIn(visitor: SsoClient, next?: string): Promise<string>;
   /** The whole way; the answer to the callback. */
-  signIn(visitor: Visitor, login: ProviderLogin, next?: string): Promise<Answer>;
+  signIn(visitor: SsoClient, login: ProviderLogin, next?: string): Promise<Answer>;
 }
 
 /** Somebody of the company whom nobody has seen before. */
-export function somebody(claims: Record<string, unknown> = {}): ProviderLogin & { email: string } {
+export function newLogin(claims: Record<string, unknown> = {}): ProviderLogin & { email: string } {
   const email = `${randomUUID()}@example.com`;
   return {
     subject: randomUUID(),
@@ -62,7 +62,7 @@ export const pathOf = (url: URL | string): string => {
 };
 
 /** The text of a page as a person reads it. */
-export const words = ({ body }: Answer): string =>
+export const visibleText = ({ body }: Answer): string =>
   body
     .toString()
     .replace(/<(style|script|title)[\s\S]*?<\/\1>/g, '')
@@ -70,7 +70,7 @@ export const words = ({ body }: Answer): string =>
     .replace(/&#39;/g, "'")
     .replace(/\s+/g, ' ');
 
-function visitorOf(fixture: ConsoleFixture): Visitor {
+function visitorOf(fixture: ConsoleFixture): SsoClient {
   const cookies = new Map<string, string>();
   async function call(
     method: string,
@@ -134,7 +134,7 @@ export async function ssoFixture({
   await fixture.person({ operator: true });
   const variants: ConsoleFixture[] = [];
 
-  async function leave(visitor: Visitor, next?: string): Promise<string> {
+  async function startSignIn(visitor: SsoClient, next?: string): Promise<string> {
     const { status, headers } = await visitor.get(
       `/app/sign-in/company${next ? `?next=${encodeURIComponent(next)}` : ''}`,
     );
@@ -155,10 +155,10 @@ export async function ssoFixture({
       variants.push(made);
       return made;
     },
-    visitor: (of = fixture) => visitorOf(of),
-    leave,
+    client: (of = fixture) => visitorOf(of),
+    startSignIn,
     signIn: async (visitor, login, next) =>
-      visitor.get(pathOf(await provider.signIn(await leave(visitor, next), login))),
+      visitor.get(pathOf(await provider.signIn(await startSignIn(visitor, next), login))),
     stop: async () => {
       const clean = await Promise.all([fixture, ...variants].map(each => each.stop()));
       await provider.stop();

@@ -132,7 +132,7 @@ function aim<T>(row: T, { web, victim, dns }: AttackSite): { aimed: T; sure: str
  * Renders the row's page and sees that the victim was refused as often as it was asked for, and
  * never touched.
  */
-export async function mustHold(site: AttackSite, row: Attack): Promise<void> {
+export async function expectBlocked(site: AttackSite, row: Attack): Promise<void> {
   const { aimed, sure } = aim(row, site);
   const { pages, web, victim, dns, pressroom, refusals } = site;
   const before = await refusals();
@@ -186,6 +186,6 @@ export function attacks(title: string, rows: Attack[]): void {
     });
     after(() => site?.close());
 
-    for (const row of rows) it(`gets nowhere ${row.what}`, () => mustHold(site, row));
+    for (const row of rows) it(`gets nowhere ${row.what}`, () => expectBlocked(site, row));
   });
 }

@@ -32,7 +32,7 @@ export async function signIn(
 }
 
 /** From a page of ours to the company's and back; an empty `subject` makes it fail there. */
-export async function signInAtTheCompany(
+export async function signInAtProvider(
   page: Page,
   subject: string,
   link = 'Example account',
@@ -43,13 +43,12 @@ export async function signInAtTheCompany(
 }
 
 /** Waits for the page of consent. */
-export const asked = (page: Page) =>
+export const consentShown = (page: Page) =>
   page.getByRole('heading', { name: 'Connect an app' }).waitFor();
 
 /** Waits for the page of the app to which a consent leads. */
-export const backAtTheApp = (page: Page) =>
-  page.getByRole('heading', { name: 'Connected' }).waitFor();
+export const appShown = (page: Page) => page.getByRole('heading', { name: 'Connected' }).waitFor();
 
 /** What the page says. */
-export const words = async (page: Page) =>
+export const pageText = async (page: Page) =>
   (await page.getByRole('main').textContent())!.replace(/\s+/g, ' ');

@@ -25,7 +25,7 @@ export interface TestProvider {
    */
   signIn(authorization: string, login: ProviderLogin): Promise<URL>;
   /** Somebody who may sign in with the subject as the login. */
-  knows(login: ProviderLogin): void;
+  addLogin(login: ProviderLogin): void;
   /** The person stops on the provider's page. */
   deny(authorization: string): Promise<URL>;
   /** Changes what the provider signs into its id tokens from now on. */
@@ -212,7 +212,7 @@ export async function testProvider({
       PRESSROOM_OIDC_CLIENT_SECRET: clientSecret,
       PRESSROOM_OIDC_DOMAINS: 'example.com',
     },
-    knows: login => {
+    addLogin: login => {
       logins.set(login.subject, login);
     },
     signIn: (authorization, login) => {

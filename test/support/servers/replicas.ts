@@ -31,7 +31,7 @@ export async function replicas(
         workers: 0,
       }),
     );
-    front.leadTo(fixtures.map(({ api }) => api.port()));
+    front.setTargets(fixtures.map(({ api }) => api.port()));
     return { fixture, front, stop };
   } catch (error) {
     await stop();

@@ -24,7 +24,7 @@ export interface RoundRobin {
   /** What came, in the order in which it came. */
   readonly served: Served[];
   /** Requests go to these ports of this computer, one after the other. */
-  leadTo(ports: readonly number[]): void;
+  setTargets(ports: readonly number[]): void;
   stop(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export async function roundRobin(): Promise<RoundRobin> {
   return {
     url: `http://localhost:${(server.address() as AddressInfo).port}`,
     served,
-    leadTo: ports => {
+    setTargets: ports => {
       behind = ports;
     },
     stop: () => {

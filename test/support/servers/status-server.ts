@@ -15,7 +15,7 @@ export interface StatusServer {
   /** Resolves at the next connection. */
   connected(): Promise<void>;
   /** Said now to all that are connected, and first to all that will. */
-  say(message: unknown): void;
+  send(message: unknown): void;
   /** Ends the connections, not the server. */
   drop(): void;
   close(): Promise<void>;
@@ -64,7 +64,7 @@ export async function createStatusServer(options: {
     connections: () => connections,
     open: () => server.clients.size,
     connected: () => new Promise(resolve => askers.push(resolve)),
-    say(next) {
+    send(next) {
       message = next;
       for (const socket of server.clients) socket.send(JSON.stringify(next));
     },

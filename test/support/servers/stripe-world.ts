@@ -73,7 +73,7 @@ export function stripeWorld() {
   let made = 0;
 
   /** What is in an event is how things were then: an event that comes late tells of a past. */
-  const tell = (type: string, object: object) =>
+  const emit = (type: string, object: object) =>
     void events.push({
       id: id('evt'),
       object: 'event',
@@ -82,9 +82,9 @@ export function stripeWorld() {
       data: { object: structuredClone(object) },
     });
   const changed = (subscription: FakeSubscription) =>
-    tell('customer.subscription.updated', subscription);
+    emit('customer.subscription.updated', subscription);
   const invoice = (type: string, { customer }: FakeSubscription) =>
-    tell(type, { id: id('in'), object: 'invoice', customer });
+    emit(type, { id: id('in'), object: 'invoice', customer });
 
   function subscribe(
     customer: string,
@@ -114,7 +114,7 @@ export function stripeWorld() {
       items: { object: 'list', data: [item] },
     };
     subscriptions.push(subscription);
-    tell('customer.subscription.created', subscription);
+    emit('customer.subscription.created', subscription);
     return subscription;
   }
 
@@ -174,11 +174,11 @@ export function stripeWorld() {
       checkout.status = 'complete';
       const subscription = subscribe(checkout.customer, checkout.price, checkout.metadata);
       invoice('invoice.paid', subscription);
-      tell('checkout.session.completed', { ...checkout, subscription: subscription.id });
+      emit('checkout.session.completed', { ...checkout, subscription: subscription.id });
       return subscription;
     },
     /** A renewal or a retry of one: what of the payment becomes of the subscription. */
-    becomes(subscription: FakeSubscription, status: string) {
+    setStatus(subscription: FakeSubscription, status: string) {
       subscription.status = status;
       invoice(
         ['active', 'trialing'].includes(status) ? 'invoice.paid' : 'invoice.payment_failed',
@@ -199,9 +199,9 @@ export function stripeWorld() {
       subscription.cancel_at_period_end = true;
       changed(subscription);
     },
-    ends(subscription: FakeSubscription) {
+    end(subscription: FakeSubscription) {
       subscription.status = 'canceled';
-      tell('customer.subscription.deleted', subscription);
+      emit('customer.subscription.deleted', subscription);
     },
   };
 }

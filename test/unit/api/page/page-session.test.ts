@@ -5,7 +5,7 @@ import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { CommandFailed, type Session } from '../../../../api/workers/session.ts';
 import { BrowserFailed, SlotLost } from '../../../../api/workers/slot-port.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
-import { PUBLIC } from '../../../support/refusal.ts';
+import { PUBLIC } from '../../../support/request-error.ts';
 import { errorOf } from '../../../support/worker.ts';
 
 /** Chrome loads the page and then refuses to print it; `atPrint` is what else happens then. */

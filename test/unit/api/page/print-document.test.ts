@@ -6,14 +6,14 @@ import { printDocument } from '../../../../api/page/print.ts';
 import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { CommandFailed, type Session } from '../../../../api/workers/session.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
-import { leastPdf } from '../../../support/least-pdf.ts';
-import { PUBLIC } from '../../../support/refusal.ts';
+import { minimalPdf } from '../../../support/minimal-pdf.ts';
+import { PUBLIC } from '../../../support/request-error.ts';
 import { errorOf } from '../../../support/worker.ts';
 
 /** A page on which every print, told by its number, is what `atPrint` makes of it. */
 function movingPage(
   atPrint: (print: number, tell: (event: string, params: object) => void) => void,
-  dataOf: (print: number) => string = () => leastPdf(),
+  dataOf: (print: number) => string = () => minimalPdf(),
 ) {
   const listeners: Record<string, ((params: object) => void)[]> = {};
   const tell = (event: string, params: object) => {
@@ -95,7 +95,7 @@ describe('a page that moves on while it is printed', () => {
   it('is printed until a print is whole when it moves on without end', async () => {
     const page = movingPage(
       (_print, tell) => move(tell),
-      print => leastPdf(print === 5 || print === 6 ? 0 : 2_000),
+      print => minimalPdf(print === 5 || print === 6 ? 0 : 2_000),
     );
     loaded(page.tell);
     const { pdf } = await page.print();

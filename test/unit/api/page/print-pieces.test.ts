@@ -4,8 +4,8 @@ import { print } from '../../../../api/page/print.ts';
 import { renderSettings } from '../../../../api/page/render-settings.ts';
 import type { Session } from '../../../../api/workers/session.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
-import { leastPdf } from '../../../support/least-pdf.ts';
-import { PUBLIC } from '../../../support/refusal.ts';
+import { minimalPdf } from '../../../support/minimal-pdf.ts';
+import { PUBLIC } from '../../../support/request-error.ts';
 import { errorOf } from '../../../support/worker.ts';
 
 const MIB = 2 ** 20;
@@ -60,7 +60,7 @@ describe('the pieces of a PDF', () => {
   ];
   for (const [what, bytes, reads] of sizes)
     it(`are all read, and little more: ${what}`, async () => {
-      const pdf = leastPdf(bytes);
+      const pdf = minimalPdf(bytes);
       const { printed, reads: made, held } = printing(pdf);
       const read = await printed;
       expect(Buffer.concat(read.pdf.pieces).toString()).to.equal(pdf);
@@ -71,7 +71,7 @@ describe('the pieces of a PDF', () => {
 
   it('are all read when most of them are some bytes short', async () => {
     for (const short of [1, 3, 11]) {
-      const pdf = leastPdf(3 * MIB);
+      const pdf = minimalPdf(3 * MIB);
       const { printed, reads } = printing(pdf, { short });
       expect(Buffer.concat((await printed).pdf.pieces).toString()).to.equal(pdf);
       expect(reads()).to.equal(7);
@@ -79,7 +79,7 @@ describe('the pieces of a PDF', () => {
   });
 
   it('are refused when they end before their PDF does', async () => {
-    const { printed, held } = printing(leastPdf(2_000).slice(0, 1_500));
+    const { printed, held } = printing(minimalPdf(2_000).slice(0, 1_500));
     expect(await errorOf(printed)).to.have.property(
       'message',
       'what Chrome printed is not a whole PDF',
@@ -88,7 +88,7 @@ describe('the pieces of a PDF', () => {
   });
 
   it('are let go when they become too many', async () => {
-    const { printed, held } = printing(leastPdf(3 * MIB), { maxBytes: MIB });
+    const { printed, held } = printing(minimalPdf(3 * MIB), { maxBytes: MIB });
     expect(await errorOf(printed)).to.include({ reason: 'output_limit' });
     expect(held()).to.equal(0);
   });

@@ -5,7 +5,7 @@ import type { Page } from '../../../../api/page/page.ts';
 import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { STEPS } from '../../../../api/page/steps.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
-import { PUBLIC } from '../../../support/refusal.ts';
+import { PUBLIC } from '../../../support/request-error.ts';
 
 /** What is said to Chrome until the page is loaded; each answer comes a turn later. */
 async function commandsOf(body: object): Promise<string[]> {

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { type RenderSettings, renderSettings } from '../../../../api/page/render-settings.ts';
 import { NAMED_FORMATS } from '../../../../common/contract/lengths.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
-import { PUBLIC } from '../../../support/refusal.ts';
+import { PUBLIC } from '../../../support/request-error.ts';
 
 const A4 = NAMED_FORMATS.A4;
 

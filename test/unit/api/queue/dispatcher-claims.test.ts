@@ -86,7 +86,7 @@ describe('claims of dispatch', () => {
     fixture.call('y', undefined, { renderId: 'second' });
     await loopTurn();
     expect(fixture.slots.attempts).to.deep.equal(['ws://a:1', 'ws://a:1']);
-    expect(fixture.slots.unseen(), 'only the second got in').to.equal(1);
+    expect(fixture.slots.unclaimed(), 'only the second got in').to.equal(1);
     fixture.call('z', undefined, { renderId: 'third' });
     fixture.registry.report('ws://b:1', workerStatus(1));
     await fixture.slots.next();
@@ -139,7 +139,7 @@ describe('claims of dispatch', () => {
   });
 
   it('closes a session that opens although the caller has gone away', async () => {
-    const release = fixture.slots.hold({ deaf: true });
+    const release = fixture.slots.hold({ ignoresAbort: true });
     fixture.registry.report('ws://a:1', workerStatus(1));
     const call = fixture.call('x');
     await loopTurn();

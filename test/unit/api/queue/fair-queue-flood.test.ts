@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { FairQueue } from '../../../../api/queue/fair-queue.ts';
-import { type Job, job, roomy, take } from '../../../support/queue-jobs.ts';
+import { type Job, job, largeLimits, take } from '../../../support/queue-jobs.ts';
 
 describe('the queue with an account that floods', () => {
   const lastFree = { free: 1, slots: 2 };
   /** `flood` has held a slot for ten seconds and has more waiting; `modest` held one for 200 ms. */
   function flooded() {
-    const queue = new FairQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(largeLimits);
     for (let id = 0; id < 20; id++) queue.add(job('flood', id), 0);
     const held = take(queue, 0)!;
     queue.remove(held);
@@ -35,7 +35,7 @@ describe('the queue with an account that floods', () => {
   });
 
   it('sees it in its second second, though the others have been about for long', () => {
-    const queue = new FairQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(largeLimits);
     for (let atMs = 0; atMs < 10_000; atMs += 500) {
       for (const accountId of ['modest', 'another']) {
         queue.add(job(accountId, atMs), atMs);
@@ -67,7 +67,7 @@ describe('the queue with an account that floods', () => {
   });
 
   it('holds nobody back for the sake of trial callers', () => {
-    const queue = new FairQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(largeLimits);
     queue.add(job('trial', 100, { trial: true }), 0);
     const trial = take(queue, 0)!;
     queue.remove(trial);

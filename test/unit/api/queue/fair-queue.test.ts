@@ -3,7 +3,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { FairQueue, type QueueEntry } from '../../../../api/queue/fair-queue.ts';
-import { add, type Job, type JobQueue, job, roomy, take } from '../../../support/queue-jobs.ts';
+import {
+  add,
+  type Job,
+  type JobQueue,
+  job,
+  largeLimits,
+  take,
+} from '../../../support/queue-jobs.ts';
 
 const idsTaken = (queue: JobQueue) => {
   const ids: number[] = [];
@@ -131,7 +138,7 @@ describe('the queue', () => {
           { maxLength: 60 },
         ),
         script => {
-          const queue = new FairQueue<Job>(roomy);
+          const queue = new FairQueue<Job>(largeLimits);
           const entries = script.map(([account], id) =>
             add(queue, job(`account ${account}`, id), id),
           );
@@ -157,7 +164,7 @@ describe('the queue', () => {
         fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 80 }),
         fc.nat({ max: 30 }),
         (flood, served) => {
-          const queue = new FairQueue<Job>(roomy);
+          const queue = new FairQueue<Job>(largeLimits);
           flood.forEach((account, id) => {
             queue.add(job(`account ${account}`, id), id);
           });
@@ -174,7 +181,7 @@ describe('the queue', () => {
   });
 
   it('gives accounts the same share while all have jobs waiting', () => {
-    const queue = new FairQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(largeLimits);
     for (let id = 0; id < 6; id++) queue.add(job('a', id), 0);
     for (let id = 10; id < 13; id++) queue.add(job('b', id), 0);
     queue.add(job('c', 20), 0);
@@ -186,7 +193,7 @@ describe('the queue', () => {
       [0, 1],
       [1, 0],
     ]) {
-      const queue = new FairQueue<Job>(roomy);
+      const queue = new FairQueue<Job>(largeLimits);
       for (const [id, account] of ['a', 'b', 'a', 'b', 'c'].entries())
         queue.add(job(account, id), 0);
       const taken = [take(queue)!, take(queue)!];
@@ -196,7 +203,7 @@ describe('the queue', () => {
   });
 
   it('lets a trial job wait while any paid one does, and serves it then', () => {
-    const queue = new FairQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(largeLimits);
     queue.add(job('trial', 0, { trial: true }), 0);
     queue.add(job('a', 1), 5);
     queue.add(job('a', 2), 5);
@@ -204,7 +211,7 @@ describe('the queue', () => {
   });
 
   it('serves a trial job only while more than half of the slots are free', () => {
-    const queue = new FairQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(largeLimits);
     queue.add(job('trial', 0, { trial: true }), 0);
     for (const [free, slots] of [
       [1, 2],
@@ -220,7 +227,7 @@ describe('the queue', () => {
   });
 
   it('serves a trial job of fewer than four slots only when no paid one has held any for half a second', () => {
-    const queue = new FairQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(largeLimits);
     queue.add(job('a', 1), 0);
     const paid = take(queue, 0)!;
     queue.remove(paid);
@@ -239,7 +246,7 @@ describe('the queue', () => {
   });
 
   it('serves first who holds less now, and lately', () => {
-    const queue = new FairQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(largeLimits);
     for (const id of [0, 1, 2]) queue.add(job('a', id), 0);
     const entries = [take(queue, 0)!, take(queue, 0)!];
     for (const entry of entries) queue.remove(entry);
@@ -252,7 +259,7 @@ describe('the queue', () => {
   });
 
   it('says who waits longest, and begins a new wait for a job that rejoins', () => {
-    const queue = new FairQueue<Job>(roomy);
+    const queue = new FairQueue<Job>(largeLimits);
     const first = add(queue, job('a', 0), 100);
     queue.add(job('b', 1), 250);
     expect(queue.oldestWaitMs(400)).to.equal(300);

@@ -2,7 +2,7 @@
 // @proves metadata.author, metadata.subject, metadata.keywords, sandbox, ssrf_blocked
 
 import { expect } from 'chai';
-import { refusal, shown } from '../../../support/refusal.ts';
+import { requestError, shown } from '../../../support/request-error.ts';
 
 /** A field, a value that it refuses, and what the message says besides the field's name. */
 type Row = [field: string, value: unknown, says: string];
@@ -91,7 +91,7 @@ const METADATA: Row[] = [
 describe('bad additions, switches and metadata', () => {
   for (const [field, value, says] of [...ADDITIONS, ...SWITCHES, ...METADATA]) {
     it(`refuses ${shown(value)} as ${field}`, () => {
-      const error = refusal({ html: 'x', [field.split('.')[0]!]: value });
+      const error = requestError({ html: 'x', [field.split('.')[0]!]: value });
       expect(error.code).to.equal('validation_error');
       expect(error.message)
         .to.match(new RegExp(`^\`${field}\` (must|is not) `))
@@ -110,7 +110,7 @@ describe('addresses in css and javascript', () => {
       'http://10.0.0.1:9222/',
     ]) {
       it(`are blocked when private: ${field} ${address.trim()}`, () => {
-        const error = refusal({ html: 'x', [field]: address });
+        const error = requestError({ html: 'x', [field]: address });
         expect(error).to.include({ code: 'ssrf_blocked', status: 422 });
         expect(error.message).to.equal(
           `\`${field}\` leads to an address that is not public. Give a public address, or give the text itself.`,
@@ -120,7 +120,7 @@ describe('addresses in css and javascript', () => {
   }
 
   it('name the wrong port of one before the blocked address of another', () => {
-    const error = refusal({
+    const error = requestError({
       url: 'http://10.0.0.1/',
       css: 'http://example.com:22/',
       javascript: 'http://example.com:23/',
@@ -133,7 +133,7 @@ describe('addresses in css and javascript', () => {
   });
 
   it('name the page first of several that are blocked', () => {
-    expect(refusal({ url: 'http://10.0.0.1/', css: 'http://10.0.0.2/' }).message).to.contain(
+    expect(requestError({ url: 'http://10.0.0.1/', css: 'http://10.0.0.2/' }).message).to.contain(
       '`url` leads to',
     );
   });

@@ -2,7 +2,7 @@
 // @proves cookies.secure, cookies.http_only, cookies.same_site
 
 import { expect } from 'chai';
-import { refusal, shown } from '../../../support/refusal.ts';
+import { requestError, shown } from '../../../support/request-error.ts';
 
 const GOOD = { name: 'a', value: 'b', domain: 'example.com' };
 
@@ -130,7 +130,7 @@ const TOGETHER: Row[] = [
 describe('bad cookies', () => {
   for (const [differs, member, says] of [...WRONG_TYPES, ...WRONG_VALUES, ...TOGETHER]) {
     it(`refuses a cookie with ${shown(differs)} by its place in the list`, () => {
-      const error = refusal({
+      const error = requestError({
         html: 'x',
         cookies: [GOOD, JSON.parse(JSON.stringify({ ...GOOD, ...differs }))],
       });
@@ -148,7 +148,7 @@ describe('bad cookies', () => {
     [1, 'not a number'],
   ] as const) {
     it(`refuses ${shown(list)} as the list`, () => {
-      expect(refusal({ html: 'x', cookies: list }).message).to.equal(
+      expect(requestError({ html: 'x', cookies: list }).message).to.equal(
         `\`cookies\` must be an array of cookies, ${says}.`,
       );
     });
@@ -156,7 +156,7 @@ describe('bad cookies', () => {
 
   for (const entry of [null, 'a=b', 5, ['a', 'b']]) {
     it(`refuses ${shown(entry)} in the list`, () => {
-      expect(refusal({ html: 'x', cookies: [entry] }).message).to.match(
+      expect(requestError({ html: 'x', cookies: [entry] }).message).to.match(
         /^`cookies\.0` must be an object with `name`, `value` and `domain`, not /,
       );
     });
@@ -171,7 +171,7 @@ describe('bad cookies', () => {
     ['url'],
   ]) {
     it(`refuses cookies.2.${typed}${meant ? ` and suggests cookies.2.${meant}` : ''}`, () => {
-      const { message } = refusal({
+      const { message } = requestError({
         html: 'x',
         cookies: [GOOD, GOOD, { ...GOOD, [typed!]: 'Lax' }],
       });
@@ -185,7 +185,7 @@ describe('bad cookies', () => {
     const cookies = Array.from({ length: 124 }, (_, index) =>
       index === 123 ? { ...GOOD, httpOnly: true } : GOOD,
     );
-    expect(refusal({ html: 'x', cookies }).message).to.contain(
+    expect(requestError({ html: 'x', cookies }).message).to.contain(
       'did you mean `cookies.123.http_only`?',
     );
   });
@@ -193,7 +193,7 @@ describe('bad cookies', () => {
   it('refuses more cookies than browsers keep for a site', () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ ...GOOD, name: `n${index}` }));
-    expect(refusal({ html: 'x', cookies: many(181) }).message).to.equal(
+    expect(requestError({ html: 'x', cookies: many(181) }).message).to.equal(
       '`cookies` must have at most 180 cookies, not 181; browsers keep no more for a site.',
     );
   });
@@ -204,7 +204,7 @@ describe('bad cookies', () => {
       name: `n${index}`,
       value: 'v'.repeat(4_000),
     }));
-    expect(refusal({ html: 'x', cookies }).message).to.match(
+    expect(requestError({ html: 'x', cookies }).message).to.match(
       /^`cookies` must have at most 65536 bytes in all, not 32\d{4}\.$/,
     );
   });
@@ -215,20 +215,20 @@ describe('bad cookies', () => {
       name: `n${index}`,
       value: '日'.repeat(1_300),
     }));
-    expect(refusal({ html: 'x', cookies }).message).to.match(
+    expect(requestError({ html: 'x', cookies }).message).to.match(
       /^`cookies` must have at most 65536 bytes in all, not 78\d{3}\.$/,
     );
   });
 
   it('looks at no element of a list that is too long', () => {
     expect(
-      refusal({ html: 'x', cookies: Array.from({ length: 3_000_000 }, () => null) }).message,
+      requestError({ html: 'x', cookies: Array.from({ length: 3_000_000 }, () => null) }).message,
     ).to.contain('not 3000000');
   });
 
   it('never repeats a value', () => {
     for (const value of ['hunter2;', ' hunter2', 'hunter2\n', 'hunter2'.repeat(1_000)]) {
-      expect(refusal({ html: 'x', cookies: [{ ...GOOD, value }] }).message).not.to.contain(
+      expect(requestError({ html: 'x', cookies: [{ ...GOOD, value }] }).message).not.to.contain(
         'hunter2',
       );
     }

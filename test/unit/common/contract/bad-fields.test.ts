@@ -4,7 +4,7 @@
 // @proves validation_error
 
 import { expect } from 'chai';
-import { refusal, shown } from '../../../support/refusal.ts';
+import { requestError, shown } from '../../../support/request-error.ts';
 
 /** A field, a value that it refuses, and what the message says besides the field's name. */
 type Row = [field: string, value: unknown, says: string];
@@ -166,7 +166,7 @@ describe('fields of a render request', () => {
   for (const [field, value, says] of [...WRONG_TYPES, ...WRONG_VALUES]) {
     it(`refuses ${shown(value)} as ${field}`, () => {
       const [name = ''] = field.split('.');
-      const error = refusal(
+      const error = requestError(
         name === 'html' || name === 'url' ? { [name]: value } : { html: 'x', [name]: value },
       );
       expect(error.code).to.equal('validation_error');
@@ -179,7 +179,7 @@ describe('fields of a render request', () => {
   for (const side of ['paper_width', 'paper_height']) {
     for (const value of ['0.4', '0', '201', '12mm', '20000px', '-5', '5 in', 'A4', '', 'auto']) {
       it(`refuses ${shown(value)} as ${side}`, () => {
-        const error = refusal({
+        const error = requestError({
           html: 'x',
           paper_width: '5in',
           paper_height: '5in',

@@ -1,7 +1,7 @@
 // @proves header, header.html, header.height, footer, footer.html, footer.height
 
 import { expect } from 'chai';
-import { refusal, shown } from '../../../support/refusal.ts';
+import { requestError, shown } from '../../../support/request-error.ts';
 
 /** What header or footer is, the member that the message names, and what it says besides. */
 type Row = [value: unknown, member: string, says: string];
@@ -82,7 +82,7 @@ describe('bad headers and footers', () => {
   for (const field of ['header', 'footer']) {
     for (const [value, member, says] of [...SHAPES, ...HTML]) {
       it(`refuses the ${field} ${shown(value)}`, () => {
-        const error = refusal({ html: 'x', [field]: value });
+        const error = requestError({ html: 'x', [field]: value });
         expect(error.code).to.equal('validation_error');
         expect(error.message)
           .to.match(new RegExp(`^\`${field}${member}\` must `))
@@ -96,7 +96,7 @@ describe('bad headers and footers', () => {
       ['Height', 'height'],
     ] as const) {
       it(`refuses ${field}.${typed} and suggests ${field}.${meant}`, () => {
-        expect(refusal({ html: 'x', [field]: { [typed]: '1' } }).message).to.equal(
+        expect(requestError({ html: 'x', [field]: { [typed]: '1' } }).message).to.equal(
           `\`${field}.${typed}\` is not a field; did you mean \`${field}.${meant}\`?`,
         );
       });
@@ -129,7 +129,7 @@ describe('the room that headers and footers keep', () => {
 
   for (const [body, message] of ROOMS) {
     it(`is too large in ${shown(body)}`, () => {
-      const error = refusal({ html: 'x', ...body });
+      const error = requestError({ html: 'x', ...body });
       expect(error.code).to.equal('validation_error');
       expect(error.message).to.contain(message);
     });

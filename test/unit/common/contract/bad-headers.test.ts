@@ -1,7 +1,7 @@
 // @proves extra_http_headers, auth, auth.username, auth.password
 
 import { expect } from 'chai';
-import { refusal, shown } from '../../../support/refusal.ts';
+import { requestError, shown } from '../../../support/request-error.ts';
 
 const REFUSED: [name: string, says: string][] = [
   ['Cookie', 'is not accepted; use `cookies`'],
@@ -78,7 +78,7 @@ const VALUES: [value: unknown, says: string][] = [
 describe('bad headers of a request', () => {
   for (const [name, says] of REFUSED) {
     it(`refuses the header ${shown(name)} by name`, () => {
-      const error = refusal({
+      const error = requestError({
         url: 'https://example.com/',
         extra_http_headers: { 'X-Good': '1', [name]: 'x' },
       });
@@ -92,14 +92,14 @@ describe('bad headers of a request', () => {
   }
 
   it('shows a name with control characters and backticks so that it cannot be taken for anything else', () => {
-    expect(refusal({ html: 'x', extra_http_headers: { 'a`\r\nb': 'x' } }).message).to.match(
+    expect(requestError({ html: 'x', extra_http_headers: { 'a`\r\nb': 'x' } }).message).to.match(
       /^`extra_http_headers\.a'\\r\\nb` must be a header's name/,
     );
   });
 
   for (const [value, says] of VALUES) {
     it(`refuses the value ${shown(value)} by the header's name`, () => {
-      const error = refusal({ html: 'x', extra_http_headers: { 'X-A': value } });
+      const error = requestError({ html: 'x', extra_http_headers: { 'X-A': value } });
       expect(error.code).to.equal('validation_error');
       expect(error.message)
         .to.match(/^`extra_http_headers\.X-A` must /)
@@ -114,25 +114,25 @@ describe('bad headers of a request', () => {
     [1, 'not a number'],
   ] as const) {
     it(`refuses ${shown(headers)} as the headers`, () => {
-      expect(refusal({ html: 'x', extra_http_headers: headers }).message).to.equal(
+      expect(requestError({ html: 'x', extra_http_headers: headers }).message).to.equal(
         `\`extra_http_headers\` must be an object of header names and values, ${says}.`,
       );
     });
   }
 
   it('refuses a name that is there twice in different case', () => {
-    expect(refusal({ html: 'x', extra_http_headers: { 'X-A': '1', 'x-a': '2' } }).message).to.equal(
-      '`extra_http_headers.x-a` must be given once; it is there as "X-A" too.',
-    );
+    expect(
+      requestError({ html: 'x', extra_http_headers: { 'X-A': '1', 'x-a': '2' } }).message,
+    ).to.equal('`extra_http_headers.x-a` must be given once; it is there as "X-A" too.');
   });
 
   it('refuses more than 64, and looks at none of them', () => {
     const many = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`x ${index}`, 5]));
-    expect(refusal({ html: 'x', extra_http_headers: many(65) }).message).to.equal(
+    expect(requestError({ html: 'x', extra_http_headers: many(65) }).message).to.equal(
       '`extra_http_headers` must have at most 64 headers, not 65.',
     );
-    expect(refusal({ html: 'x', extra_http_headers: many(500_000) }).message).to.contain(
+    expect(requestError({ html: 'x', extra_http_headers: many(500_000) }).message).to.contain(
       'not 500000',
     );
   });
@@ -141,21 +141,21 @@ describe('bad headers of a request', () => {
     const headers = Object.fromEntries(
       Array.from({ length: 40 }, (_, index) => [`X-${index}`, 'v'.repeat(8_000)]),
     );
-    expect(refusal({ html: 'x', extra_http_headers: headers }).message).to.match(
+    expect(requestError({ html: 'x', extra_http_headers: headers }).message).to.match(
       /^`extra_http_headers` must have at most 65536 characters in all/,
     );
   });
 
   it('refuses the name __proto__, which would get lost', () => {
     expect(
-      refusal(JSON.parse('{"html":"x","extra_http_headers":{"__proto__":"1"}}')).message,
+      requestError(JSON.parse('{"html":"x","extra_http_headers":{"__proto__":"1"}}')).message,
     ).to.equal('`extra_http_headers` must not have a header with the name `__proto__`.');
   });
 
   it('never repeats a value', () => {
     for (const value of ['hunter2\n', 'hunter2あ', 'hunter2'.repeat(2_000)]) {
       expect(
-        refusal({ html: 'x', extra_http_headers: { Authorization: value } }).message,
+        requestError({ html: 'x', extra_http_headers: { Authorization: value } }).message,
       ).not.to.contain('hunter2');
     }
   });
@@ -207,7 +207,7 @@ describe('bad authentication', () => {
 
   for (const [auth, member, says] of PAIRS) {
     it(`refuses ${shown(auth)}`, () => {
-      const error = refusal({ url: 'https://example.com/', auth });
+      const error = requestError({ url: 'https://example.com/', auth });
       expect(error.code).to.equal('validation_error');
       expect(error.message)
         .to.match(new RegExp(`\`auth${member}\` (must|is) `))
@@ -221,7 +221,7 @@ describe('bad authentication', () => {
       { username: 'x', password: 'hunter2\n' },
       { username: 'x', password: 'hunter2'.repeat(1_000) },
     ]) {
-      expect(refusal({ url: 'https://example.com/', auth }).message).not.to.contain('hunter2');
+      expect(requestError({ url: 'https://example.com/', auth }).message).not.to.contain('hunter2');
     }
   });
 });
@@ -230,12 +230,14 @@ describe('authentication together with other fields', () => {
   const auth = { username: 'a', password: 'b' };
 
   it('is refused with html', () => {
-    expect(refusal({ html: 'x', auth }).message).to.match(/^`auth` cannot be combined with `html`/);
+    expect(requestError({ html: 'x', auth }).message).to.match(
+      /^`auth` cannot be combined with `html`/,
+    );
   });
 
   for (const name of ['Authorization', 'authorization', 'AUTHORIZATION']) {
     it(`is refused with the header ${name}`, () => {
-      const { message } = refusal({
+      const { message } = requestError({
         url: 'https://example.com/',
         auth,
         extra_http_headers: { [name]: 'Bearer x' },
@@ -246,7 +248,7 @@ describe('authentication together with other fields', () => {
     });
 
     it(`is refused as the header ${name} with html`, () => {
-      const { message } = refusal({ html: 'x', extra_http_headers: { [name]: 'Bearer x' } });
+      const { message } = requestError({ html: 'x', extra_http_headers: { [name]: 'Bearer x' } });
       expect(message).to.match(
         new RegExp(`^\`extra_http_headers\\.${name}\` cannot be combined with \`html\``),
       );

@@ -2,7 +2,7 @@
 // @proves validation_error
 
 import { expect } from 'chai';
-import { refusal, shown } from '../../../support/refusal.ts';
+import { requestError, shown } from '../../../support/request-error.ts';
 
 const COMBINATIONS: [body: object, names: string[]][] = [
   [{}, ['html', 'url']],
@@ -63,7 +63,7 @@ const UNKNOWN: [body: object, field: string, nearest?: string][] = [
 describe('render requests as a whole', () => {
   for (const [body, names] of COMBINATIONS) {
     it(`refuses the combination ${shown(body)}`, () => {
-      const error = refusal(body);
+      const error = requestError(body);
       expect(error.code).to.equal('validation_error');
       for (const name of names) expect(error.message).to.contain(`\`${name}\``);
     });
@@ -71,7 +71,7 @@ describe('render requests as a whole', () => {
 
   for (const [body, field, nearest] of UNKNOWN) {
     it(`refuses ${shown(body)} by the field's name${nearest ? ` and suggests ${nearest}` : ''}`, () => {
-      const error = refusal(
+      const error = requestError(
         Object.defineProperties({ html: 'x' }, Object.getOwnPropertyDescriptors(body)),
       );
       expect(error.code).to.equal('validation_error');
@@ -83,7 +83,7 @@ describe('render requests as a whole', () => {
 
   for (const body of [null, undefined, [], [{ html: 'x' }], 'x', 1, true]) {
     it(`refuses the body ${shown(body)}`, () => {
-      const error = refusal(body);
+      const error = requestError(body);
       expect(error.code).to.equal('validation_error');
       expect(error.message).to.match(
         /^The body must be a JSON object with `html` or `url`, not (null|an array|a string|a number|a boolean|a?n? ?undefined)\.$/,
@@ -94,17 +94,19 @@ describe('render requests as a whole', () => {
 
 describe('the messages of refused requests', () => {
   it('hint at pixels when a bare margin is far too wide', () => {
-    expect(refusal({ html: 'x', margin: { left: '20' } }).message).to.contain(
+    expect(requestError({ html: 'x', margin: { left: '20' } }).message).to.contain(
       '`20` is 20 inches; did you mean `20px`?',
     );
-    expect(refusal({ html: 'x', margin: { left: '20in' } }).message).not.to.contain('did you mean');
-    expect(refusal({ html: 'x', margin: { left: '4', right: '4' } }).message).not.to.contain(
+    expect(requestError({ html: 'x', margin: { left: '20in' } }).message).not.to.contain(
+      'did you mean',
+    );
+    expect(requestError({ html: 'x', margin: { left: '4', right: '4' } }).message).not.to.contain(
       'did you mean',
     );
   });
 
   it('name the margins that nobody gave when a small sheet has no room for them', () => {
-    expect(refusal({ html: 'x', format: '1x5' }).message).to.equal(
+    expect(requestError({ html: 'x', format: '1x5' }).message).to.equal(
       '`margin.left` and `margin.right` (0.4in unless you say otherwise) leave less than 0.5 inches of a page that is 1 inches wide.',
     );
   });
@@ -120,7 +122,7 @@ describe('the messages of refused requests', () => {
       wait_delay: 'x',
       margin: { top: 1 },
     };
-    const { message } = refusal(body);
+    const { message } = requestError(body);
     expect(message.match(/`(\w+)` must/g)).to.deep.equal([
       '`html` must',
       '`format` must',
@@ -133,16 +135,16 @@ describe('the messages of refused requests', () => {
   it('stay short whatever the request holds', () => {
     const long = 'y'.repeat(1_000_000);
     expect(
-      refusal({ html: 'x', format: long, wait_delay: long, [long]: 1 }).message.length,
+      requestError({ html: 'x', format: long, wait_delay: long, [long]: 1 }).message.length,
     ).to.be.below(1_000);
     const many = Object.fromEntries(
       Array.from({ length: 10_000 }, (_, index) => [`unknown_${index}`, 1]),
     );
-    expect(refusal({ html: 'x', ...many }).message.match(/is not a field/g)).to.have.length(5);
+    expect(requestError({ html: 'x', ...many }).message.match(/is not a field/g)).to.have.length(5);
   });
 
   it('show control characters and broken text as escapes', () => {
-    const { message } = refusal({ html: 'x', format: 'A4\r\n\ud800', 'a`b\n': 1 });
+    const { message } = requestError({ html: 'x', format: 'A4\r\n\ud800', 'a`b\n': 1 });
     expect(message).to.contain('not "A4\\r\\n\ufffd"').and.to.contain("`a'b\\n` is not a field");
   });
 
@@ -153,24 +155,24 @@ describe('the messages of refused requests', () => {
       'http://10.0.0.1/?token=hunter2',
       'http://example.com:22/?hunter2',
     ]) {
-      expect(refusal({ url }).message).not.to.contain('hunter2');
+      expect(requestError({ url }).message).not.to.contain('hunter2');
     }
   });
 
   it('prefer the wrong field to the blocked address', () => {
-    expect(refusal({ url: 'http://10.0.0.1/', scale: 5 }).code).to.equal('validation_error');
+    expect(requestError({ url: 'http://10.0.0.1/', scale: 5 }).code).to.equal('validation_error');
   });
 
   it('name the ports that an intranet account may use too', () => {
     const rules = { ports: [443], intranet: true, allowPorts: [9_000] };
-    expect(refusal({ url: 'http://10.0.0.1/' }, rules as never).message).to.equal(
+    expect(requestError({ url: 'http://10.0.0.1/' }, rules as never).message).to.equal(
       '`url` must use one of the ports 443, 9000, not 80.',
     );
   });
 
   it('do not offer the intranet ports to others', () => {
     const rules = { ports: [443], intranet: false, allowPorts: [9_000] };
-    expect(refusal({ url: 'http://example.com:9000/' }, rules as never).message).to.equal(
+    expect(requestError({ url: 'http://example.com:9000/' }, rules as never).message).to.equal(
       '`url` must use one of the ports 443, not 9000.',
     );
   });

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
-import { PUBLIC, refusal, shown } from '../../../support/refusal.ts';
+import { PUBLIC, requestError, shown } from '../../../support/request-error.ts';
 
 const URLS: [url: string, says: string][] = [
   ['', 'not empty'],
@@ -141,7 +141,7 @@ const PRIVATE_URLS = [
 describe('addresses in a render request', () => {
   for (const [url, says] of URLS) {
     it(`refuses the address ${shown(url)}`, () => {
-      const error = refusal({ url });
+      const error = requestError({ url });
       expect(error.code).to.equal('validation_error');
       expect(error.message)
         .to.match(/^`url` must /)
@@ -164,7 +164,7 @@ describe('addresses in a render request', () => {
 
   for (const url of PRIVATE_URLS) {
     it(`blocks the private address ${url}`, () => {
-      const error = refusal({ url });
+      const error = requestError({ url });
       expect(error).to.include({ code: 'ssrf_blocked', status: 422 });
       expect(error.message)
         .to.contain('`url`')

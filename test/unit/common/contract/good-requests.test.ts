@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
-import { PUBLIC } from '../../../support/refusal.ts';
+import { PUBLIC } from '../../../support/request-error.ts';
 
 /** Small sheets have no room for the default margins. */
 const margin = { top: '0', right: '0', bottom: '0', left: '0' };

@@ -6,7 +6,7 @@ import {
   parseRenderRequest,
   type RenderRequest,
 } from '../../../../common/contract/render-request.ts';
-import { PUBLIC } from '../../../support/refusal.ts';
+import { PUBLIC } from '../../../support/request-error.ts';
 
 const read = (text: string): RenderRequest =>
   parseRenderRequest(parseJson(Buffer.from(text)), PUBLIC);

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import type { JsonSchema } from '../../../../common/contract/openapi.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
-import { PUBLIC } from '../../../support/refusal.ts';
+import { PUBLIC } from '../../../support/request-error.ts';
 import {
   description,
   requestFields as fields,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { decideEgress } from '../../../../worker/egress/decide.ts';
 import { parseAuthority } from '../../../../worker/egress/target.ts';
-import { PUBLIC, refusal } from '../../../support/refusal.ts';
+import { PUBLIC, requestError } from '../../../support/request-error.ts';
 
 type Octets = [number, number, number, number];
 
@@ -256,7 +256,7 @@ describe('an address that is not public', () => {
     for (const [how, write] of ASCII) {
       const host = write(octets);
       it(`is refused as ${host}: ${dotted(octets)} in ${how}`, () => {
-        expect(refusal({ url: `http://${host}/` }).code).to.equal('ssrf_blocked');
+        expect(requestError({ url: `http://${host}/` }).code).to.equal('ssrf_blocked');
         expect(parseAuthority(`${host}:80`)).to.deep.equal({ host: dotted(octets), port: 80 });
         expect(guarded(host)).to.equal('address');
       });
@@ -264,7 +264,7 @@ describe('an address that is not public', () => {
     for (const [how, write] of BEYOND_ASCII) {
       const host = write(octets);
       it(`is refused as ${JSON.stringify(host)}: ${dotted(octets)} in ${how}`, () => {
-        expect(refusal({ url: `http://${host}/` }).code).to.equal('ssrf_blocked');
+        expect(requestError({ url: `http://${host}/` }).code).to.equal('ssrf_blocked');
         expect(guarded(host)).to.equal('no target');
       });
     }
@@ -273,7 +273,7 @@ describe('an address that is not public', () => {
   for (const [what, spellings] of IPV6) {
     for (const host of spellings.split(' ')) {
       it(`is refused as ${host} (${what})`, () => {
-        expect(refusal({ url: `http://${host}/` }).code).to.equal('ssrf_blocked');
+        expect(requestError({ url: `http://${host}/` }).code).to.equal('ssrf_blocked');
         expect(guarded(host)).to.equal('address');
       });
     }
@@ -281,14 +281,14 @@ describe('an address that is not public', () => {
 
   for (const host of LOOPBACK_NAMES) {
     it(`is refused by the name ${JSON.stringify(host)}`, () => {
-      expect(refusal({ url: `http://${host}/` }).code).to.equal('ssrf_blocked');
+      expect(requestError({ url: `http://${host}/` }).code).to.equal('ssrf_blocked');
       expect(guarded(host)).to.be.oneOf(['address', 'no target']);
     });
   }
 
   for (const host of NO_HOST) {
     it(`is not hidden in ${JSON.stringify(host.slice(0, 40))}, which is no host`, () => {
-      expect(refusal({ url: `http://${host}/` }).code).to.equal('validation_error');
+      expect(requestError({ url: `http://${host}/` }).code).to.equal('validation_error');
       expect(guarded(host)).to.be.oneOf(['address', 'no target']);
     });
   }
@@ -306,7 +306,7 @@ describe('an address that is not public', () => {
         ':443',
         ':8080/x',
       ])
-        expect(refusal({ url: `${scheme}://127.0.0.1${rest}` }).code, rest).to.equal(
+        expect(requestError({ url: `${scheme}://127.0.0.1${rest}` }).code, rest).to.equal(
           'ssrf_blocked',
         );
     });

@@ -5,9 +5,9 @@ import { expect } from 'chai';
 import { WatermarkPool } from '../../../../../api/pdf/watermark/watermark-pool.ts';
 import { ApiError } from '../../../../../common/contract/errors.ts';
 import { eventually } from '../../../../support/eventually.ts';
-import { ODD } from '../../../../support/odd-watermark.ts';
+import { FAULTS } from '../../../../support/faulty-watermark.ts';
 
-const filename = fileURLToPath(new URL('../../../../support/odd-watermark.ts', import.meta.url));
+const filename = fileURLToPath(new URL('../../../../support/faulty-watermark.ts', import.meta.url));
 const never = new AbortController().signal;
 const pdf = (does: number) => new Uint8Array([does, 42]);
 
@@ -41,27 +41,27 @@ describe('the threads that add watermarks', () => {
     open();
     await pool.start();
     expect(threads).to.equal(0);
-    await pool.add(pdf(ODD.echo), 'account', never);
+    await pool.add(pdf(FAULTS.echo), 'account', never);
     expect(threads).to.equal(1);
   });
 
   it('give back what they made, and take the memory of what they got', async () => {
-    const given = pdf(ODD.echo);
-    expect([...(await open().add(given, 'account', never))]).to.deep.equal([ODD.echo, 42]);
+    const given = pdf(FAULTS.echo);
+    expect([...(await open().add(given, 'account', never))]).to.deep.equal([FAULTS.echo, 42]);
     expect(given.length).to.equal(0);
   });
 
   for (const [what, does] of [
-    ['throws', ODD.throws],
-    ['ends its thread', ODD.exits],
-    ['uses up its thread’s memory', ODD.swells],
+    ['throws', FAULTS.throws],
+    ['ends its thread', FAULTS.exits],
+    ['uses up its thread’s memory', FAULTS.swells],
   ] as const)
     it(`fail only the PDF that ${what}, and go on with those that wait`, async () => {
       open({ heapMiB: 64 });
       const broken = failure(pool.add(pdf(does), 'account', never));
       const waiting = [
-        pool.add(pdf(ODD.echo), 'account', never),
-        pool.add(pdf(ODD.echo), 'account', never),
+        pool.add(pdf(FAULTS.echo), 'account', never),
+        pool.add(pdf(FAULTS.echo), 'account', never),
       ];
       const error = await broken;
       expect(error)
@@ -69,34 +69,34 @@ describe('the threads that add watermarks', () => {
         .and.to.include({ code: 'render_failed', reason: 'internal' });
       expect(error.cause).to.be.instanceOf(Error);
       for (const each of await Promise.all(waiting))
-        expect([...each]).to.deep.equal([ODD.echo, 42]);
+        expect([...each]).to.deep.equal([FAULTS.echo, 42]);
     });
 
   it('are ended when the caller hangs up, who reads why', async () => {
     open();
     const gone = new AbortController();
-    const hanging = failure(pool.add(pdf(ODD.hangs), 'account', gone.signal));
-    const next = pool.add(pdf(ODD.echo), 'account', never);
+    const hanging = failure(pool.add(pdf(FAULTS.hangs), 'account', gone.signal));
+    const next = pool.add(pdf(FAULTS.echo), 'account', never);
     setImmediate(() => gone.abort(new Error('nobody waits')));
     expect((await hanging).message).to.equal('nobody waits');
-    expect([...(await next)]).to.deep.equal([ODD.echo, 42]);
+    expect([...(await next)]).to.deep.equal([FAULTS.echo, 42]);
   });
 
   it('let go of a PDF that waits when its caller hangs up', async () => {
     open({ maxWaiting: 2 });
     const [first, second] = [new AbortController(), new AbortController()];
-    const hanging = failure(pool.add(pdf(ODD.hangs), 'account', first.signal));
-    const waiting = failure(pool.add(pdf(ODD.echo), 'account', second.signal));
+    const hanging = failure(pool.add(pdf(FAULTS.hangs), 'account', first.signal));
+    const waiting = failure(pool.add(pdf(FAULTS.echo), 'account', second.signal));
     second.abort(new Error('nobody waits'));
     expect((await waiting).message).to.equal('nobody waits');
-    const next = pool.add(pdf(ODD.echo), 'account', never);
+    const next = pool.add(pdf(FAULTS.echo), 'account', never);
     first.abort(new Error('nor here'));
     await hanging;
-    expect([...(await next)]).to.deep.equal([ODD.echo, 42]);
+    expect([...(await next)]).to.deep.equal([FAULTS.echo, 42]);
   });
 
   it('do nothing for a caller who has gone', async () => {
-    const given = pdf(ODD.echo);
+    const given = pdf(FAULTS.echo);
     expect(
       (await failure(open().add(given, 'account', AbortSignal.abort(new Error('gone'))))).message,
     ).to.equal('gone');
@@ -105,45 +105,51 @@ describe('the threads that add watermarks', () => {
 
   it('give up what takes too long', async () => {
     open({ drawMs: 1_000 });
-    expect(await failure(pool.add(pdf(ODD.hangs), 'account', never))).to.include({
+    expect(await failure(pool.add(pdf(FAULTS.hangs), 'account', never))).to.include({
       reason: 'internal',
     });
-    expect([...(await createdAgain())]).to.deep.equal([ODD.echo, 42]);
+    expect([...(await createdAgain())]).to.deep.equal([FAULTS.echo, 42]);
   });
-  const createdAgain = () => eventually(() => pool.add(pdf(ODD.echo), 'account', never));
+  const createdAgain = () => eventually(() => pool.add(pdf(FAULTS.echo), 'account', never));
 
   it('refuse as overloaded when too many wait', async () => {
     open({ maxWaiting: 2 });
     const gone = new AbortController();
     const held = ['a', 'b', 'c'].map(account =>
-      failure(pool.add(pdf(ODD.hangs), account, gone.signal)),
+      failure(pool.add(pdf(FAULTS.hangs), account, gone.signal)),
     );
-    const error = await failure(pool.add(pdf(ODD.echo), 'account', never));
+    const error = await failure(pool.add(pdf(FAULTS.echo), 'account', never));
     expect(error).to.include({ code: 'render_failed', reason: 'overloaded' });
     expect(error.headers).to.deep.equal({ 'Retry-After': '2' });
     gone.abort(new Error('gone'));
     await Promise.all(held);
-    expect([...(await pool.add(pdf(ODD.echo), 'account', never))]).to.deep.equal([ODD.echo, 42]);
+    expect([...(await pool.add(pdf(FAULTS.echo), 'account', never))]).to.deep.equal([
+      FAULTS.echo,
+      42,
+    ]);
   });
 
   it('refuse an account that has its share of the line, and take another', async () => {
     open({ maxWaiting: 3 });
     const gone = new AbortController();
-    const held = [1, 2, 3].map(() => failure(pool.add(pdf(ODD.hangs), 'greedy', gone.signal)));
-    const error = await failure(pool.add(pdf(ODD.echo), 'greedy', never));
+    const held = [1, 2, 3].map(() => failure(pool.add(pdf(FAULTS.hangs), 'greedy', gone.signal)));
+    const error = await failure(pool.add(pdf(FAULTS.echo), 'greedy', never));
     expect(error).to.include({ code: 'concurrency_limit', status: 429 });
-    const other = pool.add(pdf(ODD.echo), 'modest', never);
+    const other = pool.add(pdf(FAULTS.echo), 'modest', never);
     gone.abort(new Error('gone'));
     await Promise.all(held);
-    expect([...(await other)]).to.deep.equal([ODD.echo, 42]);
+    expect([...(await other)]).to.deep.equal([FAULTS.echo, 42]);
   });
 
   it('serve another account while one has PDFs that take long', async () => {
     open({ threads: 2 });
     const gone = new AbortController();
-    const held = [1, 2, 3].map(() => failure(pool.add(pdf(ODD.hangs), 'greedy', gone.signal)));
+    const held = [1, 2, 3].map(() => failure(pool.add(pdf(FAULTS.hangs), 'greedy', gone.signal)));
     for (let count = 0; count < 3; count++)
-      expect([...(await pool.add(pdf(ODD.echo), 'modest', never))]).to.deep.equal([ODD.echo, 42]);
+      expect([...(await pool.add(pdf(FAULTS.echo), 'modest', never))]).to.deep.equal([
+        FAULTS.echo,
+        42,
+      ]);
     gone.abort(new Error('gone'));
     await Promise.all(held);
   });
@@ -152,15 +158,15 @@ describe('the threads that add watermarks', () => {
     open();
     const order: string[] = [];
     const stamp = (accountId: string) =>
-      pool.add(pdf(ODD.echo), accountId, never).then(() => order.push(accountId));
+      pool.add(pdf(FAULTS.echo), accountId, never).then(() => order.push(accountId));
     await Promise.all(['a', 'a', 'a', 'b', 'c'].map(stamp));
     expect(order).to.deep.equal(['a', 'a', 'b', 'c', 'a']);
   });
 
   it('refuse as overloaded what has waited too long for others, and do not call it a fault', async () => {
     open({ drawMs: 300 });
-    const hanging = failure(pool.add(pdf(ODD.hangs), 'one', never));
-    const waiting = [1, 2].map(() => failure(pool.add(pdf(ODD.hangs), 'other', never)));
+    const hanging = failure(pool.add(pdf(FAULTS.hangs), 'one', never));
+    const waiting = [1, 2].map(() => failure(pool.add(pdf(FAULTS.hangs), 'other', never)));
     expect(await hanging).to.include({ reason: 'internal' });
     expect((await Promise.all(waiting)).map(({ reason }) => reason)).to.include('overloaded');
   });
@@ -170,7 +176,7 @@ describe('the threads that add watermarks', () => {
     const order: number[] = [];
     await Promise.all(
       [1, 2, 3, 4].map(async n =>
-        order.push(await pool.add(pdf(ODD.echo), 'account', never).then(() => n)),
+        order.push(await pool.add(pdf(FAULTS.echo), 'account', never).then(() => n)),
       ),
     );
     expect(order).to.deep.equal([1, 2, 3, 4]);
@@ -178,8 +184,8 @@ describe('the threads that add watermarks', () => {
 
   it('are gone when the process stops, with what they were at', async () => {
     open();
-    const hanging = failure(pool.add(pdf(ODD.hangs), 'account', never));
-    const waiting = failure(pool.add(pdf(ODD.echo), 'account', never));
+    const hanging = failure(pool.add(pdf(FAULTS.hangs), 'account', never));
+    const waiting = failure(pool.add(pdf(FAULTS.echo), 'account', never));
     await pool.stop();
     expect(await hanging).to.include({ reason: 'internal' });
     expect(await waiting).to.include({ reason: 'internal' });

@@ -6,7 +6,7 @@ import { parseRenderRequest } from '../../common/contract/render-request.ts';
 export const PUBLIC = { ports: [80, 443, 8080, 8443], intranet: false, allowPorts: [] };
 
 /** The error for a body; fails the test when the body is accepted. */
-export function refusal(body: unknown, rules = PUBLIC): ApiError {
+export function requestError(body: unknown, rules = PUBLIC): ApiError {
   try {
     parseRenderRequest(body, rules);
   } catch (error) {

@@ -1,10 +1,10 @@
 // A person with a password, who opens in a browser what an app sends them to, signs in where they
 // must, and answers the page of consent.
 import type { TestBrowser } from '../browser.ts';
-import { asked, personWithPassword, press, signIn } from '../pages/page-steps.ts';
+import { consentShown, personWithPassword, press, signIn } from '../pages/page-steps.ts';
 import type { ConsoleFixture, Person } from './console-fixture.ts';
 
-export interface ConsentingPerson {
+export interface ConsentingUser {
   person: Person;
   /**
    * Resolves when the app's own page has been opened. The browser stays signed in from one answer
@@ -12,13 +12,13 @@ export interface ConsentingPerson {
    */
   answer(url: string, button?: 'Allow' | 'Cancel'): Promise<void>;
   /** Another browser, which knows nobody. */
-  forget(): Promise<void>;
+  useNewBrowser(): Promise<void>;
 }
 
-export async function consentingPerson(
+export async function consentingUser(
   fixture: ConsoleFixture,
   browser: TestBrowser,
-): Promise<ConsentingPerson> {
+): Promise<ConsentingUser> {
   const person = await personWithPassword(fixture, { role: 'developer' });
   let { page } = await browser.page();
   return {
@@ -26,11 +26,11 @@ export async function consentingPerson(
     answer: async (url, button = 'Allow') => {
       await page.goto(url);
       if (new URL(page.url()).pathname === '/app/sign-in') await signIn(page, person);
-      await asked(page);
+      await consentShown(page);
       await press(page, button);
       await page.waitForURL(({ origin }) => origin !== new URL(url).origin);
     },
-    forget: async () => {
+    useNewBrowser: async () => {
       await page.context().close();
       ({ page } = await browser.page());
     },

@@ -4,7 +4,7 @@ import { accountHolder, type ByteBudget } from '../../api/http/byte-budget.ts';
 const HOLDERS = 4;
 
 /** Takes so many bytes; returns what gives them back. */
-export function heldByOthers(budget: ByteBudget, bytes: number): () => void {
+export function reserveForOthers(budget: ByteBudget, bytes: number): () => void {
   const reservations = Array.from({ length: HOLDERS }, (_, index) =>
     budget.open(accountHolder(`another account ${index}`)),
   );

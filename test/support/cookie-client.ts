@@ -2,32 +2,32 @@
 // nothing by itself.
 import { type Answer, httpCall } from './http-call.ts';
 
-export interface Visit extends Answer {
+export interface PageAnswer extends Answer {
   html: string;
   /** The whole `Set-Cookie` of each cookie that this answer set, by its name. */
   set: Map<string, string>;
   location: string | undefined;
 }
 
-export interface Visitor {
+export interface CookieClient {
   cookies: Map<string, string>;
-  get(path: string, headers?: Record<string, string>): Promise<Visit>;
+  get(path: string, headers?: Record<string, string>): Promise<PageAnswer>;
   /** `fields` as a form, or a body as it is. */
   post(
     path: string,
     fields: Record<string, string> | string,
     headers?: Record<string, string>,
-  ): Promise<Visit>;
+  ): Promise<PageAnswer>;
   /** A call of the management API with the visitor's cookies. */
   api(method: string, path: string, body?: unknown): Promise<Answer>;
 }
 
 export const SESSION = '__Host-pressroom-session';
-export const SECOND_STEP = '__Host-pressroom-second-factor';
+export const SECOND_FACTOR = '__Host-pressroom-second-factor';
 export const DEVICE = '__Host-pressroom-device';
 
 /** `ip`: what a proxy that is trusted says of it. */
-export function visitor(port: number, { ip }: { ip?: string } = {}): Visitor {
+export function cookieClient(port: number, { ip }: { ip?: string } = {}): CookieClient {
   const cookies = new Map<string, string>();
 
   async function visit(
@@ -35,7 +35,7 @@ export function visitor(port: number, { ip }: { ip?: string } = {}): Visitor {
     path: string,
     headers: Record<string, string>,
     body?: string,
-  ): Promise<Visit> {
+  ): Promise<PageAnswer> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const sent = {
       'sec-fetch-site': 'same-origin',

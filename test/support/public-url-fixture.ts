@@ -6,7 +6,7 @@ import { type ConsoleFixture, consoleFixture } from './console/console-fixture.t
 import { freePort } from './servers/free-port.ts';
 import { type TestProvider, testProvider } from './servers/identity-provider.ts';
 
-export interface AddressedFixture {
+export interface PublicUrlFixture {
   fixture: ConsoleFixture;
   browser: ConsoleBrowser;
   publicUrl: string;
@@ -15,7 +15,7 @@ export interface AddressedFixture {
   stop(): Promise<void>;
 }
 
-export async function addressedFixture({ company = false } = {}): Promise<AddressedFixture> {
+export async function publicUrlFixture({ company = false } = {}): Promise<PublicUrlFixture> {
   // The company has to know the way back before the installation listens.
   const port = await freePort();
   const publicUrl = `http://localhost:${port}`;

@@ -1,7 +1,7 @@
 // The least that reads as a PDF of Chrome's with one page, for what is not about what a PDF shows.
 
 /** `bytes`: how long it is to be, if longer than it must be. */
-export function leastPdf(bytes = 0): string {
+export function minimalPdf(bytes = 0): string {
   const objects = [
     '<</Type /Catalog /Pages 2 0 R>>',
     '<</Type /Pages /Count 1 /Kids [3 0 R]>>',

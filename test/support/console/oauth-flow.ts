@@ -5,7 +5,7 @@ import { type Answer, httpCall } from '../http-call.ts';
 import type { ConsoleFixture, Person } from './console-fixture.ts';
 
 /** What it needs of an installation: its port, and what it is called. */
-export interface WalkedFixture {
+export interface ApiFixture {
   api: { port(): number };
 }
 
@@ -26,7 +26,7 @@ export interface Client {
   redirectUri: string;
 }
 
-export interface Walked extends Tokens {
+export interface AuthorizedApp extends Tokens {
   client: Client;
 }
 
@@ -36,7 +36,7 @@ export const jsonOf = <T = Record<string, string>>({ body }: Pick<Answer, 'body'
   JSON.parse(body.toString()) as T;
 export const tokensOf = (answer: Answer) => jsonOf<Tokens>(answer);
 /** The word of RFC 6749 for what was wrong. */
-export const errorOf = (answer: Answer) => jsonOf<{ error: string }>(answer).error;
+export const oauthErrorOf = (answer: Answer) => jsonOf<{ error: string }>(answer).error;
 
 /**
  * In whose name the token lets an app act now, as the tool finds out; undefined when it does not.
@@ -48,7 +48,7 @@ export const accessOf = (
 ) => api.accessTokens!.verify(token, resource);
 
 export const registerClient = (
-  fixture: WalkedFixture,
+  fixture: ApiFixture,
   metadata: unknown,
   headers: Record<string, string> = {},
 ): Promise<Answer> =>
@@ -62,7 +62,7 @@ export const registerClient = (
 
 /** Registers an app as most desktop programs do; `metadata` wins. */
 export async function newClient(
-  fixture: WalkedFixture,
+  fixture: ApiFixture,
   metadata: Record<string, unknown> = {},
 ): Promise<Client> {
   const answer = await registerClient(fixture, {
@@ -100,7 +100,7 @@ export interface Browser {
   post(path: string, fields: Record<string, string>): Promise<Answer>;
 }
 
-export function browser(fixture: WalkedFixture, cookie = ''): Browser {
+export function browser(fixture: ApiFixture, cookie = ''): Browser {
   const jar = new Map<string, { value: string; path: string }>();
   const self: Browser = {
     cookie,
@@ -173,7 +173,7 @@ export const fieldOf = (page: string, name: string): string | undefined =>
   /<option value="([^"]*)"/.exec(page)?.[1];
 
 /** As far as the page of consent; where it is. */
-export async function askedAt(
+export async function openConsent(
   visitor: Browser,
   client: Client,
   challenge: string,
@@ -188,7 +188,7 @@ export async function askedAt(
  * Answers the page of consent as a person does, and follows it to the app's own address, which is
  * not called.
  */
-export async function answered(
+export async function answerConsent(
   visitor: Browser,
   page: string,
   fields: { account?: string | undefined; answer?: string } = {},
@@ -203,7 +203,7 @@ export async function answered(
 }
 
 export const tokenCall = (
-  fixture: WalkedFixture,
+  fixture: ApiFixture,
   fields: Record<string, string>,
   headers: Record<string, string> = {},
 ): Promise<Answer> =>
@@ -216,7 +216,7 @@ export const tokenCall = (
   );
 
 export const redeem = (
-  fixture: WalkedFixture,
+  fixture: ApiFixture,
   client: Client,
   code: string,
   verifier: string,
@@ -233,7 +233,7 @@ export const redeem = (
   });
 
 export const refresh = (
-  fixture: WalkedFixture,
+  fixture: ApiFixture,
   client: Client,
   token: string,
   more: Record<string, string> = {},
@@ -245,7 +245,7 @@ export const refresh = (
     ...more,
   });
 
-export const revoke = (fixture: WalkedFixture, client: Client, token: string) =>
+export const revoke = (fixture: ApiFixture, client: Client, token: string) =>
   httpCall(
     fixture.api.port(),
     'POST',
@@ -259,7 +259,7 @@ export const revoke = (fixture: WalkedFixture, client: Client, token: string) =>
  * otherwise than most.
  */
 export async function codeOf(
-  fixture: WalkedFixture,
+  fixture: ApiFixture,
   person: Pick<Person, 'cookie'>,
   {
     account,
@@ -270,7 +270,9 @@ export async function codeOf(
   const app = client ?? (await newClient(fixture));
   const { verifier, challenge } = pkce();
   const visitor = browser(fixture, person.cookie);
-  const back = await answered(visitor, await askedAt(visitor, app, challenge, asking), { account });
+  const back = await answerConsent(visitor, await openConsent(visitor, app, challenge, asking), {
+    account,
+  });
   const code = back.searchParams.get('code');
   if (!code) throw new Error(`no code: ${back.href}`);
   return { client: app, code, verifier, back };
@@ -280,11 +282,11 @@ export async function codeOf(
  * The tokens of an app that the person allowed: by default a new one, in the first of their
  * accounts.
  */
-export async function walk(
-  fixture: WalkedFixture,
+export async function authorizeApp(
+  fixture: ApiFixture,
   person: Pick<Person, 'cookie'>,
   options: { account?: string; client?: Client } = {},
-): Promise<Walked> {
+): Promise<AuthorizedApp> {
   const { client, code, verifier } = await codeOf(fixture, person, options);
   const answer = await redeem(fixture, client, code, verifier);
   if (answer.status !== 200) throw new Error(`token: ${answer.status} ${answer.body}`);
