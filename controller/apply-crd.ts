@@ -1,13 +1,10 @@
-// Brings the BrowserPool CRD of a cluster up to date: Helm 3 installs what is in a chart's `crds`
-// once and never changes it. Run by a hook of the chart, before an installation and an upgrade.
+// Updates the BrowserPool CRD of a cluster, because Helm creates CRDs but does not update them. A
+// hook Job of the chart runs it before an install and an upgrade.
 import { browserPoolCrd } from '../crds/crd.ts';
 import type { ObjectMeta } from './kubernetes/resources.ts';
 import { runOnce } from './kubernetes/run-once.ts';
 
-/**
- * Helm's own: Helm 4 applies the CRD at each installation and refuses fields that another manager
- * owns.
- */
+/** The field manager of Helm 4, which would report a conflict with any other owner of the CRD. */
 const FIELD_MANAGER = 'helm';
 
 await runOnce(async ({ transport }) => {
@@ -24,16 +21,16 @@ await runOnce(async ({ transport }) => {
     query,
     body: browserPoolCrd,
   });
-  // Helm 3 and earlier releases wrote it under other entries, which would own unchanged fields for
-  // ever.
+  // Helm 3 and earlier releases wrote the CRD under other entries. They would own unchanged fields
+  // forever.
   const { managedFields: all = [], resourceVersion } = applied.metadata;
   const managedFields = all.filter(
     ({ manager, operation, subresource }) =>
       subresource !== undefined || (manager === FIELD_MANAGER && operation === 'Apply'),
   );
-  // With the version read: an entry of another writer in between must not get lost. The Job tries
-  // again then.
+  // With the resourceVersion: if another client has changed the CRD since, the patch fails and the
+  // Job retries.
   const body = { metadata: { managedFields, resourceVersion } };
   if (managedFields.length < all.length) await transport.call({ ...call, verb: 'patch', body });
-  return `The CRD ${name} is up to date.`;
+  return `CRD ${name} is up to date.`;
 });

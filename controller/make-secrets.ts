@@ -1,5 +1,5 @@
-// Makes a Secret of random values unless it is there already. Run by a hook of the chart, so that
-// tools which render without a cluster never change it.
+// Creates a Secret with random values unless it exists. A hook Job of the chart runs it, because a
+// template would generate new values whenever a tool renders the chart without cluster access.
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { ConfigError } from '../common/config.ts';
@@ -11,12 +11,12 @@ interface Secret extends KubernetesObject {
   data?: Record<string, string>;
 }
 
-/** 43 letters and digits without padding: also fit for a URI and for a MongoDB key file. */
+/** 43 letters and digits: valid in a URI and in a MongoDB keyfile. */
 const random = () => randomBytes(32).toString('base64url').replaceAll(/[-_]/g, 'x');
 const randomFor = (keys: string[]) => Object.fromEntries(keys.map(key => [key, random()]));
 
-/** Somebody else writes to the Secret at the same moment: that is over at once. */
-const TRIES = 5;
+/** Attempts when another client writes to the Secret at the same time. */
+const MAX_ATTEMPTS = 5;
 
 function readArguments(ownNamespace: string) {
   const { values } = parseArgs({
@@ -33,7 +33,7 @@ function readArguments(ownNamespace: string) {
   ) as [string[], string[]];
   if (!values.secret || keys.length + added.length === 0)
     throw new ConfigError(
-      'Usage: make-secrets.ts --secret NAME --keys key,key [--added key,key] [--namespace NAMESPACE]. What is in `added` is added to a Secret that lacks it.',
+      'Usage: make-secrets.ts --secret NAME --keys key,key [--added key,key] [--namespace NAMESPACE]. Keys in `--added` are added to an existing Secret that does not have them.',
     );
   return {
     name: values.secret,
@@ -47,16 +47,16 @@ await runOnce(async ({ transport, namespace: own }) => {
   const { name, keys, added, namespace } = readArguments(own);
   const api = kubernetes(transport);
   const missing = (secret: Secret, of: string[]) => of.filter(key => !secret.data?.[key]);
-  const look = () =>
+  const find = () =>
     api.get<Secret>('secrets', namespace, name).catch(error => {
       if (hasStatus(error, 404)) return undefined;
       throw error;
     });
 
-  /** Gives what to say when it is done. Fails with 409 when another run was quicker. */
+  /** Returns the message to log. Throws 409 on a conflict with another client. */
   async function attempt(): Promise<string> {
-    const there = await look();
-    if (there === undefined) {
+    const existing = await find();
+    if (existing === undefined) {
       const all = [...keys, ...added];
       const secret = {
         apiVersion: 'v1',
@@ -66,31 +66,31 @@ await runOnce(async ({ transport, namespace: own }) => {
         stringData: randomFor(all),
       };
       await api.create('secrets', secret);
-      return `Secret ${namespace}/${name} was made, with ${all.join(', ')}.`;
+      return `Created Secret ${namespace}/${name} with the keys ${all.join(', ')}.`;
     }
-    const names = missing(there, keys);
+    const names = missing(existing, keys);
     if (names.length > 0)
       throw new Error(
-        `Secret ${namespace}/${name} is there, but has no ${names.join(', ')}. It is left as it is, since what it has may be in use: add what is missing, or remove it when nothing uses it.`,
+        `Secret ${namespace}/${name} exists but does not contain the keys ${names.join(', ')}. It was not changed, because its other keys may be in use. Add the missing keys, or delete the Secret if it is not in use.`,
       );
-    const later = missing(there, added);
+    const later = missing(existing, added);
     if (later.length === 0)
-      return `Secret ${namespace}/${name} is there already and stays as it is.`;
-    // Refused when it has changed since it was read: nothing that somebody else added is ever
-    // overwritten.
-    const { resourceVersion } = there.metadata;
+      return `Secret ${namespace}/${name} already exists and was not changed.`;
+    // With its resourceVersion: the API server rejects the patch if the Secret has changed since,
+    // so that values of another client are never overwritten.
+    const { resourceVersion } = existing.metadata;
     await api.patch('secrets', namespace, name, {
       metadata: { resourceVersion },
       stringData: randomFor(later),
     });
-    return `Secret ${namespace}/${name} was there already and got ${later.join(', ')} besides.`;
+    return `Added the keys ${later.join(', ')} to the existing Secret ${namespace}/${name}.`;
   }
 
-  for (let tries = 1; ; tries++) {
+  for (let attempts = 1; ; attempts++) {
     try {
       return await attempt();
     } catch (error) {
-      if (tries === TRIES || !hasStatus(error, 409)) throw error;
+      if (attempts === MAX_ATTEMPTS || !hasStatus(error, 409)) throw error;
     }
   }
 });

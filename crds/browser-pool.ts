@@ -1,5 +1,5 @@
-// The BrowserPool resource: what an operator writes (spec) and reads (status), as zod. The CRD, its
-// documentation and the controller's types all come from here.
+// The BrowserPool resource as zod schemas: spec and status. The CRD, its documentation and the
+// controller's types are generated from them.
 import { z } from 'zod';
 import { arrayOf, embedded, listOf, named, textMap, withRules } from './schema.ts';
 
@@ -8,7 +8,7 @@ export const VERSION = 'v1alpha1';
 export const KIND = 'BrowserPool';
 export const PLURAL = 'browserpools';
 
-/** What the API and the autoscaler count on comes from other fields of the pool. */
+/** Variables that the controller sets from other fields of the pool. */
 export const CONTROLLER_VARIABLES: readonly string[] = [
   'PRESSROOM_POOL',
   'PRESSROOM_SLOTS',
@@ -25,49 +25,51 @@ const count = (min: number, max: number, fallback: number) =>
 const scaleUp = z
   .object({
     maxPodsPerMinute: count(1, 1000, 40).describe(
-      'Pods that may be added within a minute. The larger of this and maxPercentPerMinute counts.',
+      'Maximum number of pods added per minute. The larger of maxPodsPerMinute and maxPercentPerMinute applies.',
     ),
     maxPercentPerMinute: count(0, 10_000, 900).describe(
-      'Growth within a minute in percent of the pods that there were. The larger of this and maxPodsPerMinute counts.',
+      'Maximum growth per minute, as a percentage of the number of pods at the start of the minute. The larger of maxPodsPerMinute and maxPercentPerMinute applies.',
     ),
   })
-  .describe('How fast the pool may grow.');
+  .describe('Limits the rate at which the pool grows.');
 
 const scaleDown = z
   .object({
     delaySeconds: count(0, 86_400, 300).describe(
-      'The pool shrinks to the highest size that was wanted within this time: 300 means that five minutes of quiet come first.',
+      'Stabilization window in seconds. The pool does not shrink below the highest recommended size within this window.',
     ),
     maxPodsPerMinute: count(1, 1000, 4).describe(
-      'Pods that may be removed within a minute. The larger of this and maxPercentPerMinute counts.',
+      'Maximum number of pods removed per minute. The larger of maxPodsPerMinute and maxPercentPerMinute applies.',
     ),
     maxPercentPerMinute: count(0, 100, 50).describe(
-      'Shrinkage within a minute in percent of the pods that there were. The larger of this and maxPodsPerMinute counts.',
+      'Maximum shrinkage per minute, as a percentage of the number of pods at the start of the minute. The larger of maxPodsPerMinute and maxPercentPerMinute applies.',
     ),
   })
-  .describe('How soon and how fast the pool may shrink.');
+  .describe('Limits when and at which rate the pool shrinks.');
 
 export const scalingSchema = withRules(
   z.object({
     minReplicas: count(0, 1000, 1).describe(
-      'Never fewer pods than this. With 0 the first render waits until a pod has started.',
+      'Minimum number of pods. With 0, the first render waits until a pod has started.',
     ),
-    maxReplicas: count(1, 1000, 10).describe('Never more pods than this.'),
+    maxReplicas: count(1, 1000, 10).describe('Maximum number of pods.'),
     targetUtilizationPercent: count(10, 100, 70).describe(
-      'How many of the slots should be busy on average, in percent: lower means shorter waits and more pods. A load of less than about 22 slots gets more room, since it varies more.',
+      'Target percentage of busy slots on average. A lower value means shorter queue times and more pods. Below about 22 busy slots, the autoscaler adds extra headroom because small loads vary more.',
     ),
     idleSlots: count(0, 10_000, 0).describe(
-      'Slots that are kept free on top of what the load needs, for bursts that cannot wait for a pod to start.',
+      'Number of free slots to keep in addition to the slots that the load needs. Use it to absorb bursts while new pods start.',
     ),
-    stableWindowSeconds: count(10, 3600, 60).describe('Load is averaged over this time.'),
+    stableWindowSeconds: count(10, 3600, 60).describe(
+      'Length in seconds of the stable window, over which the load is averaged.',
+    ),
     panicWindowSeconds: count(1, 600, 6).describe(
-      'Load is averaged over this shorter time too, to notice bursts. It is never less than three scrapes of Prometheus. What a burst needs is kept for twice the time that is set here, and for two scrapes at least; in that time a pool shrinks by one step.',
+      'Length in seconds of the panic window, a shorter average that detects bursts. It is at least three Prometheus scrape intervals. Capacity added for a burst is kept for twice panicWindowSeconds, and for at least two scrape intervals; during that time the pool shrinks by one step only.',
     ),
     panicThresholdPercent: count(110, 1000, 200).describe(
-      'The short average counts when it needs this many percent of the ready pods. A queue counts in any case.',
+      'The panic window takes effect when its load needs at least this percentage of the ready pods. Queued renders always take effect.',
     ),
     drainSeconds: count(1, 600, 10).describe(
-      'A queue is worked off within this time once the pods that it needs are ready: lower means more pods for a burst.',
+      'Target time in seconds to clear the queue once the new pods are ready. A lower value means more pods for a burst.',
     ),
     scaleUp: scaleUp.prefault({}),
     scaleDown: scaleDown.prefault({}),
@@ -83,7 +85,7 @@ export const scalingSchema = withRules(
     good: value => value.panicWindowSeconds <= value.stableWindowSeconds,
   },
 ).describe(
-  'The autoscaler: how many pods the load needs. Load is the busy slots and the renders that wait, as Prometheus tells them.',
+  'Configures autoscaling. The number of pods follows the load: busy slots plus queued renders, as reported by Prometheus.',
 );
 
 const chromeSandbox = withRules(
@@ -92,7 +94,7 @@ const chromeSandbox = withRules(
       .enum(['LocalhostProfile', 'Unconfined', 'Off'])
       .default('LocalhostProfile')
       .describe(
-        "LocalhostProfile: Chrome's own sandbox, by a seccomp profile that lies on each node and allows what it needs; pod security `restricted` accepts it. Unconfined: Chrome's own sandbox without any seccomp filter around the pod; pod security `restricted` and `baseline` refuse it. Off: the runtime's default filter, and no sandbox in Chrome: a page that breaks out of its renderer has the whole pod.",
+        "LocalhostProfile: Chrome's sandbox is on. Requires a seccomp profile on each node. Allowed by the Pod Security Standard `restricted`. Unconfined: Chrome's sandbox is on and the pod has no seccomp profile. Not allowed by the Pod Security Standards `baseline` and `restricted`. Off: Chrome's sandbox is off and the pod has the runtime's default seccomp profile. A page that exploits a flaw in Chrome's renderer can take over the pod.",
       ),
     localhostProfile: z
       .string()
@@ -100,102 +102,102 @@ const chromeSandbox = withRules(
       .max(253)
       .optional()
       .describe(
-        "The profile's path below the kubelet's seccomp folder, for LocalhostProfile. Default: pressroom/chrome.json.",
+        'Path of the seccomp profile, relative to the seccomp directory of the kubelet. May only be set when mode is LocalhostProfile. Defaults to pressroom/chrome.json.',
       ),
   }),
   {
     rule: "!has(self.localhostProfile) || self.mode == 'LocalhostProfile'",
-    message: 'localhostProfile is only read with mode LocalhostProfile',
+    message: 'localhostProfile may only be set when mode is LocalhostProfile',
     good: value => value.localhostProfile === undefined || value.mode === 'LocalhostProfile',
   },
 ).describe(
-  "How Chrome is confined, on top of the pod's own limits (no root, no capabilities, a read-only file system).",
+  "Configures Chrome's sandbox. Independently of it, worker pods run as non-root, without capabilities and with a read-only root file system.",
 );
 
 const template = z
   .object({
-    image: z.string().min(1).max(1024).describe('The image of the worker, by tag or by digest.'),
+    image: z.string().min(1).max(1024).describe('The worker image, by tag or by digest.'),
     imagePullPolicy: z
       .enum(['Always', 'IfNotPresent', 'Never'])
       .optional()
-      .describe('When the image is fetched. Default: as Kubernetes does.'),
+      .describe('Image pull policy. Defaults to that of Kubernetes.'),
     imagePullSecrets: listOf(
       z.object({ name: z.string().min(1).max(253).describe('Name of the Secret.') }),
       ['name'],
       16,
     )
       .optional()
-      .describe('Secrets for the registry of the image.'),
+      .describe('Image pull secrets.'),
     resources: embedded()
       .optional()
       .describe(
-        'Requests and limits of the container, as in a pod. Each slot has a Chrome of its own: it needs half a core under load, 100 MiB while it waits and about 200 MiB for an ordinary page, and up to PRESSROOM_RENDER_MEMORY (1 GiB) and 512 MiB in the worst case; Node needs 512 MiB.',
+        'Resource requests and limits of the worker container. Each slot runs its own Chrome, which needs half a CPU under load, 100 MiB of memory while idle, about 200 MiB for an ordinary page, and up to PRESSROOM_RENDER_MEMORY (1 GiB by default) plus 512 MiB in the worst case. The worker process itself needs 512 MiB.',
       ),
     env: withRules(arrayOf(named(), 200), {
       rule: `self.all(variable, !(variable.name in [${CONTROLLER_VARIABLES.map(name => `'${name}'`).join(', ')}]))`,
-      message: `these are set by the controller and cannot be set here: ${CONTROLLER_VARIABLES.join(', ')}`,
+      message: `must not contain variables that the controller sets: ${CONTROLLER_VARIABLES.join(', ')}`,
       good: variables => !variables.some(({ name }) => CONTROLLER_VARIABLES.includes(name)),
     })
       .optional()
-      .describe('More environment variables of the worker, as in a container.'),
+      .describe('Additional environment variables of the worker container.'),
     envFrom: arrayOf(embedded(), 50)
       .optional()
-      .describe('More environment variables from ConfigMaps and Secrets, as in a container.'),
-    labels: textMap().optional().describe('More labels of the pods.'),
-    annotations: textMap().optional().describe('More annotations of the pods.'),
-    nodeSelector: textMap().optional().describe('Labels that a node must have.'),
-    affinity: embedded().optional().describe('As in a pod.'),
-    tolerations: arrayOf(embedded(), 50).optional().describe('As in a pod.'),
+      .describe('Additional environment variables from ConfigMaps and Secrets.'),
+    labels: textMap().optional().describe('Additional labels for the pods.'),
+    annotations: textMap().optional().describe('Additional annotations for the pods.'),
+    nodeSelector: textMap().optional().describe('Node selector of the pods.'),
+    affinity: embedded().optional().describe('Affinity rules of the pods.'),
+    tolerations: arrayOf(embedded(), 50).optional().describe('Tolerations of the pods.'),
     topologySpreadConstraints: arrayOf(embedded(), 20)
       .optional()
       .describe(
-        'As in a pod; a constraint without labelSelector counts the pods of this pool. Default: spread over nodes as well as it can be done.',
+        'Topology spread constraints of the pods. A constraint without labelSelector selects the pods of this pool. By default, pods are spread across nodes on a best-effort basis.',
       ),
-    priorityClassName: z.string().max(253).optional().describe('As in a pod.'),
-    runtimeClassName: z.string().max(253).optional().describe('As in a pod.'),
+    priorityClassName: z.string().max(253).optional().describe('Priority class of the pods.'),
+    runtimeClassName: z.string().max(253).optional().describe('Runtime class of the pods.'),
     serviceAccountName: z
       .string()
       .max(253)
       .optional()
-      .describe('As in a pod. Its token is never mounted: workers do not speak to Kubernetes.'),
+      .describe(
+        'Service account of the pods. Its token is never mounted: workers do not use the Kubernetes API.',
+      ),
     volumes: arrayOf(named(), 50)
       .optional()
-      .describe('More volumes, as in a pod, such as the certificates of the gateway.'),
+      .describe('Additional volumes of the pods, such as TLS certificates of the gateway.'),
     volumeMounts: arrayOf(named(), 50)
       .optional()
-      .describe('Where they are mounted, as in a container.'),
+      .describe('Additional volume mounts of the worker container.'),
     scratchSizeLimit: z
       .string()
       .regex(/^[1-9][0-9]*(Ki|Mi|Gi)$/)
       .optional()
       .describe(
-        'Size limit of the volume for /tmp, where the profiles of Chrome lie. Default: 512 MiB and 256 MiB for each slot.',
+        'Size limit of the /tmp volume, which holds the Chrome profiles. Defaults to 512 MiB plus 256 MiB per slot.',
       ),
     terminationGracePeriodSeconds: count(10, 3600, 180).describe(
-      'How long a pod that is told to stop may take to finish its renders.',
+      'Termination grace period in seconds. A terminating pod has this long to finish its renders.',
     ),
     chromeSandbox: chromeSandbox.prefault({}),
   })
-  .describe('What the pods are made from.');
+  .describe('Template of the worker pods.');
 
 export const specSchema = z
   .object({
     slotsPerPod: count(1, 256, 2).describe(
-      'Renders at once in one pod, each in a Chrome of its own. About one for each core that the pod may use, and never fewer than two. A slot takes 8 processes with 65 threads, and more while a page starts some: where the kubelet limits the processes of a pod (podPidsLimit), leave 150 for each slot and 100 for Node.',
+      'Number of concurrent renders per pod, each in its own Chrome. Use about one slot per CPU, and at least two. A slot takes 8 processes with 65 threads, and more while a page runs web workers. If the kubelet limits process IDs per pod (podPidsLimit), allow 150 per slot plus 100.',
     ),
     replicas: z
       .int()
       .min(0)
       .max(1000)
       .optional()
-      .describe(
-        'A fixed number of pods. It switches the autoscaler off; scaling is then not read.',
-      ),
+      .describe('Fixed number of pods. If set, autoscaling is disabled and scaling is ignored.'),
     paused: z
       .boolean()
       .default(false)
       .describe(
-        'The controller leaves the pool as it is: it changes nothing and removes nothing until this is false again. Status is still told.',
+        'Pauses reconciliation: the controller does not change or remove any object of the pool. The status is still updated.',
       ),
     poolSecret: z
       .object({
@@ -204,49 +206,49 @@ export const specSchema = z
           .min(1)
           .max(253)
           .describe('Name of the Secret, in the namespace of the pool.'),
-        key: z.string().min(1).max(253).default('pool-secret').describe('Which of its entries.'),
+        key: z.string().min(1).max(253).default('pool-secret').describe('Key in the Secret.'),
       })
       .describe(
-        'The secret that the API signs its tickets with. The API and the workers of a pool must have the same.',
+        'The pool secret, with which the API signs its tickets. The API and the workers of a pool must use the same secret.',
       ),
     scaling: scalingSchema.prefault({}),
     maxUnavailable: withRules(
       z.union([z.int(), z.string()]).meta({ 'x-kubernetes-int-or-string': true }),
       {
         rule: "type(self) == int ? self >= 1 : self.matches('^[1-9][0-9]?%$')",
-        message: 'must be a number from 1 on or a share from 1% to 99%',
+        message: 'must be an integer of at least 1, or a percentage from 1% to 99%',
         good: value => (typeof value === 'number' ? value >= 1 : /^[1-9][0-9]?%$/.test(value)),
       },
     )
       .default('25%')
       .describe(
-        'Pods that a drain of nodes may take away at once (PodDisruptionBudget), as a number or in percent.',
+        'Maximum number or percentage of pods that voluntary disruptions, such as node drains, may make unavailable at once (PodDisruptionBudget).',
       ),
     template,
   })
-  .describe('How many workers there should be and what they are made from.');
+  .describe('Desired state of the pool.');
 
 const condition = z.object({
-  type: z.string().max(316).describe('What it is about.'),
-  status: z.enum(['True', 'False', 'Unknown']).describe('Whether it is so.'),
+  type: z.string().max(316).describe('Type of the condition.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Status of the condition.'),
   observedGeneration: z
     .int()
     .optional()
-    .describe('The generation of the pool that it was told of.'),
-  lastTransitionTime: z.iso.datetime().describe('When status last changed.'),
-  reason: z.string().max(1024).describe('One word for machines.'),
-  message: z.string().max(32_768).describe('A sentence for people.'),
+    .describe('The generation of the pool that the condition is based on.'),
+  lastTransitionTime: z.iso.datetime().describe('Time when the status last changed.'),
+  reason: z.string().max(1024).describe('Machine-readable reason for the status, in CamelCase.'),
+  message: z.string().max(32_768).describe('Human-readable details about the status.'),
 });
 
-/** The conditions that the controller tells, each with what True means. */
+/** The conditions that the controller sets, each with the meaning of True. */
 export const CONDITIONS = {
-  Ready: 'As many pods as wanted are ready and run what the spec says.',
+  Ready: 'The desired number of pods is ready and up to date with the spec.',
   ScalingActive:
-    'The autoscaler decides about the size. False: the size is fixed, the pool is paused, or the load is unknown.',
+    'The autoscaler controls the number of pods. False if the number is fixed, the pool is paused, or the load is unknown.',
   ScalingLimited: 'The load needs more or fewer pods than the limits allow.',
   MetricsAvailable:
-    'Prometheus tells the load. False: the size is held until it does; it never shrinks blindly. Its reason ScrapedTooRarely says that a burst may be seen too late.',
-  ChromeSandboxed: "Chrome's own sandbox is on in the pods that run.",
+    'Prometheus reports the load. If False, the number of pods is kept until it does. The reason ScrapedTooRarely means that bursts may be detected too late.',
+  ChromeSandboxed: "Chrome's sandbox is on in all running pods.",
 } as const;
 export type ConditionType = keyof typeof CONDITIONS;
 
@@ -255,37 +257,43 @@ export const statusSchema = z
     observedGeneration: z
       .int()
       .optional()
-      .describe('The generation of the spec that this status is about.'),
-    desiredReplicas: z.int().optional().describe('Pods that are wanted.'),
-    replicas: z.int().optional().describe('Pods that there are.'),
-    readyReplicas: z.int().optional().describe('Pods that are ready.'),
-    updatedReplicas: z.int().optional().describe('Pods that are made from the current template.'),
-    busySlots: z
+      .describe('The generation of the pool that the controller last processed.'),
+    desiredReplicas: z.int().optional().describe('Desired number of pods.'),
+    replicas: z.int().optional().describe('Number of pods.'),
+    readyReplicas: z.int().optional().describe('Number of ready pods.'),
+    updatedReplicas: z
       .int()
       .optional()
-      .describe('Slots with a render on them, when Prometheus was last asked.'),
+      .describe('Number of pods created from the current template.'),
+    busySlots: z.int().optional().describe('Number of busy slots at the last Prometheus query.'),
     queuedRenders: z
       .int()
       .optional()
-      .describe('Renders that waited for a slot, when Prometheus was last asked.'),
-    selector: z.string().optional().describe('The labels of the pods, for kubectl scale.'),
+      .describe('Number of queued renders at the last Prometheus query.'),
+    selector: z
+      .string()
+      .optional()
+      .describe('Label selector of the pods, for the scale subresource.'),
     lastScaleTime: z.iso
       .datetime()
       .optional()
-      .describe('When the number of wanted pods last changed.'),
-    lastScaleReason: z.string().optional().describe('Why it did.'),
+      .describe('Time when the desired number of pods last changed.'),
+    lastScaleReason: z
+      .string()
+      .optional()
+      .describe('Reason for the last change of the desired number of pods.'),
     conditions: listOf(condition, ['type'], 16)
       .optional()
       .describe(
-        `What is so and what is not. ${Object.entries(CONDITIONS)
+        `Conditions of the pool. ${Object.entries(CONDITIONS)
           .map(([type, meaning]) => `${type}: ${meaning}`)
           .join(' ')}`,
       ),
   })
-  .describe('What the controller saw and did. Nobody else writes it.');
+  .describe('Observed state of the pool. Written by the controller only.');
 
 export type BrowserPoolSpec = z.output<typeof specSchema>;
-/** As it is written by hand, before the API server puts the defaults in. */
+/** The spec before the API server sets the defaults. */
 export type BrowserPoolSpecInput = z.input<typeof specSchema>;
 export type PoolScaling = z.output<typeof scalingSchema>;
 export type BrowserPoolStatus = z.output<typeof statusSchema>;

@@ -1,13 +1,13 @@
-// The CustomResourceDefinition of BrowserPool, made from its schema.
+// The CustomResourceDefinition of BrowserPool, generated from its zod schemas.
 import { z } from 'zod';
 import { GROUP, KIND, PLURAL, specSchema, statusSchema, VERSION } from './browser-pool.ts';
 
 type JsonSchema = { [key: string]: unknown };
 
 /**
- * A structural schema, as Kubernetes asks for: no `additionalProperties: false` beside `properties`
- * (unknown fields are dropped or refused by the API server itself), no bounds that only say what an
- * integer is, no schema for the keys of a map.
+ * A structural schema, as Kubernetes requires: without `additionalProperties: false` next to
+ * `properties` (the API server drops or rejects unknown fields), without the bounds of JavaScript's
+ * safe integers, without a schema for map keys.
  */
 function structural(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(structural);
@@ -26,13 +26,13 @@ function structural(node: unknown): unknown {
     )
     .map(([key, value]) => [key, key === 'default' ? value : structural(value)]);
   const kept: JsonSchema = Object.fromEntries(entries);
-  // The API server does not keep it: what is applied must be equal to what is there, else Helm 4
-  // sees a conflict.
+  // The API server drops an empty map. Applied and stored object must be equal, or Helm 4 reports a
+  // conflict.
   if (isEmpty(kept.properties)) delete kept.properties;
-  // An object's rules are tried on its default as it stands here, without the defaults of its
-  // fields: so they stand in it.
+  // The API server validates the rules of an object against its default without adding the defaults
+  // of its fields, so the default includes them.
   if (kept.default !== undefined && kept.properties) kept.default = defaultsOf(kept);
-  // Beside that word the API server wants exactly these two.
+  // The API server requires exactly this `anyOf` with int-or-string.
   if ('x-kubernetes-int-or-string' in kept)
     return { ...kept, anyOf: [{ type: 'integer' }, { type: 'string' }] };
   if (
@@ -42,7 +42,7 @@ function structural(node: unknown): unknown {
     additionalProperties
   )
     kept.additionalProperties = structural(additionalProperties);
-  // An integer of the API's numbers: the field's kind is told, so that clients read it as such.
+  // Typed clients map `int32` to an integer type.
   if (kept.type === 'integer') kept.format = 'int32';
   return kept;
 }
@@ -82,28 +82,28 @@ const column = (
 });
 
 const columns = [
-  column('Wanted', 'integer', '.status.desiredReplicas', 'Pods that are wanted.'),
-  column('Ready', 'integer', '.status.readyReplicas', 'Pods that are ready.'),
-  column('Busy', 'integer', '.status.busySlots', 'Slots with a render on them.'),
-  column('Queued', 'integer', '.status.queuedRenders', 'Renders that wait for a slot.'),
+  column('Desired', 'integer', '.status.desiredReplicas', 'Desired number of pods.'),
+  column('Ready', 'integer', '.status.readyReplicas', 'Number of ready pods.'),
+  column('Busy', 'integer', '.status.busySlots', 'Number of busy slots.'),
+  column('Queued', 'integer', '.status.queuedRenders', 'Number of queued renders.'),
   column(
     'Metrics',
     'string',
     '.status.conditions[?(@.type=="MetricsAvailable")].status',
-    'Whether Prometheus tells the load.',
+    'Whether Prometheus reports the load.',
   ),
   column(
     'Reason',
     'string',
     '.status.lastScaleReason',
-    'Why the number of wanted pods last changed.',
+    'Reason for the last change of the desired number of pods.',
     1,
   ),
-  column('Image', 'string', '.spec.template.image', 'The image of the pods.', 1),
-  column('Age', 'date', '.metadata.creationTimestamp', 'When the pool was made.'),
+  column('Image', 'string', '.spec.template.image', 'The worker image.', 1),
+  column('Age', 'date', '.metadata.creationTimestamp', 'Age of the pool.'),
 ];
 
-/** The whole object, as it is applied to a cluster. */
+/** The complete object, as applied to a cluster. */
 export const browserPoolCrd = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -126,8 +126,7 @@ export const browserPoolCrd = {
         storage: true,
         subresources: {
           status: {},
-          // `kubectl scale` fixes the size: it writes spec.replicas, which switches the autoscaler
-          // off.
+          // `kubectl scale` writes spec.replicas, which disables autoscaling.
           scale: {
             specReplicasPath: '.spec.replicas',
             statusReplicasPath: '.status.replicas',
@@ -139,12 +138,12 @@ export const browserPoolCrd = {
           openAPIV3Schema: {
             type: 'object',
             description:
-              'A pool of workers, each a pod with a headless Chrome, that render for one installation of the Pressroom API. The controller makes a Deployment, a headless Service and a PodDisruptionBudget of it, and follows the load with the number of pods.',
+              'BrowserPool is a pool of workers for one Pressroom API. Each worker is a pod that runs headless Chrome. The controller creates a Deployment, a headless Service and a PodDisruptionBudget for each BrowserPool, and scales the Deployment with the load.',
             required: ['spec'],
             properties: {
               apiVersion: { type: 'string' },
               kind: { type: 'string' },
-              // A Service is named after it, and a label holds it.
+              // The name is used for a Service and as a label value.
               metadata: {
                 type: 'object',
                 properties: {

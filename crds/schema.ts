@@ -1,19 +1,15 @@
-// What Kubernetes wants to be told in a schema beyond JSON Schema: rules in CEL, lists that are
-// maps, objects whose inside is another's business.
+// Kubernetes extensions of JSON Schema for zod: CEL validation rules, list types, embedded objects.
 import { z } from 'zod';
 
 interface Rule<T> {
-  /** In CEL, which the API server holds. `self` is the object with its defaults. */
+  /** CEL expression, evaluated by the API server. `self` is the object with its defaults. */
   rule: string;
   message: string;
-  /**
-   * The same, which zod holds: a refinement is not in the JSON schema that zod makes. A test shows
-   * that both refuse the same objects.
-   */
+  /** The same rule for zod. A test verifies that both reject the same objects. */
   good(value: T): boolean;
 }
 
-/** `schema` with rules across its fields. */
+/** Adds validation rules to `schema`. */
 export function withRules<T extends z.ZodType>(schema: T, ...rules: Rule<z.output<T>>[]): T {
   return schema
     .check(...rules.map(({ good, message }) => z.refine<z.output<T>>(good, { error: message })))
@@ -22,29 +18,26 @@ export function withRules<T extends z.ZodType>(schema: T, ...rules: Rule<z.outpu
     }) as T;
 }
 
-/**
- * A part of Kubernetes' own API: the API server checks it when the Deployment is written, and says
- * what is wrong.
- */
+/** A part of the Kubernetes API. The API server validates it when the Deployment is written. */
 export const embedded = () =>
   z.looseObject({}).meta({ 'x-kubernetes-preserve-unknown-fields': true });
 
-/** The same for what a list names. */
+/** The same for list items with a name. */
 export const named = () =>
   z
-    .looseObject({ name: z.string().min(1).max(253).describe('Its name.') })
+    .looseObject({ name: z.string().min(1).max(253).describe('Name of the item.') })
     .meta({ 'x-kubernetes-preserve-unknown-fields': true });
 
-/** A list that belongs as a whole to whoever writes it. */
+/** An atomic list: one field manager owns the whole list. */
 export const arrayOf = <T extends z.ZodType>(item: T, max: number) =>
   z.array(item).max(max).meta({ 'x-kubernetes-list-type': 'atomic' });
 
-/** A list whose entries belong to whoever writes them, told apart by `keys`. */
+/** A map list: field managers own single items, which `keys` identify. */
 export const listOf = <T extends z.ZodType>(item: T, keys: string[], max: number) =>
   z
     .array(item)
     .max(max)
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys });
 
-/** Labels and the like. */
+/** A map of strings, such as labels. */
 export const textMap = () => z.record(z.string(), z.string());

@@ -1,4 +1,4 @@
-// The CRD as YAML: for `kubectl apply`, and for Helm, which brings it to a cluster that has none.
+// The CRD as YAML, for `kubectl apply` and for the chart's crds/ folder.
 import { stringify } from 'yaml';
 import { browserPoolCrd } from '../crds/crd.ts';
 

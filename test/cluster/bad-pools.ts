@@ -1,15 +1,14 @@
-// Specs of a BrowserPool that nobody may accept: neither the API server, by the definition that it
-// was given, nor zod, which that was made from.
+// Invalid BrowserPool specs, which both the API server (with the CRD) and zod must reject.
 import { type BrowserPoolSpecInput, CONTROLLER_VARIABLES } from '../../crds/browser-pool.ts';
 
-/** The shortest that is good. */
+/** The shortest valid spec. */
 export const SHORTEST: BrowserPoolSpecInput = {
   poolSecret: { name: 'secret' },
   template: { image: 'worker' },
 };
 
-/** A field of the spec, and values that it may not have. */
-export interface BadField {
+/** A field of the spec and invalid values for it. */
+interface BadField {
   path: string;
   values: readonly unknown[];
 }
@@ -20,7 +19,7 @@ const many = <T>(count: number, item: (index: number) => T) =>
 const named = (index: number) => ({ name: `name-${index}` });
 const empty = () => ({});
 
-/** Every bound that the definition has. */
+/** Values outside the limits of each field. */
 export const OUT_OF_BOUNDS: readonly BadField[] = [
   { path: 'slotsPerPod', values: [0, 257] },
   { path: 'replicas', values: [-1, 1_001] },
@@ -61,7 +60,7 @@ export const OUT_OF_BOUNDS: readonly BadField[] = [
   { path: 'template.chromeSandbox.localhostProfile', values: ['', long(254)] },
 ];
 
-/** Fields that are not there, or of another kind than they should be. */
+/** Missing fields, and fields of the wrong type. */
 export const MISSHAPEN: readonly BadField[] = [
   { path: 'poolSecret', values: [undefined, 'secret'] },
   { path: 'poolSecret.name', values: [undefined, 1] },
@@ -77,9 +76,7 @@ export const MISSHAPEN: readonly BadField[] = [
   { path: 'maxUnavailable', values: [true, 1.5] },
 ];
 
-/**
- * What breaks a rule across fields, or one that no bound can say: both say why in the same words.
- */
+/** Violations of validation rules: the API server and zod return the same message. */
 export const AGAINST_RULES: readonly (BadField & { message: string })[] = [
   {
     path: 'scaling',
@@ -97,7 +94,7 @@ export const AGAINST_RULES: readonly (BadField & { message: string })[] = [
       { mode: 'Off', localhostProfile: 'mine.json' },
       { mode: 'Unconfined', localhostProfile: 'mine.json' },
     ],
-    message: 'localhostProfile is only read with mode LocalhostProfile',
+    message: 'localhostProfile may only be set when mode is LocalhostProfile',
   },
   {
     path: 'template.env',
@@ -105,19 +102,19 @@ export const AGAINST_RULES: readonly (BadField & { message: string })[] = [
       { name: 'MINE', value: '1' },
       { name, value: '1' },
     ]),
-    message: `these are set by the controller and cannot be set here: ${CONTROLLER_VARIABLES.join(', ')}`,
+    message: `must not contain variables that the controller sets: ${CONTROLLER_VARIABLES.join(', ')}`,
   },
   {
     path: 'maxUnavailable',
     values: [0, -1, '0%', '100%', '1000%', '5', '', '25 %', 'all'],
-    message: 'must be a number from 1 on or a share from 1% to 99%',
+    message: 'must be an integer of at least 1, or a percentage from 1% to 99%',
   },
 ];
 
 const steps = (path: string) =>
   path.split(/\.|\[(?=\d)/).map(step => (step.endsWith(']') ? Number.parseInt(step, 10) : step));
 
-/** The shortest good spec with `value` at `path`; `undefined` leaves it out. */
+/** The shortest valid spec with `value` at `path`; `undefined` removes the field. */
 export function specWith(path: string, value: unknown): unknown {
   const names = steps(path);
   const set = (at: unknown, [name, ...rest]: (string | number)[]): unknown => {

@@ -9,7 +9,7 @@ import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 
 const MINUTE_MS = 60_000;
 
-describe('the installer of the seccomp profile', function () {
+describe('seccomp installer', function () {
   this.timeout(2 * MINUTE_MS);
   const folder = temporaryFolder();
   let commandWith: (values?: Values) => Promise<string[]>;
@@ -23,54 +23,54 @@ describe('the installer of the seccomp profile', function () {
     for (const name of ['profile', 'seccomp', 'tmp']) await mkdir(folder(name));
   });
 
-  /** Runs its script with the volumes of the pod in a folder of the test, until it is ready. */
+  /** Runs the script with the volumes of the pod in a temporary folder, until it is ready. */
   async function start(values?: Values) {
     await rm(folder('tmp/done'), { force: true });
-    const [program, ...args] = (await commandWith(values)).map(word =>
-      word.replaceAll(/\/(profile|seccomp|tmp)(?=\/|")/g, path => folder(path.slice(1))),
+    const [program, ...args] = (await commandWith(values)).map(argument =>
+      argument.replaceAll(/\/(profile|seccomp|tmp)(?=\/|")/g, path => folder(path.slice(1))),
     );
     const child = spawn(program!, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
-    let said = '';
+    let output = '';
     child.stdout.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
+      output += chunk.toString();
     });
     const stop = async () => {
       child.kill('SIGTERM');
       const [code] = await once(child, 'exit');
-      // The pause that it was in, which a container's end takes with it.
+      // Its `sleep`, which ends with the container in a real pod.
       try {
         process.kill(-child.pid!, 'SIGKILL');
       } catch {
-        // It ended with its shell.
+        // It has already ended.
       }
-      return { code, said };
+      return { code, output };
     };
     await eventually(() => stat(folder('tmp/done')), MINUTE_MS);
     return stop;
   }
 
-  it('puts the profile where the kubelet looks for it, and ends when it is told to', async () => {
+  it('installs the profile in the seccomp directory of the kubelet, and exits on SIGTERM', async () => {
     await writeFile(folder('profile/chrome.json'), '{"version":1}');
     const stop = await start();
     expect(await readFile(folder('seccomp/pressroom/chrome.json'), 'utf8')).to.equal(
       '{"version":1}',
     );
     expect((await stat(folder('seccomp/pressroom/chrome.json'))).mode & 0o777).to.equal(0o644);
-    const { code, said } = await stop();
+    const { code, output } = await stop();
     expect(code).to.equal(0);
-    expect(said).to.match(/lies on this node now/);
+    expect(output).to.match(/Installed the seccomp profile on this node/);
   });
 
-  it('replaces another version, and leaves its own alone', async () => {
+  it('replaces another version of the profile, and does not rewrite the same version', async () => {
     await writeFile(folder('profile/chrome.json'), '{"version":2}');
-    expect((await (await start())()).said).to.match(/lies on this node now/);
+    expect((await (await start())()).output).to.match(/Installed the seccomp profile on this node/);
     expect(await readFile(folder('seccomp/pressroom/chrome.json'), 'utf8')).to.equal(
       '{"version":2}',
     );
-    expect((await (await start())()).said).to.equal('');
+    expect((await (await start())()).output).to.equal('');
   });
 
-  it('puts it under the name that the pool asks for', async () => {
+  it('installs the profile at the path that the pool uses', async () => {
     const stop = await start({
       pool: { chromeSandbox: { localhostProfile: 'company/browsers/pdf.json' } },
     });

@@ -30,10 +30,10 @@ const MINUTE_MS = 60_000;
 const POOL = `/apis/${GROUP}/${VERSION}/namespaces/${NAMESPACE}/${PLURAL}/${RELEASE}`;
 const SECRET = `/api/v1/namespaces/${NAMESPACE}/secrets/${RELEASE}-secrets`;
 const CRD = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${PLURAL}.${GROUP}`;
-/** Its garbage collector removes what a pool leaves behind. */
+/** The garbage collector of the controller manager deletes the objects of a deleted pool. */
 const OPTIONS = { controllerManager: true };
 
-describe('a release of the chart', function () {
+describe('release of the chart', function () {
   this.timeout(5 * MINUTE_MS);
   let helm: Helm;
   let cluster: Cluster;
@@ -56,7 +56,7 @@ describe('a release of the chart', function () {
   });
   after(() => cluster?.stop());
 
-  it('of an older version is installed, with its pool and its Secret', async () => {
+  it('installs an older version with its pool and its Secret', async () => {
     await helm([
       'package',
       CHART,
@@ -68,9 +68,11 @@ describe('a release of the chart', function () {
       folder('.'),
     ]);
     const old = folder('pressroom-0.0.9.tgz');
-    const said = await runHooks(cluster, await helm.template());
-    expect(said.join('')).to.match(/was made, with pepper, pool-secret, dashboard-secret/);
-    expect(await cluster.get(CRD), 'made by a Job that may make no other').to.be.an('object');
+    const output = await runHooks(cluster, await helm.template());
+    expect(output.join('')).to.match(
+      /Created Secret .* with the keys pepper, pool-secret, dashboard-secret/,
+    );
+    expect(await cluster.get(CRD), 'created by a Job that may create no other').to.be.an('object');
     await install(old, {}, '--no-hooks');
     expect((await cluster.get(POOL))!.spec.template.image).to.equal('pressroom-worker:0.0.9');
     expect(Object.keys((await cluster.get(SECRET))!.data)).to.have.members([
@@ -80,14 +82,14 @@ describe('a release of the chart', function () {
     ]);
   });
 
-  it('keeps its secrets, its pool and the definition of pools when it is upgraded', async () => {
+  it('keeps its Secret, its pool and the CRD when it is upgraded', async () => {
     const before = {
       secret: await cluster.get(SECRET),
       pool: await cluster.get(POOL),
       crd: await cluster.get(CRD),
     };
-    const said = await runHooks(cluster, await helm.template());
-    expect(said.join('')).to.match(/is there already and stays as it is/);
+    const output = await runHooks(cluster, await helm.template());
+    expect(output.join('')).to.match(/already exists and was not changed/);
     await withValues(LEAST, file =>
       withCluster('upgrade', RELEASE, CHART, '--no-hooks', '--values', file),
     );
@@ -98,14 +100,14 @@ describe('a release of the chart', function () {
     expect((await cluster.get(CRD))!.metadata.uid).to.equal(before.crd.metadata.uid);
   });
 
-  it('adds to the Secret of an older version what that did not have, once, and changes nothing of it', async () => {
+  it('adds missing keys to the Secret of an older version once, without changing the existing keys', async () => {
     const without = (key: string) =>
       cluster.request('PATCH', SECRET, { data: { [key]: null } }, 'application/merge-patch+json');
     await without('dashboard-secret');
     const before = (await cluster.get(SECRET))!.data;
     const objects = await helm.template();
     expect((await runHooks(cluster, objects)).join('')).to.match(
-      /was there already and got dashboard-secret besides/,
+      /Added the keys dashboard-secret to the existing Secret/,
     );
     const after = (await cluster.get(SECRET))!.data;
     expect(after)
@@ -114,11 +116,11 @@ describe('a release of the chart', function () {
     expect(Buffer.from(after['dashboard-secret'], 'base64').toString()).to.match(
       /^[0-9A-Za-z]{43}$/,
     );
-    expect((await runHooks(cluster, objects)).join('')).to.match(/stays as it is/);
+    expect((await runHooks(cluster, objects)).join('')).to.match(/was not changed/);
     expect((await cluster.get(SECRET))!.data).to.deep.equal(after);
   });
 
-  it('leaves a Secret alone that has lost its pepper, and says so', async () => {
+  it('does not change a Secret without a pepper, and reports the missing key', async () => {
     const { data } = (await cluster.get(SECRET))!;
     await cluster.request(
       'PATCH',
@@ -130,12 +132,12 @@ describe('a release of the chart', function () {
       () => undefined,
       (failure: { stderr: string }) => failure,
     );
-    expect(error?.stderr).to.match(/has no pepper\. It is left as it is/);
+    expect(error?.stderr).to.match(/does not contain the keys pepper\. It was not changed/);
     expect((await cluster.get(SECRET))!.data).to.have.keys('pool-secret');
     await cluster.request('PATCH', SECRET, { data }, 'application/merge-patch+json');
   });
 
-  it('brings an older definition of pools up to date', async () => {
+  it('updates an older CRD', async () => {
     const objects = await helm.template();
     const crd = await cluster.get(CRD);
     const versions = crd.spec.versions.map((version: KubeObject) => ({
@@ -149,7 +151,7 @@ describe('a release of the chart', function () {
     );
   });
 
-  it('has a controller that may do all that it does, and nothing beyond its namespace', async () => {
+  it('grants the controller the permissions that it needs, and none beyond its namespace', async () => {
     const deployment = one(await helm.template(), 'Deployment', `${RELEASE}-controller`);
     const lines: string[] = [];
     const child = await startController(cluster, deployment, text => lines.push(text));
@@ -179,13 +181,13 @@ describe('a release of the chart', function () {
           NAMESPACE,
         ];
         const patch = ['-p', '{"spec":{"paused":true}}'];
-        const refused = await cluster
+        const denied = await cluster
           .kubectl('patch', 'deployment', `${RELEASE}-api`, ...patch, ...as)
           .catch(error => String(error));
-        expect(refused).to.include('may write only Deployments that belong to a BrowserPool');
+        expect(denied).to.include('may only write Deployments that are owned by a BrowserPool');
         await cluster.kubectl('patch', 'deployment', `${RELEASE}-workers`, ...patch, ...as);
       }, MINUTE_MS);
-      // As `kubectl delete --cascade=orphan` of the pool leaves it.
+      // The state after `kubectl delete --cascade=orphan` of the pool.
       const orphan = { metadata: { ownerReferences: null } };
       await cluster.request('PATCH', children[0]!, orphan, 'application/merge-patch+json');
       await eventually(
@@ -197,12 +199,12 @@ describe('a release of the chart', function () {
       child.kill('SIGTERM');
       if (child.exitCode === null) await once(child, 'exit');
     }
-    const may = (...words: string[]) =>
+    const canI = (...args: string[]) =>
       cluster
         .kubectl(
           'auth',
           'can-i',
-          ...words,
+          ...args,
           '--as',
           `system:serviceaccount:${NAMESPACE}:${RELEASE}-controller`,
         )
@@ -216,12 +218,12 @@ describe('a release of the chart', function () {
       ['update', 'leases/another', NAMESPACE],
     ])
       expect(
-        (await may(verb!, what!, '-n', where!)).trim(),
+        (await canI(verb!, what!, '-n', where!)).trim(),
         `${verb} ${what} in ${where}`,
       ).to.match(/^no/);
   });
 
-  it('leaves the definition of pools and the Secret behind, and nothing else of its own', async () => {
+  it('leaves only the CRD and the Secret behind when it is uninstalled', async () => {
     await withCluster('uninstall', RELEASE, '--no-hooks');
     expect(await cluster.get(POOL)).to.equal(undefined);
     expect(await cluster.get(CRD)).to.be.an('object');
@@ -243,14 +245,14 @@ describe('a release of the chart', function () {
     }, MINUTE_MS);
   });
 
-  it('brings the definition of pools with it where there is none, without any Job', async () => {
+  it('installs a missing CRD without a Job', async () => {
     await cluster.kubectl('delete', 'crd', `${PLURAL}.${GROUP}`);
     await install(CHART, { crds: { upgrade: false } }, '--no-hooks');
     expect((await cluster.get(POOL))!.spec.slotsPerPod).to.equal(2);
     await withCluster('uninstall', RELEASE, '--no-hooks');
   });
 
-  it('tells the next command, and warns of what is easily forgotten', async () => {
+  it('prints the next commands and warnings about incomplete settings in its notes', async () => {
     const notes = (values: object) => install(CHART, values, '--dry-run=server', '--no-hooks');
     const plain = await notes({});
     expect(plain).to.match(/helm test room --namespace press/);
@@ -260,15 +262,15 @@ describe('a release of the chart', function () {
     );
     expect(plain).not.to.match(/WARNING/);
     expect(plain).to.match(
-      /http:\/\/room-api\.press\.svc\/mcp\nwhich only the cluster knows: set api\.publicUrl/,
+      /http:\/\/room-api\.press\.svc\/mcp\nThis URL only works inside the cluster\. To connect from outside, set api\.publicUrl/,
     );
     expect(await notes({ api: { config: { PRESSROOM_DASHBOARD: 'off' } } })).not.to.match(
-      /signs in to the dashboard|\/mcp/,
+      /Create an administrator|\/mcp/,
     );
     const reached = await notes({ api: { publicUrl: 'https://pdf.example/' } });
     expect(reached)
       .to.include('  https://pdf.example/mcp\n')
-      .and.not.include('only the cluster knows');
+      .and.not.include('only works inside the cluster');
     const partly = {
       ingress: {
         enabled: true,
@@ -278,40 +280,40 @@ describe('a release of the chart', function () {
       },
       api: { trustedProxies: ['10.0.0.0/8'] },
     };
-    expect(await notes(partly)).to.match(/WARNING: only what is below \/v1 comes to the API/);
+    expect(await notes(partly)).to.match(/WARNING: The Ingress only routes \/v1 to the API/);
     const proxy = { proxy: { existingSecret: 'proxy', cidr: '10.20.30.40/32' } };
     expect(await notes({ egress: proxy })).to.match(
-      /WARNING: pages go through a proxy[\s\S]*PRESSROOM_MCP_CIMD=off/,
+      /WARNING: The API does not use egress\.proxy[\s\S]*PRESSROOM_MCP_CIMD=off/,
     );
     expect(
       await notes({ egress: proxy, api: { config: { PRESSROOM_MCP_CIMD: 'off' } } }),
     ).not.to.match(/WARNING/);
     const open = { enabled: true, hosts: ['pdf.example'] };
     expect(await notes({ ingress: open })).to.match(
-      /WARNING: passwords of the dashboard travel in the open/,
+      /WARNING: The dashboard is served over plain HTTP/,
     );
     expect(
       await notes({ ingress: open, api: { config: { PRESSROOM_DASHBOARD: false } } }),
-    ).not.to.match(/passwords/);
+    ).not.to.match(/plain HTTP/);
     const ingress = { ...open, tls: [{ hosts: ['pdf.example'], secretName: 'tls' }] };
     expect(await notes({ ingress })).to.match(
-      /WARNING: there is an Ingress, and api.trustedProxies is empty/,
+      /WARNING: The Ingress is enabled, but api.trustedProxies is empty/,
     );
     expect(await notes({ ingress, api: { trustedProxies: ['10.0.0.0/8'] } })).not.to.match(
       /WARNING/,
     );
     expect(await notes({ egress: { allow: ['wiki.corp'] } })).to.match(
-      /WARNING: egress.allow names hosts \(wiki.corp\)/,
+      /WARNING: .* does not allow the hosts in egress\.allow \(wiki\.corp\)/,
     );
     expect(await notes({ pool: { chromeSandbox: { mode: 'Off' } } })).to.match(
       /WARNING: Chrome's sandbox is off/,
     );
     expect(await notes({ mongodb: { bundled: { enabled: true } } })).to.match(
-      /WARNING: mongodb.bundled is for trials/,
+      /WARNING: The bundled MongoDB \(mongodb\.bundled\) is for evaluation only/,
     );
   });
 
-  it('comes from a package without files that have no use there', async () => {
+  it('is packaged without unrelated files', async () => {
     const { stdout } = await run('tar', ['--list', '--file', folder('pressroom-0.0.9.tgz')]);
     expect(stdout.split('\n').filter(name => /\.(ts|tgz|swp)$/.test(name))).to.deep.equal([]);
     expect(stdout).to.include('pressroom/crds/browserpools.pressroom.dev.yaml');

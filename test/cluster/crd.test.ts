@@ -5,14 +5,7 @@ import { GROUP, PLURAL, specSchema, VERSION } from '../../crds/browser-pool.ts';
 import { browserPoolCrd } from '../../crds/crd.ts';
 import { eventually } from '../support/eventually.ts';
 import { skip } from '../support/skip.ts';
-import {
-  AGAINST_RULES,
-  type BadField,
-  MISSHAPEN,
-  OUT_OF_BOUNDS,
-  SHORTEST,
-  specWith,
-} from './bad-pools.ts';
+import { AGAINST_RULES, MISSHAPEN, OUT_OF_BOUNDS, SHORTEST, specWith } from './bad-pools.ts';
 import { type Json, PATCH } from './kube/api-request.ts';
 import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 import { type Cluster, startCluster, whyNoCluster } from './kube/cluster.ts';
@@ -33,7 +26,7 @@ const shown = (value: unknown) => {
   return JSON.stringify(value) ?? 'nothing';
 };
 
-describe('the definition of BrowserPool', function () {
+describe('BrowserPool CRD', function () {
   this.timeout(2 * MINUTE_MS);
   let cluster: Cluster;
 
@@ -46,13 +39,13 @@ describe('the definition of BrowserPool', function () {
   });
   after(() => cluster?.stop());
 
-  const definition = () =>
+  const readCrd = () =>
     cluster.get(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${PLURAL}.${GROUP}`);
-  /** As it would be written, and not kept. */
-  const tryPool = (spec: unknown, name = 'tried') =>
+  /** Validates a pool with a dry run. */
+  const dryRun = (spec: unknown, name = 'tried') =>
     cluster.request('POST', `${POOLS}?dryRun=All&fieldValidation=Strict`, pool(name, spec));
-  /** Written, and as the API server then has it. */
-  async function made(name: string, spec: unknown = SHORTEST): Promise<Json> {
+  /** Creates a pool and returns it with the defaults of the API server. */
+  async function create(name: string, spec: unknown = SHORTEST): Promise<Json> {
     const { status, body } = await cluster.request(
       'POST',
       `${POOLS}?fieldValidation=Strict`,
@@ -63,31 +56,31 @@ describe('the definition of BrowserPool', function () {
   }
   const read = (name: string): Promise<Json> => cluster.get(`${POOLS}/${name}`);
 
-  it('is accepted as it is', async () => {
-    const { status } = await definition();
+  it('is established', async () => {
+    const { status } = await readCrd();
     const conditions = Object.fromEntries(
       status.conditions.map((each: Json) => [each.type, each.status]),
     );
     expect(conditions).to.deep.equal({ NamesAccepted: 'True', Established: 'True' });
   });
 
-  it('changes nothing when it is applied again', async () => {
-    const before = await definition();
+  it('does not change when it is applied again', async () => {
+    const before = await readCrd();
     await cluster.apply([browserPoolCrd]);
-    expect((await definition()).metadata.resourceVersion).to.equal(before.metadata.resourceVersion);
+    expect((await readCrd()).metadata.resourceVersion).to.equal(before.metadata.resourceVersion);
   });
 
-  describe('refuses, as zod does,', () => {
-    interface Complaint {
+  describe('invalid field', () => {
+    interface FieldError {
       field: string;
       message: string;
     }
-    async function apiServerSays(spec: unknown): Promise<Complaint[]> {
-      const { status, body } = await tryPool(spec);
+    async function apiServerErrors(spec: unknown): Promise<FieldError[]> {
+      const { status, body } = await dryRun(spec);
       expect(status, JSON.stringify(body)).to.equal(422);
       return body.details.causes;
     }
-    function zodSays(spec: unknown): Complaint[] {
+    function zodErrors(spec: unknown): FieldError[] {
       const { error } = specSchema.safeParse(spec);
       expect(error, 'zod accepts it').to.not.equal(undefined);
       const step = (name: PropertyKey) =>
@@ -97,46 +90,48 @@ describe('the definition of BrowserPool', function () {
         message,
       }));
     }
-    const fields = (complaints: Complaint[]) => complaints.map(({ field }) => field);
+    const fields = (errors: FieldError[]) => errors.map(({ field }) => field);
 
     for (const { path, values } of [...OUT_OF_BOUNDS, ...MISSHAPEN])
       for (const value of values)
-        it(`${shown(value)} as ${path}`, async () => {
+        it(`is rejected by the API server and by zod: ${path} = ${shown(value)}`, async () => {
           const spec = specWith(path, value);
-          expect(fields(zodSays(spec))).to.include(`spec.${path}`);
-          expect(fields(await apiServerSays(spec))).to.include(`spec.${path}`);
+          expect(fields(zodErrors(spec))).to.include(`spec.${path}`);
+          expect(fields(await apiServerErrors(spec))).to.include(`spec.${path}`);
         });
 
     for (const { path, values, message } of AGAINST_RULES)
       for (const value of values)
-        it(`${shown(value)} as ${path}, and says why`, async () => {
+        it(`is rejected with the message of the rule: ${path} = ${shown(value)}`, async () => {
           const spec = specWith(path, value);
-          const why = (complaints: Complaint[]) =>
-            complaints.filter(({ field }) => field === `spec.${path}`).map(each => each.message);
-          expect(why(zodSays(spec))).to.include(message);
-          expect((await apiServerSays(spec)).map(each => each.message).join()).to.contain(message);
+          const messages = (errors: FieldError[]) =>
+            errors.filter(({ field }) => field === `spec.${path}`).map(each => each.message);
+          expect(messages(zodErrors(spec))).to.include(message);
+          expect((await apiServerErrors(spec)).map(each => each.message).join()).to.contain(
+            message,
+          );
         });
   });
 
-  it('has no bound and no rule that the above does not try', () => {
+  it('has no limit and no rule without a test', () => {
     const schema = browserPoolCrd.spec.versions[0]!.schema.openAPIV3Schema.properties.spec;
     const bounded = boundsOf(schema as Json, '');
-    const tried = (fields: readonly BadField[]) => new Set(fields.map(({ path }) => path));
-    expect(bounded.bounds.filter(path => !tried(OUT_OF_BOUNDS).has(path))).to.deep.equal([]);
+    const tested = new Set(OUT_OF_BOUNDS.map(({ path }) => path));
+    expect(bounded.bounds.filter(path => !tested.has(path))).to.deep.equal([]);
     expect(
       bounded.messages.filter(message => !AGAINST_RULES.some(rule => rule.message === message)),
     ).to.deep.equal([]);
   });
 
-  describe('fills in', () => {
+  describe('default values', () => {
     const specs: Record<string, unknown> = {
-      'all that the shortest spec leaves out': SHORTEST,
-      'what is left out of parts that are there': {
+      'of the shortest spec': SHORTEST,
+      'of nested objects': {
         ...SHORTEST,
         scaling: { maxReplicas: 3, scaleUp: {}, scaleDown: { delaySeconds: 0 } },
         template: { ...SHORTEST.template, chromeSandbox: {} },
       },
-      'nothing where all is said': {
+      'of a spec with many fields': {
         ...SHORTEST,
         replicas: 0,
         paused: true,
@@ -150,68 +145,70 @@ describe('the definition of BrowserPool', function () {
       },
     };
     for (const [index, [what, spec]] of Object.entries(specs).entries())
-      it(`${what}, as zod does`, async () => {
-        expect((await made(`filled-${index}`, spec)).spec).to.deep.equal(specSchema.parse(spec));
+      it(`${what} are the same in the API server and in zod`, async () => {
+        expect((await create(`filled-${index}`, spec)).spec).to.deep.equal(specSchema.parse(spec));
       });
   });
 
-  describe('refuses', () => {
+  describe('pool', () => {
     for (const path of [
       'slots',
       'scaling.max',
       'template.chromeSandbox.profile',
       'poolSecret.namespace',
     ])
-      it(`a field that it does not know: ${path}`, async () => {
-        const { status, body } = await tryPool(specWith(path, 1));
+      it(`with the unknown field ${path} is rejected`, async () => {
+        const { status, body } = await dryRun(specWith(path, 1));
         expect({ status, message: body.message }).to.deep.include({ status: 400 });
         expect(body.message).to.contain(`unknown field "spec.${path}"`);
       });
 
     for (const name of ['x'.repeat(46), '1st', 'first.pool'])
-      it(`the name ${name}, of which no Service and no label can be made`, async () => {
-        const { status, body } = await tryPool(SHORTEST, name);
+      it(`with the name ${name} is rejected, because it is no valid Service name`, async () => {
+        const { status, body } = await dryRun(SHORTEST, name);
         expect(status).to.equal(422);
         expect(body.details.causes.map((cause: Json) => cause.field)).to.include('metadata.name');
       });
   });
 
-  it('takes the longest name, of which all other names can be made', async () => {
-    expect((await tryPool(SHORTEST, 'x'.repeat(45))).status).to.equal(201);
+  it('accepts a name of 45 characters', async () => {
+    expect((await dryRun(SHORTEST, 'x'.repeat(45))).status).to.equal(201);
   });
 
-  it('keeps what it does not know of the parts that belong to a pod', async () => {
+  it('preserves unknown fields in embedded parts of a pod', async () => {
     const template = {
       ...SHORTEST.template,
       affinity: { nodeAffinity: { any: [1] } },
       env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'b' } } }],
     };
-    const { spec } = await made('parts', { ...SHORTEST, template });
+    const { spec } = await create('parts', { ...SHORTEST, template });
     expect(spec.template).to.deep.include({ affinity: template.affinity, env: template.env });
   });
 
-  describe('is read', () => {
-    it('by kubectl explain, which has a sentence for every field', async () => {
-      // It is published a moment after the definition is accepted.
+  describe('kubectl', () => {
+    it('explains every field with a sentence', async () => {
+      // The schema is published shortly after the CRD is established.
       const schema = await eventually(async () => {
         const { components } = await cluster.get(`/openapi/v3/apis/${API_VERSION}`);
         return components.schemas['dev.pressroom.v1alpha1.BrowserPool'];
       }, MINUTE_MS);
       const parts = ['spec', 'status'].flatMap(part => fieldsOf(schema.properties[part], part));
       expect(parts.length).to.be.greaterThan(60);
-      const silent = parts.filter(({ description }) => !/^[A-Z`].*\.$/s.test(description ?? ''));
-      expect(silent.map(({ path }) => path)).to.deep.equal([]);
+      const undocumented = parts.filter(
+        ({ description }) => !/^[A-Z`].*\.$/s.test(description ?? ''),
+      );
+      expect(undocumented.map(({ path }) => path)).to.deep.equal([]);
       const explained = await cluster.kubectl('explain', 'browserpool.spec.scaling');
       expect(explained.replaceAll(/\s+/g, ' '))
-        .to.contain('Never more pods than this.')
-        .and.to.contain('how many pods the load needs');
+        .to.contain('Maximum number of pods.')
+        .and.to.contain('The number of pods follows the load');
       expect(await cluster.kubectl('explain', 'bpool.spec', '--recursive')).to.match(
         /scaleDown\s+<Object>\s+delaySeconds\s+<integer>/,
       );
     });
 
-    it('by kubectl get, in columns that tell how it goes', async () => {
-      await made('seen', { ...SHORTEST, template: { image: 'registry/worker:1' } });
+    it('shows size, load and metrics status in the columns of kubectl get', async () => {
+      await create('seen', { ...SHORTEST, template: { image: 'registry/worker:1' } });
       const conditions = [
         {
           type: 'MetricsAvailable',
@@ -242,7 +239,7 @@ describe('the definition of BrowserPool', function () {
           .split('\n')
           .map(line => line.trim().split(/\s{2,}/));
       const [names, values] = await table();
-      expect(names).to.deep.equal(['NAME', 'WANTED', 'READY', 'BUSY', 'QUEUED', 'METRICS', 'AGE']);
+      expect(names).to.deep.equal(['NAME', 'DESIRED', 'READY', 'BUSY', 'QUEUED', 'METRICS', 'AGE']);
       expect(values!.slice(0, -1)).to.deep.equal(['seen', '4', '3', '5', '6', 'True']);
       const [wideNames, wideValues] = await table('-o', 'wide');
       expect(
@@ -253,22 +250,22 @@ describe('the definition of BrowserPool', function () {
       });
     });
 
-    it('by kubectl get of all that belongs to Pressroom', async () => {
-      await made('listed');
+    it('lists pools in the category pressroom', async () => {
+      await create('listed');
       expect(await cluster.kubectl('get', 'pressroom', '-o', 'name')).to.contain(
         `browserpool.${GROUP}/listed`,
       );
     });
   });
 
-  it('is scaled to a fixed size by kubectl scale', async () => {
-    await made('scaled');
+  it('supports kubectl scale, which fixes the number of pods', async () => {
+    await create('scaled');
     await cluster.kubectl('scale', 'bpool/scaled', '--replicas=3');
     expect((await read('scaled')).spec.replicas).to.equal(3);
   });
 
-  it('tells by its scale how many pods there are, and which', async () => {
-    await made('counted', { ...SHORTEST, replicas: 2 });
+  it('returns the number of pods and their selector in the scale subresource', async () => {
+    await create('counted', { ...SHORTEST, replicas: 2 });
     const status = { replicas: 1, selector: 'pressroom.dev/pool=counted' };
     await cluster.request('PATCH', `${POOLS}/counted/status`, { status }, PATCH.merge);
     const scale = await cluster.get(`${POOLS}/counted/scale`);
@@ -278,25 +275,25 @@ describe('the definition of BrowserPool', function () {
     });
   });
 
-  it('has a status apart from its spec', async () => {
-    const before = await made('apart');
+  it('has a status subresource', async () => {
+    const before = await create('apart');
     const both = { spec: { slotsPerPod: 7 }, status: { desiredReplicas: 7 } };
     await cluster.request('PATCH', `${POOLS}/apart/status`, both, PATCH.merge);
-    const told = await read('apart');
-    expect(told).to.deep.include({ spec: before.spec, status: both.status });
-    expect(told.metadata.generation).to.equal(1);
+    const afterStatus = await read('apart');
+    expect(afterStatus).to.deep.include({ spec: before.spec, status: both.status });
+    expect(afterStatus.metadata.generation).to.equal(1);
     await cluster.request(
       'PATCH',
       `${POOLS}/apart`,
       { ...both, status: { desiredReplicas: 8 } },
       PATCH.merge,
     );
-    const asked = await read('apart');
-    expect(asked).to.deep.include({
+    const afterSpec = await read('apart');
+    expect(afterSpec).to.deep.include({
       spec: { ...before.spec, slotsPerPod: 7 },
       status: both.status,
     });
-    expect(asked.metadata.generation).to.equal(2);
+    expect(afterSpec.metadata.generation).to.equal(2);
   });
 });
 
@@ -305,7 +302,7 @@ interface Field {
   description?: string;
 }
 
-/** All fields below a schema, in lists and maps too. */
+/** All fields of a schema, including those of list items. */
 function fieldsOf(schema: Json, path: string): Field[] {
   const below = Object.entries<Json>(schema.properties ?? {}).flatMap(([name, field]) =>
     fieldsOf(field, `${path}.${name}`),
@@ -314,7 +311,7 @@ function fieldsOf(schema: Json, path: string): Field[] {
   return [{ path, description: schema.description }, ...below, ...items];
 }
 
-/** An entry of a list needs no sentence of its own, its fields do. */
+/** List items need no description of their own, but their fields do. */
 const fieldsOfItems = ({ items }: Json, path: string): Field[] =>
   Object.entries<Json>(items?.properties ?? {}).flatMap(([name, field]) =>
     fieldsOf(field, `${path}[0].${name}`),
@@ -322,7 +319,7 @@ const fieldsOfItems = ({ items }: Json, path: string): Field[] =>
 
 const BOUNDS = ['minimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'enum', 'maxItems'];
 
-/** The paths of all that has a bound, and what all rules say. */
+/** The paths of all fields with a limit, and the messages of all rules. */
 function boundsOf(schema: Json, path: string): { bounds: string[]; messages: string[] } {
   const parts = [
     ...Object.entries<Json>(schema.properties ?? {}).map(([name, field]) =>

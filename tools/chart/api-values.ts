@@ -1,4 +1,4 @@
-// The chart's values of the API and of what leads to it.
+// The chart's values for the API, its Service and its Ingress.
 import { z } from 'zod';
 import { apiVariables } from '../../api/config.ts';
 import { processVariables } from '../../common/config.ts';
@@ -13,12 +13,12 @@ import {
   podValues,
   resources,
   serviceAccount,
+  stringList,
   stringValue,
   textMapValue,
-  words,
 } from './parts.ts';
 
-/** Those that other values, the chart itself or both halves of a pool decide on. */
+/** Variables that the chart sets itself or from other values. */
 export const API_ELSEWHERE = [
   'PRESSROOM_PORT',
   'PRESSROOM_OPERATIONS_PORT',
@@ -35,59 +35,67 @@ const service = group({
   type: z
     .enum(['ClusterIP', 'NodePort', 'LoadBalancer'])
     .default('ClusterIP')
-    .describe('As in a Service.'),
-  port: countValue(80, 1, 65_535).describe('The port that callers use.'),
+    .describe('Service type.'),
+  port: countValue(80, 1, 65_535).describe('Service port.'),
   nodePort: z
     .int()
     .min(1)
     .max(65_535)
     .optional()
-    .describe('A fixed port of the nodes, for the types NodePort and LoadBalancer.'),
-  loadBalancerClass: stringValue().describe('As in a Service, for the type LoadBalancer.'),
-  loadBalancerSourceRanges: words().describe('As in a Service, for the type LoadBalancer.'),
+    .describe('Node port, for the types NodePort and LoadBalancer.'),
+  loadBalancerClass: stringValue().describe('Load balancer class, for the type LoadBalancer.'),
+  loadBalancerSourceRanges: stringList().describe(
+    'Client CIDRs that may connect, for the type LoadBalancer.',
+  ),
   externalTrafficPolicy: z
     .enum(['Cluster', 'Local'])
     .optional()
     .describe(
-      'As in a Service, for the types NodePort and LoadBalancer. `Local` keeps the address of callers.',
+      'External traffic policy, for the types NodePort and LoadBalancer. `Local` preserves the client IP address.',
     ),
-  annotations: textMapValue().describe('Its annotations.'),
-}).describe('The Service that callers reach.');
+  annotations: textMapValue().describe('Annotations of the Service.'),
+}).describe('The Service of the API.');
 
 const autoscaling = group({
   enabled: flag(false).describe(
-    'Whether the number of pods follows the load of the processor. It needs a metrics server in the cluster. Kubernetes sets the number to 1 when this is switched on in a release that runs, until the autoscaler acts: do so while there is little load.',
+    'Create a HorizontalPodAutoscaler that scales the API by CPU utilization. It requires metrics-server. When you enable it on an existing release, Kubernetes first scales the Deployment to 1 replica: enable it while traffic is low.',
   ),
-  minReplicas: countValue(2, 1).describe('Never fewer pods than this.'),
-  maxReplicas: countValue(10, 1).describe('Never more pods than this.'),
-  targetCPUUtilizationPercentage: countValue(70, 1, 1_000).describe('Of the requested CPU.'),
+  minReplicas: countValue(2, 1).describe('Minimum number of replicas.'),
+  maxReplicas: countValue(10, 1).describe('Maximum number of replicas.'),
+  targetCPUUtilizationPercentage: countValue(70, 1, 1_000).describe(
+    'Target average CPU utilization, as a percentage of the CPU request.',
+  ),
   behavior: object()
     .default({})
-    .describe('As in a HorizontalPodAutoscaler. Default: that of Kubernetes.'),
+    .describe(
+      'Scaling behavior (`behavior` of a HorizontalPodAutoscaler). Defaults to that of Kubernetes.',
+    ),
 }).describe(
-  'The HorizontalPodAutoscaler of the API. A render costs the API a few milliseconds of CPU and its worker twenty times that: workers are what usually has to grow.',
+  'The HorizontalPodAutoscaler of the API. Usually only workers need to scale: a render takes a few milliseconds of CPU in the API and about twenty times as much in the worker.',
 );
 
 export const apiValues = group({
-  replicas: countValue(2, 1, 1_000).describe('Pods, while `autoscaling` is off.'),
-  publicUrl: stringValue().describe(
-    'Where callers reach the API, such as `https://pdf.corp.example`: every absolute link is made from it. Default: the first host of the Ingress, else the address inside of the cluster.',
+  replicas: countValue(2, 1, 1_000).describe(
+    'Number of API pods. Ignored when `api.autoscaling.enabled` is true.',
   ),
-  trustedProxies: words().describe(
-    'Addresses and CIDRs of the proxies whose `X-Forwarded-For` is believed, such as those of the Ingress controller. Without it all callers that come through one proxy are one address.',
+  publicUrl: stringValue().describe(
+    'Public base URL of the API, such as `https://pdf.corp.example`. All absolute links start with it. Defaults to the first host of the Ingress, or to the in-cluster URL of the Service when the Ingress is disabled.',
+  ),
+  trustedProxies: stringList().describe(
+    'IP addresses and CIDRs of trusted proxies, such as the pods of the Ingress controller. The API reads the client IP address from their `X-Forwarded-For` header. When empty, all clients behind one proxy share its IP address.',
   ),
   config: configValues(
     z.object({ ...processVariables.shape, ...apiVariables.shape }),
     API_ELSEWHERE,
   ).describe(
-    'More environment variables of the API under their own names, such as `PRESSROOM_BODY_MAX: 20MiB`. All of them: docs/configuration.md.',
+    'Configuration of the API as environment variables, such as `PRESSROOM_BODY_MAX: 20MiB`. For the full list, see docs/configuration.md.',
   ),
   resources: resources(
     { cpu: '500m', memory: '512Mi', 'ephemeral-storage': '64Mi' },
     { memory: '1Gi' },
   ),
   terminationGracePeriodSeconds: countValue(160, 1, 86_400).describe(
-    'How long a pod that is told to stop may take to finish its renders: 5 s of accepting, then draining (`PRESSROOM_DRAIN_TIMEOUT`, which is 10 s less than this), then 5 s to end.',
+    'Termination grace period. A terminating pod accepts requests for 5 s, drains for up to `PRESSROOM_DRAIN_TIMEOUT` (set to 10 s less than this value), and has 5 s to exit.',
   ),
   service,
   autoscaling,
@@ -96,10 +104,7 @@ export const apiValues = group({
   ...podValues(),
 }).describe('The API.');
 
-/**
- * Of the nginx controller; the limits are a little over those of the API, so that its own answers
- * are the ones that callers see.
- */
+/** ingress-nginx limits, slightly above those of the API, so that clients see the API's errors. */
 const NGINX = {
   'nginx.ingress.kubernetes.io/proxy-body-size': '11m',
   'nginx.ingress.kubernetes.io/proxy-read-timeout': '300',
@@ -107,16 +112,16 @@ const NGINX = {
 };
 
 export const ingressValues = group({
-  enabled: flag(false).describe('Whether there is an Ingress. Set `api.trustedProxies` with it.'),
-  className: stringValue().describe('Which Ingress controller it is for.'),
+  enabled: flag(false).describe('Create an Ingress. Also set `api.trustedProxies`.'),
+  className: stringValue().describe('Ingress class name.'),
   annotations: textMapValue(NGINX).describe(
-    'Its annotations. The default ones let the nginx controller pass bodies of 10 MiB and wait for long renders; other controllers need their own. `null` takes one away.',
+    'Annotations of the Ingress. The defaults configure ingress-nginx for 10 MiB request bodies and long renders. Other controllers need their own annotations. Set an annotation to `null` to remove it.',
   ),
-  hosts: words().describe('Host names, such as `pdf.corp.example`.'),
-  path: stringValue('/').describe('Path below which all goes to the API.'),
+  hosts: stringList().describe('Hostnames, such as `pdf.corp.example`.'),
+  path: stringValue('/').describe('Path routed to the API.'),
   pathType: z
     .enum(['Prefix', 'Exact', 'ImplementationSpecific'])
     .default('Prefix')
-    .describe('As in an Ingress.'),
-  tls: listValue().default([]).describe('As in an Ingress: `hosts` and `secretName`.'),
+    .describe('Path type.'),
+  tls: listValue().default([]).describe('TLS configuration: a list of `hosts` and `secretName`.'),
 }).describe('The Ingress of the API.');

@@ -1,4 +1,4 @@
-// The files of the chart that are made from others, for the list of all generated files.
+// The generated files of the chart.
 import { chartReadme } from './chart-readme.ts';
 import { valuesSchema } from './values-schema.ts';
 import { valuesYaml } from './values-yaml.ts';

@@ -1,4 +1,4 @@
-// The chart's README with its table of values made anew.
+// Updates the table of values in the chart's README.
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
 import { chartValues } from './values.ts';
@@ -37,9 +37,9 @@ export async function chartReadme(): Promise<string> {
   const text = await readFile(README, 'utf8');
   const [from, to] = [text.indexOf(OPEN), text.indexOf(CLOSE)];
   if (from < 0 || to < from)
-    throw new Error(`charts/pressroom/README.md has no marks ${OPEN} … ${CLOSE}`);
+    throw new Error(`charts/pressroom/README.md must contain the markers ${OPEN} and ${CLOSE}`);
   const table = [
-    '| value | default | what it does |',
+    '| Value | Default | Description |',
     '| --- | --- | --- |',
     ...rows(chartValues.shape as Record<string, z.ZodType>, '', {}),
   ];

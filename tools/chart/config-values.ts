@@ -1,9 +1,9 @@
-// The `config` of a process in the chart's values: its environment variables under their own names,
-// without those that the chart sets by other values.
+// The `config` value of a process: its environment variables under their own names, without those
+// that the chart sets from other values.
 import { z } from 'zod';
 import { variableMeta } from '../../common/config.ts';
 
-/** As YAML reads them: `on` and `off` are booleans there, and numbers are numbers. */
+/** Types after YAML parsing: `on` and `off` may be booleans, digits may be numbers. */
 const accepted = {
   boolean: () => z.union([z.boolean(), z.enum(['on', 'off'])]),
   integer: () => z.union([z.int(), z.string()]),
@@ -14,8 +14,8 @@ const ofKind = (kind: string | undefined) =>
   kind === 'boolean' || kind === 'integer' ? accepted[kind]() : accepted.text();
 
 /**
- * One optional value for each variable of `variables` but those in `elsewhere`. Secrets are never
- * values: they come from Secrets.
+ * An optional value for each variable except those in `elsewhere`. Secret variables are left out:
+ * they are read from Kubernetes Secrets.
  */
 export function configValues(variables: z.ZodObject, elsewhere: readonly string[]): z.ZodType {
   const shape = Object.entries(variables.shape)

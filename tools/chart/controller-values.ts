@@ -1,4 +1,4 @@
-// The chart's values of the controller.
+// The chart's values for the controller.
 import { z } from 'zod';
 import { processVariables } from '../../common/config.ts';
 import { controllerVariables } from '../../controller/config.ts';
@@ -11,10 +11,10 @@ import {
   podValues,
   resources,
   serviceAccount,
-  words,
+  stringList,
 } from './parts.ts';
 
-/** Those that other values or the chart itself decide on. */
+/** Variables that the chart sets itself or from other values. */
 export const CONTROLLER_ELSEWHERE = [
   'PRESSROOM_OPERATIONS_PORT',
   'PRESSROOM_NAMESPACES',
@@ -26,34 +26,36 @@ export const CONTROLLER_ELSEWHERE = [
 
 export const controllerValues = group({
   enabled: flag(true).describe(
-    'Whether this release brings a controller. One is enough for all pools of a namespace, or with `clusterWide` of the cluster.',
+    'Deploy the controller. One controller manages all pools of its namespace, or of the whole cluster when `clusterWide` is true.',
   ),
-  replicas: countValue(2, 1, 10).describe('Pods. One leads, the others wait.'),
+  replicas: countValue(2, 1, 10).describe(
+    'Number of controller pods. One is the leader; the others are on standby.',
+  ),
   clusterWide: flag(false).describe(
-    'Whether it looks after the pools of all namespaces; its rights are then those of the whole cluster.',
+    'Manage the pools of all namespaces. This grants the controller cluster-wide permissions.',
   ),
   admissionPolicy: flag(true).describe(
-    'Whether a ValidatingAdmissionPolicy limits its writes of Deployments to those of pools, where the cluster has that kind (Kubernetes 1.30).',
+    'Create a ValidatingAdmissionPolicy that denies controller writes to Deployments not owned by a BrowserPool. It requires Kubernetes 1.30 and is skipped on older clusters.',
   ),
-  namespaces: words().describe(
-    "More namespaces than the release's own whose pools it looks after. They must be there.",
+  namespaces: stringList().describe(
+    'Namespaces to manage in addition to the namespace of the release. They must exist.',
   ),
   config: configValues(
     z.object({ ...processVariables.shape, ...controllerVariables.shape }),
     CONTROLLER_ELSEWHERE,
   ).describe(
-    'More environment variables of the controller under their own names, such as `PRESSROOM_PROMETHEUS_INTERVAL: 10s`.',
+    'Configuration of the controller as environment variables, such as `PRESSROOM_PROMETHEUS_INTERVAL: 10s`. For the full list, see docs/configuration.md.',
   ),
   resources: resources(
     { cpu: '50m', memory: '128Mi', 'ephemeral-storage': '64Mi' },
     { memory: '256Mi' },
   ),
   terminationGracePeriodSeconds: countValue(30, 1, 600).describe(
-    'How long a pod that is told to stop may take; `PRESSROOM_DRAIN_TIMEOUT` is 10 s less.',
+    'Termination grace period. `PRESSROOM_DRAIN_TIMEOUT` is set to 10 s less than this value.',
   ),
   podDisruptionBudget: disruptionBudget().describe('The PodDisruptionBudget of the controller.'),
   serviceAccount: serviceAccount(),
   ...podValues(),
 }).describe(
-  'The controller, which makes workers of BrowserPools and follows the load with their number.',
+  'The controller, which creates the workers of each BrowserPool and scales them with the load.',
 );

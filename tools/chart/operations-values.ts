@@ -1,5 +1,5 @@
-// The chart's values of what surrounds the service: secrets, MongoDB, networks, metrics, alerts,
-// boards.
+// The chart's values for the surroundings of the service: secrets, MongoDB, network policies,
+// monitoring, CA certificates, `helm test`.
 import { z } from 'zod';
 import {
   countValue,
@@ -10,78 +10,82 @@ import {
   object,
   resources,
   secretEntry,
+  stringList,
   stringValue,
   textMapValue,
-  words,
 } from './parts.ts';
 
 export const secretsValues = group({
-  pepper: secretEntry('pepper', 'the pepper of the keys (at least 16 characters)').describe(
-    'Keys are stored as an HMAC with it. Without a Secret of yours one is made once and never changed.',
+  pepper: secretEntry('pepper', 'the API key pepper (at least 16 characters)').describe(
+    'The pepper: API keys are stored as an HMAC with it. If `existingSecret` is empty, the chart generates it once and never changes it.',
   ),
-  previousPepper: secretEntry('pepper-previous', 'the pepper before').describe(
-    'Still accepted while the pepper is being changed. Default: the Secret of `pepper`; it need not be there.',
+  previousPepper: secretEntry('pepper-previous', 'the previous pepper').describe(
+    'The previous pepper, accepted while you rotate the pepper. Defaults to the Secret of `pepper`. The key may be missing.',
   ),
-  poolSecret: secretEntry(
-    'pool-secret',
-    'the secret of the pool (at least 16 characters)',
-  ).describe(
-    'The API signs the tickets for its workers with it. Without a Secret of yours one is made once and never changed.',
+  poolSecret: secretEntry('pool-secret', 'the pool secret (at least 16 characters)').describe(
+    'The pool secret: the API signs the tickets for its workers with it. If `existingSecret` is empty, the chart generates it once and never changes it.',
   ),
   dashboard: secretEntry(
     'dashboard-secret',
-    'the secret of the dashboard (at least 16 characters)',
+    'the dashboard secret (at least 16 characters)',
   ).describe(
-    'Seals what the dashboard must read again, such as secrets of one-time codes. Without a Secret of yours one is made once and never changed; it is added to a Secret that an earlier version of this chart made.',
+    'The dashboard secret: encrypts data such as the secrets of authenticator apps. If `existingSecret` is empty, the chart generates it once and never changes it. An upgrade from a chart version without a dashboard adds it to the existing Secret.',
   ),
   adminPassword: secretEntry(
     'admin-password',
     'the password of the first administrator (at least 12 characters)',
   ).describe(
-    'With `PRESSROOM_ADMIN_EMAIL` in `api.config`. Without it the first administrator is made by a command, or by the link in the log.',
+    'Password of the first administrator. Requires `PRESSROOM_ADMIN_EMAIL` in `api.config`. Otherwise, create the administrator with the `pressroom admin create` command or with the link in the API log.',
   ),
   oidcClientSecret: secretEntry(
     'oidc-client-secret',
-    'the secret of Pressroom as a client of your OpenID provider',
-  ).describe('With `PRESSROOM_OIDC_ISSUER` and `PRESSROOM_OIDC_CLIENT_ID` in `api.config`.'),
+    'the client secret of Pressroom at your OpenID Connect provider',
+  ).describe(
+    'Client secret for single sign-on. Requires `PRESSROOM_OIDC_ISSUER` and `PRESSROOM_OIDC_CLIENT_ID` in `api.config`.',
+  ),
   stripeSecretKey: secretEntry(
     'stripe-secret-key',
-    'a secret or restricted key of Stripe',
-  ).describe('With `PRESSROOM_BILLING: stripe` in `api.config`.'),
+    'a secret or restricted Stripe API key',
+  ).describe('Stripe API key. Requires `PRESSROOM_BILLING: stripe` in `api.config`.'),
   stripeWebhookSecret: secretEntry(
     'stripe-webhook-secret',
-    'the secret that signs what Stripe sends',
-  ).describe('With `PRESSROOM_BILLING: stripe` in `api.config`.'),
+    'the signing secret of the Stripe webhook endpoint',
+  ).describe(
+    'Signing secret of the Stripe webhook. Requires `PRESSROOM_BILLING: stripe` in `api.config`.',
+  ),
 }).describe(
-  'What must stay secret. What is made is in the Secret `<release>-secrets`, which outlives the release.',
+  'Secrets. Generated secrets are stored in the Secret `<release>-secrets`, which is not deleted when the release is uninstalled.',
 );
 
 export const mongodbValues = group({
   uri: stringValue().describe(
-    'Its address with user and password. It is kept in a Secret; better have that made by others, see `existingSecret`.',
+    'Connection string with user and password. The chart stores it in a Secret. For production, use `existingSecret` instead.',
   ),
-  ...secretEntry('mongodb-uri', 'the address').def.innerType.shape,
+  ...secretEntry('mongodb-uri', 'the connection string').def.innerType.shape,
   bundled: group({
     enabled: flag(false).describe(
-      'FOR TRIALS: a single member without a backup and without failover.',
+      'Deploy a single-member replica set. FOR EVALUATION ONLY: no backup, no failover.',
     ),
     image: imageOf('mongo', 'MongoDB')
       .prefault({ tag: '8.0' })
-      .describe('The image of MongoDB. It must have `mongod` and `sh`.'),
+      .describe('The MongoDB image. It must contain `mongod` and `sh`.'),
     storage: group({
-      enabled: flag(true).describe('Whether data outlive the pod. They outlive the release too.'),
+      enabled: flag(true).describe(
+        'Store the data in a PersistentVolume. It is not deleted when the release is uninstalled.',
+      ),
       size: stringValue('8Gi').describe('Size of the volume.'),
-      storageClass: stringValue().describe("Its class. Default: the cluster's."),
-    }).describe('Where its data lie.'),
+      storageClass: stringValue().describe(
+        "Storage class. Defaults to the cluster's default class.",
+      ),
+    }).describe('Storage for the data.'),
     resources: resources({ cpu: '250m', memory: '512Mi' }, { memory: '1Gi' }),
-  }).describe('A MongoDB of this release.'),
+  }).describe('A MongoDB instance deployed with this release.'),
 }).describe(
-  'The MongoDB replica set (6.0 or newer): one of `uri`, `existingSecret` and `bundled`.',
+  'The MongoDB replica set (6.0 or newer). Set exactly one of `uri`, `existingSecret` and `bundled.enabled`.',
 );
 
 const peers = (fallback: Record<string, unknown>[]) => listValue().default(fallback);
 const ports = (...fallback: number[]) => z.array(z.int().min(1).max(65_535)).default(fallback);
-const anywhere = 'As in a NetworkPolicy. Empty: anywhere, on these ports.';
 
 const kubeDns = {
   namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
@@ -90,146 +94,158 @@ const kubeDns = {
 
 export const networkPolicyValues = group({
   enabled: flag(true).describe(
-    'Whether there are NetworkPolicies. They act only where the network of the cluster knows them.',
+    'Create NetworkPolicies. They have an effect only if the network plugin of the cluster enforces them.',
   ),
   monitoring: peers([
     { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } },
   ]).describe(
-    'Who reads the metrics on port 9090 of all pods, as in a NetworkPolicy: the pods of Prometheus.',
+    'NetworkPolicy peers that may scrape metrics on port 9090 of all pods. Select the Prometheus pods.',
   ),
   prometheus: group({
-    to: peers([]).describe('Where the controller finds Prometheus. Default: `monitoring`.'),
-    ports: ports(9090).describe('Its ports, as its pods have them.'),
-  }).describe('The way to Prometheus.'),
+    to: peers([]).describe('NetworkPolicy peers of Prometheus. Defaults to `monitoring`.'),
+    ports: ports(9090).describe('Ports of the Prometheus pods.'),
+  }).describe('Egress from the controller to Prometheus.'),
   dns: group({
     to: peers([kubeDns]).describe(
-      'Where the name servers of the cluster are. Where each node has one of its own, add its address, such as `ipBlock: {cidr: 169.254.20.10/32}`.',
+      'NetworkPolicy peers of the cluster DNS servers. With NodeLocal DNSCache, add its address, such as `ipBlock: {cidr: 169.254.20.10/32}`.',
     ),
-    ports: ports(53).describe('Their ports, as their pods have them.'),
-  }).describe('The way to name servers.'),
+    ports: ports(53).describe('Ports of the DNS pods.'),
+  }).describe('Egress to DNS servers.'),
   mongodb: group({
-    to: peers([]).describe(`Where MongoDB is. ${anywhere}`),
-    ports: ports(27017).describe('Its ports.'),
-  }).describe('The way to MongoDB.'),
+    to: peers([]).describe(
+      'NetworkPolicy peers of MongoDB. When empty, any destination on these ports is allowed.',
+    ),
+    ports: ports(27017).describe('Ports of MongoDB.'),
+  }).describe('Egress from the API to MongoDB.'),
   kubernetesApi: group({
-    to: peers([]).describe(`Where the API server of the cluster is. ${anywhere}`),
-    ports: ports(443, 6443).describe('Its ports.'),
-  }).describe("The way to the cluster's API server."),
+    to: peers([]).describe(
+      'NetworkPolicy peers of kube-apiserver. When empty, any destination on these ports is allowed.',
+    ),
+    ports: ports(443, 6443).describe('Ports of kube-apiserver.'),
+  }).describe('Egress from the controller and the hook Jobs to kube-apiserver.'),
   companySignIn: group({
-    to: peers([]).describe(`Where your OpenID provider is. ${anywhere}`),
-    ports: ports(443).describe('Its ports.'),
-  }).describe('The way to the OpenID provider, when `api.config` names one.'),
+    to: peers([]).describe(
+      'NetworkPolicy peers of the provider. When empty, any destination on these ports is allowed.',
+    ),
+    ports: ports(443).describe('Ports of the provider.'),
+  }).describe(
+    'Egress from the API to the OpenID Connect provider, when `PRESSROOM_OIDC_ISSUER` is set in `api.config`.',
+  ),
   stripe: group({
     to: peers([]).describe(
-      'Where Stripe is, or your proxy of it. As in a NetworkPolicy. Empty: all public addresses, on these ports.',
+      'NetworkPolicy peers of Stripe, or of a proxy to it. When empty, all public addresses on these ports are allowed.',
     ),
-    ports: ports(443).describe('Its ports.'),
-  }).describe('The way to Stripe, when `api.config` bills by it.'),
+    ports: ports(443).describe('Ports of Stripe.'),
+  }).describe(
+    'Egress from the API to Stripe, when `PRESSROOM_BILLING` is `stripe` in `api.config`.',
+  ),
   appDocuments: group({
     to: peers([]).describe(
-      'Where the documents are. As in a NetworkPolicy. Empty: all public addresses, on these ports.',
+      'NetworkPolicy peers of the documents. When empty, all public addresses on these ports are allowed.',
     ),
-    ports: ports(443).describe('Their ports.'),
+    ports: ports(443).describe('Ports of the documents.'),
   }).describe(
-    'The way of the API to the documents in which chat programs describe themselves, unless `api.config` switches them off (`PRESSROOM_MCP_CIMD`, `PRESSROOM_MCP`, `PRESSROOM_DASHBOARD`).',
+    'Egress from the API to the client metadata documents (CIMD) of MCP clients. Not created when `PRESSROOM_MCP_CIMD`, `PRESSROOM_MCP` or `PRESSROOM_DASHBOARD` is `off` in `api.config`.',
   ),
   api: group({
-    from: peers([]).describe('Who may call the API, as in a NetworkPolicy. Empty: everybody.'),
-    extraEgress: listValue()
-      .default([])
-      .describe('More rules of what the API may reach, as in a NetworkPolicy.'),
-  }).describe('More of the API.'),
+    from: peers([]).describe(
+      'NetworkPolicy peers that may call the API. When empty, all sources are allowed.',
+    ),
+    extraEgress: listValue().default([]).describe('Additional egress rules.'),
+  }).describe('The NetworkPolicy of the API.'),
   worker: group({
-    extraEgress: listValue()
-      .default([])
-      .describe('More rules of what the workers may reach, as in a NetworkPolicy.'),
-  }).describe('More of the workers.'),
+    extraEgress: listValue().default([]).describe('Additional egress rules.'),
+  }).describe('The NetworkPolicy of the workers.'),
   controller: group({
-    extraEgress: listValue()
-      .default([])
-      .describe('More rules of what the controller may reach, as in a NetworkPolicy.'),
-  }).describe('More of the controller.'),
-}).describe('Who may speak to whom. Workers reach name servers and public addresses only.');
+    extraEgress: listValue().default([]).describe('Additional egress rules.'),
+  }).describe('The NetworkPolicy of the controller.'),
+}).describe(
+  'NetworkPolicies of all pods. By default, workers can reach only DNS servers and public addresses.',
+);
 
 export const prometheusValues = group({
   url: stringValue('http://prometheus-operated.monitoring.svc:9090').describe(
-    'The Prometheus that the controller asks for the load. It must scrape the API and the workers.',
+    'URL of the Prometheus server that the controller queries. It must scrape the API and the workers.',
   ),
-  token: secretEntry('token', 'a Bearer token for it').describe(
-    'How the controller logs in there.',
+  token: secretEntry('token', 'the bearer token').describe(
+    'Bearer token for the Prometheus server.',
   ),
-}).describe('Prometheus.');
+}).describe('The source of the load metrics for autoscaling.');
 
 export const podMonitorValues = group({
   enabled: flag(false).describe(
-    'Whether there are PodMonitors for API, workers and controller. They need the Prometheus operator.',
+    'Create PodMonitors for the API, the workers and the controller. Requires the Prometheus Operator.',
   ),
-  interval: stringValue('5s').describe('How often workers and the controller are asked.'),
+  interval: stringValue('5s').describe('Scrape interval of the workers and the controller.'),
   apiInterval: stringValue('2s').describe(
-    'How often the pods of the API are asked: they are few, and tell of the queue. The autoscaler notices a burst after one to two of these. More than half of PRESSROOM_QUEUE_TIMEOUT is too long: renders of a burst fail before the pool has grown.',
+    'Scrape interval of the API, which exports the queue metrics. The autoscaler detects a burst after one to two intervals. Do not exceed half of `PRESSROOM_QUEUE_TIMEOUT`: queued renders would time out before new workers are ready.',
   ),
   labels: textMapValue().describe(
-    'Labels by which your Prometheus selects them, such as `release: kube-prometheus-stack`.',
+    'Additional labels, to match the `podMonitorSelector` of your Prometheus, such as `release: kube-prometheus-stack`.',
   ),
-}).describe('How Prometheus finds the pods.');
+}).describe('PodMonitors for the Prometheus Operator.');
 
 const ratio = (fallback: number) => z.number().gt(0).lt(1).default(fallback);
 const bound = (bounds: number[], fallback: number) => z.literal(bounds).default(fallback);
 
 export const alertsValues = group({
   enabled: flag(false).describe(
-    'Whether there is a PrometheusRule with recording rules and alerts. It needs the Prometheus operator.',
+    'Create a PrometheusRule with recording rules and alerts. Requires the Prometheus Operator.',
   ),
-  labels: textMapValue().describe('Labels by which your Prometheus selects the rule.'),
-  alertLabels: textMapValue().describe('Labels that every alert gets, for its way to people.'),
-  disabled: words().describe('Names of alerts that are left out.'),
+  labels: textMapValue().describe(
+    'Additional labels, to match the `ruleSelector` of your Prometheus.',
+  ),
+  alertLabels: textMapValue().describe('Labels added to every alert, for routing in Alertmanager.'),
+  disabled: stringList().describe('Names of alerts to leave out.'),
   runbookUrl: stringValue().describe(
-    'Where `runbook.md` of this chart can be read: each alert links to its section. Empty: the page that the API of this release serves at /docs/runbook.',
+    'URL of the runbook that alerts link to. Defaults to the page /docs/runbook of the API of this release.',
   ),
   availabilityObjective: ratio(0.999).describe(
-    'Share of renders that the service itself must not fail.',
+    'Objective for the fraction of renders that do not fail because of the service.',
   ),
   queueWaitObjective: ratio(0.99).describe(
-    'Share of renders that must wait no longer than `queueWaitSeconds`.',
+    'Objective for the fraction of renders with a queue time of at most `queueWaitSeconds`.',
   ),
   queueWaitSeconds: bound([0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30], 1).describe(
-    'The longest wait for a slot that is well.',
+    'Queue time threshold in seconds.',
   ),
   renderTimeObjective: ratio(0.95).describe(
-    "Share of renders that must take no longer than `renderTimeSeconds`, the page's own waits included.",
+    'Objective for the fraction of renders with a render duration of at most `renderTimeSeconds`, including the `wait_*` conditions of the request.',
   ),
   renderTimeSeconds: bound([0.5, 1, 2.5, 5, 10, 30, 60], 10).describe(
-    'The longest render that is well.',
+    'Render duration threshold in seconds.',
   ),
-}).describe('Alerts, and the objectives that they watch over.');
+}).describe('Alerts and service level objectives.');
 
 export const dashboardsValues = group({
-  enabled: flag(false).describe("Whether there are ConfigMaps with Grafana's boards."),
+  enabled: flag(false).describe('Create ConfigMaps with Grafana dashboards.'),
   labels: textMapValue({ grafana_dashboard: '1' }).describe(
-    "Labels by which Grafana's sidecar finds them.",
+    'Labels that the Grafana sidecar selects.',
   ),
-  annotations: textMapValue().describe('Their annotations, such as the folder.'),
-}).describe('Boards for Grafana.');
+  annotations: textMapValue().describe('Annotations of the ConfigMaps, such as the folder.'),
+}).describe('Grafana dashboards.');
 
 export const caBundleValues = group({
-  configMap: stringValue().describe('Name of a ConfigMap that holds it.'),
-  secret: stringValue().describe('Name of a Secret that holds it instead.'),
-  key: stringValue('ca.crt').describe('Which of its entries.'),
+  configMap: stringValue().describe('Name of an existing ConfigMap with the bundle.'),
+  secret: stringValue().describe(
+    'Name of an existing Secret with the bundle. Set either `configMap` or `secret`.',
+  ),
+  key: stringValue('ca.crt').describe('Key in the ConfigMap or Secret.'),
 }).describe(
-  'Certificate authorities of your own, in PEM, besides the usual ones: for the connections of the API to MongoDB, of the controller to Prometheus, and of pages, also through a proxy that opens TLS.',
+  'Additional CA certificates in PEM format. They are trusted by the API (for MongoDB), by the controller (for Prometheus) and by Chrome (for pages, and for a proxy that inspects TLS).',
 );
 
 export const testValues = group({
-  ...secretEntry('key', 'a key of an account').def.innerType.shape,
+  ...secretEntry('key', 'an API key').def.innerType.shape,
   timeoutSeconds: countValue(180, 10, 3_600).describe(
-    'How long it tries, while the first workers start.',
+    'How long the test retries while the first workers start.',
   ),
 }).describe(
-  '`helm test` renders a page. Without a key it makes a trial render, which must not be switched off then.',
+  '`helm test` renders a page. Without an API key it uses a trial render, so trial renders must be enabled.',
 );
 
 export const podSecurityContext = object()
   .default({ runAsUser: 10_001, runAsGroup: 10_001, fsGroup: 10_001 })
   .describe(
-    'As in a pod, for all pods but the workers. What pod security `restricted` asks for is always added.',
+    'Security context of all pods except the workers. The fields that the Pod Security Standard `restricted` requires are always set.',
   );

@@ -1,14 +1,11 @@
-// What values of several parts of the chart have in common.
+// Building blocks shared by the chart's values.
 import { z } from 'zod';
 
-/** A part of Kubernetes' own API: the API server says what is wrong in it. */
+/** A part of the Kubernetes API: the API server validates it. */
 export const object = () => z.looseObject({});
 export const listValue = () => z.array(object());
 
-/**
- * A group of values, each with its default. The cast: TypeScript does not see that a shape of
- * defaults alone takes `{}`.
- */
+/** A group of values. The cast: TypeScript cannot infer that all fields have defaults. */
 export const group = <T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape).prefault({} as never);
 
@@ -18,60 +15,70 @@ export const countValue = (fallback: number, min = 0, max = 1_000_000) =>
   z.int().min(min).max(max).default(fallback);
 export const textMapValue = (fallback: Record<string, string> = {}) =>
   z.record(z.string(), z.string()).default(fallback);
-export const words = (fallback: string[] = []) => z.array(z.string()).default(fallback);
+export const stringList = (fallback: string[] = []) => z.array(z.string()).default(fallback);
 
-/** `entry` of a Secret that is there already. */
+/** The key `entry` of an existing Secret. */
 export const secretEntry = (entry: string, what: string) =>
   group({
-    existingSecret: stringValue().describe(`Name of a Secret of yours that holds ${what}.`),
-    key: stringValue(entry).describe('Which of its entries.'),
+    existingSecret: stringValue().describe(`Name of an existing Secret with ${what}.`),
+    key: stringValue(entry).describe('Key in the Secret.'),
   });
 
 export const imageOf = (repository: string, what: string) =>
   group({
-    repository: stringValue(repository).describe('Name of the image, below `image.registry`.'),
-    tag: stringValue().describe('Its tag, when it is another than `image.tag`.'),
-    digest: stringValue().describe('Its digest, `sha256:…`. It counts instead of any tag.'),
-  }).describe(`The image of ${what}.`);
+    repository: stringValue(repository).describe('Image name, relative to `image.registry`.'),
+    tag: stringValue().describe('Image tag. Defaults to `image.tag`.'),
+    digest: stringValue().describe('Image digest (`sha256:…`). Overrides the tag.'),
+  }).describe(`The ${what} image.`);
 
 export const resources = (requests: Record<string, string>, limits: Record<string, string>) =>
-  object().default({ requests, limits }).describe('Requests and limits of the container.');
+  object().default({ requests, limits }).describe('Resource requests and limits of the container.');
 
 const spread = [
   { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
 ];
 
-/** What an operator may want to say of any pod. */
+/** Values that each Deployment and the BrowserPool have in common. */
 export const podValues = () => ({
-  podLabels: textMapValue().describe('More labels of the pods.'),
-  podAnnotations: textMapValue().describe('More annotations of the pods.'),
-  nodeSelector: textMapValue().describe('Labels that a node must have.'),
-  tolerations: listValue().default([]).describe('As in a pod.'),
-  affinity: object().default({}).describe('As in a pod.'),
+  podLabels: textMapValue().describe('Additional labels for the pods.'),
+  podAnnotations: textMapValue().describe('Additional annotations for the pods.'),
+  nodeSelector: textMapValue().describe('Node selector of the pods.'),
+  tolerations: listValue().default([]).describe('Tolerations of the pods.'),
+  affinity: object().default({}).describe('Affinity rules of the pods.'),
   topologySpreadConstraints: listValue()
     .default(spread)
-    .describe('As in a pod. A constraint without `labelSelector` counts the pods of this part.'),
-  priorityClassName: stringValue().describe('As in a pod.'),
-  extraEnv: listValue().default([]).describe('More environment variables, as in a container.'),
+    .describe(
+      'Topology spread constraints of the pods. A constraint without `labelSelector` selects the pods of this component.',
+    ),
+  priorityClassName: stringValue().describe('Priority class of the pods.'),
+  extraEnv: listValue()
+    .default([])
+    .describe('Additional environment variables (`env` of a container).'),
   extraEnvFrom: listValue()
     .default([])
-    .describe('More environment variables from ConfigMaps and Secrets, as in a container.'),
-  extraVolumes: listValue().default([]).describe('More volumes, as in a pod.'),
-  extraVolumeMounts: listValue().default([]).describe('Where they are mounted, as in a container.'),
+    .describe(
+      'Additional environment variables from ConfigMaps and Secrets (`envFrom` of a container).',
+    ),
+  extraVolumes: listValue().default([]).describe('Additional volumes of the pods.'),
+  extraVolumeMounts: listValue().default([]).describe('Additional volume mounts of the container.'),
 });
 
 export const serviceAccount = () =>
   group({
-    create: flag(true).describe('Whether the chart makes it.'),
-    name: stringValue().describe('Its name. Default: that of the part.'),
-    annotations: textMapValue().describe('Its annotations.'),
+    create: flag(true).describe('Create the service account.'),
+    name: stringValue().describe(
+      'Name of the service account. Defaults to the name of the Deployment, or to `default` when `create` is false.',
+    ),
+    annotations: textMapValue().describe('Annotations of the service account.'),
   }).describe('The service account of the pods.');
 
 export const disruptionBudget = () =>
   group({
-    enabled: flag(true).describe('Whether there is a PodDisruptionBudget.'),
+    enabled: flag(true).describe('Create a PodDisruptionBudget.'),
     maxUnavailable: z
       .union([z.int(), z.string()])
       .default(1)
-      .describe('Pods that a drain of nodes may take away at once, as a number or in percent.'),
+      .describe(
+        'Maximum number or percentage of pods that voluntary disruptions, such as node drains, may make unavailable at once.',
+      ),
   });

@@ -1,5 +1,4 @@
-// The chart's values of the pool of workers: what they become in a BrowserPool, and what its pages
-// may reach.
+// The chart's values for the BrowserPool, the egress of pages and the seccomp installer.
 import { z } from 'zod';
 import { processVariables } from '../../common/config.ts';
 import { scalingSchema, specSchema } from '../../crds/browser-pool.ts';
@@ -13,11 +12,11 @@ import {
   podValues,
   resources,
   secretEntry,
+  stringList,
   stringValue,
-  words,
 } from './parts.ts';
 
-/** Those that other values or the controller decide on. */
+/** Variables that the controller sets, or the chart from other values. */
 export const WORKER_ELSEWHERE = [
   'PRESSROOM_OPERATIONS_PORT',
   'PRESSROOM_DRAIN_TIMEOUT',
@@ -46,18 +45,18 @@ const sandbox = group({
     .enum(['LocalhostProfile', 'Unconfined', 'Off'])
     .default('LocalhostProfile')
     .describe(
-      "LocalhostProfile: Chrome's own sandbox, by the seccomp profile `files/seccomp/chrome.json` that must lie on each node (`seccompInstaller`, or your own way); pod security `restricted` accepts it. Unconfined: Chrome's own sandbox without any seccomp filter around the pod; pod security `restricted` and `baseline` refuse it. Off: the runtime's default filter, and no sandbox in Chrome: a page that breaks out of its renderer has the whole pod.",
+      "LocalhostProfile: Chrome's sandbox is on. Requires the seccomp profile `files/seccomp/chrome.json` on each node; `seccompInstaller` can install it. Allowed by the Pod Security Standard `restricted`. Unconfined: Chrome's sandbox is on and the pod has no seccomp profile. Not allowed by the Pod Security Standards `baseline` and `restricted`. Off: Chrome's sandbox is off and the pod has the runtime's default seccomp profile. A page that exploits a flaw in Chrome's renderer can take over the pod.",
     ),
   localhostProfile: z
     .string()
     .regex(/^\w[\w.-]*(\/\w[\w.-]*)*$/)
     .default('pressroom/chrome.json')
-    .describe("The profile's path below the kubelet's seccomp folder."),
+    .describe('Path of the seccomp profile, relative to the seccomp directory of the kubelet.'),
 }).describe(
-  "How Chrome is confined, on top of the pod's own limits (no root, no capabilities, a read-only file system).",
+  "Chrome's sandbox. Independently of it, worker pods run as non-root, without capabilities and with a read-only root file system.",
 );
 
-/** The whole of scaling, each field optional: the API server puts the defaults in. */
+/** `spec.scaling` with all fields optional: the API server sets the defaults. */
 const scaling = z
   .strictObject(
     Object.fromEntries(
@@ -66,13 +65,10 @@ const scaling = z
   )
   .default({ minReplicas: 1, maxReplicas: 10, targetUtilizationPercent: 70 })
   .describe(
-    'The autoscaler, as in a BrowserPool (`kubectl explain browserpool.spec.scaling`). What is not said here has the defaults that are told there.',
+    'Autoscaling (`spec.scaling` of the BrowserPool). For all fields and their defaults, run `kubectl explain browserpool.spec.scaling --recursive`.',
   );
 
-/**
- * Objects within refuse what they do not know, as the whole chart does; nothing gets a default
- * here.
- */
+/** The type without defaults; nested objects reject unknown fields, as the whole chart does. */
 function strict(type: z.ZodType): z.ZodType {
   const description = describing(type);
   let inner = type;
@@ -95,16 +91,16 @@ function strict(type: z.ZodType): z.ZodType {
 
 export const poolValues = group({
   enabled: flag(true).describe(
-    'Whether this release brings a BrowserPool. Without one, `pool.name` must name a pool of yours in the same namespace.',
+    'Create a BrowserPool. If false, set `pool.name` to an existing BrowserPool in the same namespace.',
   ),
-  name: stringValue().describe('Name of the pool. Default: that of the release.'),
+  name: stringValue().describe('Name of the BrowserPool. Defaults to the release name.'),
   slotsPerPod,
   replicas: z
     .int()
     .min(0)
     .max(1000)
     .optional()
-    .describe('A fixed number of pods. It switches the autoscaler off.'),
+    .describe('Fixed number of worker pods. Disables autoscaling.'),
   paused,
   scaling,
   maxUnavailable: z
@@ -115,81 +111,85 @@ export const poolValues = group({
     z.object({ ...processVariables.shape, ...workerVariables.shape }),
     WORKER_ELSEWHERE,
   ).describe(
-    'More environment variables of the workers under their own names, such as `PRESSROOM_RENDER_MEMORY: 2GiB`. All of them: docs/configuration.md.',
+    'Configuration of the workers as environment variables, such as `PRESSROOM_RENDER_MEMORY: 2GiB`. For the full list, see docs/configuration.md.',
   ),
   resources: object()
     .default({})
     .describe(
-      'Requests and limits of a worker. Each slot has a Chrome of its own, so what is not set here follows from `slotsPerPod`. CPU request: 500m × slots. Memory request: 512 MiB + 256 MiB × slots. Memory limit: 1 GiB + (512 MiB + `PRESSROOM_RENDER_MEMORY` of `config`, 1 GiB by default) × slots. With 2 slots these are 1 CPU, 1 GiB and 4 GiB; with 8 slots 4 CPU, 2.5 GiB and 13 GiB. With a memory limit but no memory request set here, the request is 1 GiB. Ephemeral storage request: `scratchSizeLimit`.',
+      'Resource requests and limits of a worker. The defaults depend on `slotsPerPod`, because each slot runs its own Chrome. CPU request: 500m × slots. Memory request: 512 MiB + 256 MiB × slots. Memory limit: 1 GiB + (512 MiB + `PRESSROOM_RENDER_MEMORY`, 1 GiB by default) × slots. With 2 slots: 1 CPU, 1 GiB and 4 GiB. With 8 slots: 4 CPUs, 2.5 GiB and 13 GiB. If you set only a memory limit, the memory request is 1 GiB. The ephemeral storage request is `scratchSizeLimit`.',
     ),
   terminationGracePeriodSeconds: countValue(180, 10, 3_600).describe(
-    'How long a worker that is told to stop may take to finish its renders.',
+    'Termination grace period. A terminating worker has this long to finish its renders.',
   ),
   scratchSizeLimit: stringValue().describe(describing(scratchSizeLimit)),
   chromePerAccount: flag(false).describe(
-    "Whether a slot's Chrome is restarted before it renders for another account, so that no browser process ever serves two. A slot that changes accounts is away for the time of a start of Chrome.",
+    'Restart the Chrome of a slot before it renders for another account, so that no browser process is shared between accounts. The slot is unavailable while Chrome restarts.',
   ),
   chromeSandbox: sandbox,
   serviceAccountName: stringValue().describe(
-    'The service account of the workers. Its token is never mounted.',
+    'Service account of the workers. Its token is never mounted.',
   ),
-  runtimeClassName: stringValue().describe('As in a pod.'),
+  runtimeClassName: stringValue().describe('Runtime class of the pods.'),
   ...podValues(),
 }).describe(
-  'The pool of workers, which the controller makes a Deployment, a Service and a PodDisruptionBudget of.',
+  'The BrowserPool: the controller creates a Deployment, a headless Service and a PodDisruptionBudget for it.',
 );
 
 export const egressValues = group({
-  allow: words().describe(
-    'Addresses that are not public but may be opened, only by accounts marked `intranet`, such as `wiki.corp`, `*.corp.example:8443`, `10.1.0.0/16`. CIDRs are opened in the NetworkPolicy too; for host names put their networks into `networkPolicy.worker.extraEgress`.',
+  allow: stringList().describe(
+    'Private addresses that accounts marked `intranet` may reach, such as `wiki.corp`, `*.corp.example:8443` or `10.1.0.0/16`. CIDRs are also allowed by the NetworkPolicy. For hostnames, add their networks to `networkPolicy.worker.extraEgress`.',
   ),
-  deny: words().describe(
-    'Networks closed to pages besides those that are not public: your own public ranges, and NAT64 and 6rd prefixes of your network. The API fetches no document of an app from them either.',
+  deny: stringList().describe(
+    'Networks to block in addition to all non-public addresses, such as your own public ranges, and the NAT64 and 6rd prefixes of your network. Also applies to the client metadata documents that the API fetches.',
   ),
   ports: z
     .array(z.int().min(1).max(65_535))
     .min(1)
     .default([80, 443, 8080, 8443])
-    .describe('Ports that a page may connect to.'),
-  dnsServers: words().describe(
-    'Name servers for the pages, each with an optional `:port`. Default: those of the cluster. Others need `networkPolicy.dns`.',
+    .describe('Ports that pages may connect to.'),
+  dnsServers: stringList().describe(
+    'DNS servers for pages, each with an optional `:port`. Defaults to cluster DNS. Allow other servers in `networkPolicy.dns`.',
   ),
   proxy: group({
-    ...secretEntry('proxy-url', 'the address of the proxy, `http://user:password@proxy.corp:3128`')
-      .def.innerType.shape,
+    ...secretEntry('proxy-url', 'the proxy URL, such as `http://user:password@proxy.corp:3128`').def
+      .innerType.shape,
     cidr: stringValue().describe(
-      'Its network, such as `10.20.30.40/32`, for the NetworkPolicy: the workers then reach it instead of public addresses.',
+      'CIDR of the proxy for the NetworkPolicy, such as `10.20.30.40/32`. Workers can then reach the proxy instead of public addresses.',
     ),
-    port: countValue(3128, 1, 65_535).describe('Its port, for the NetworkPolicy.'),
-  }).describe('A proxy of your company through which all pages are fetched.'),
+    port: countValue(3128, 1, 65_535).describe('Port of the proxy for the NetworkPolicy.'),
+  }).describe('HTTP proxy for all pages.'),
 }).describe(
-  'What pages may reach. The same for the API, which refuses early, and the workers, which hold it.',
+  'Egress of pages. The workers enforce these rules; the API uses the same rules to reject requests early.',
 );
 
 export const seccompInstallerValues = group({
   enabled: flag(false).describe(
-    'Whether a DaemonSet puts the profile on each node. It runs as root with a folder of the node, in a namespace of its own that pod security does not restrict.',
+    'Create a DaemonSet that installs the profile on each node. Its pods run as root and mount the seccomp directory of the node. They need a separate namespace with the Pod Security Standard `privileged`.',
   ),
-  namespace: stringValue('pressroom-seccomp').describe('That namespace.'),
+  namespace: stringValue('pressroom-seccomp').describe('Namespace of the DaemonSet.'),
   createNamespace: flag(true).describe(
-    'Whether it is made and removed with the release. Where it is to hold more, such as the Secrets of `image.pullSecrets` for a private registry, make it yourself before, with the label `pod-security.kubernetes.io/enforce: privileged`.',
+    'Create the namespace with the release and delete it on uninstall. If the namespace needs other objects first, such as the Secrets of `image.pullSecrets`, set this to false and create it yourself with the label `pod-security.kubernetes.io/enforce: privileged`.',
   ),
-  kubeletFolder: stringValue('/var/lib/kubelet').describe("The kubelet's folder on the nodes."),
+  kubeletFolder: stringValue('/var/lib/kubelet').describe(
+    'Root directory of the kubelet on the nodes.',
+  ),
   nodeSelector: z
     .record(z.string(), z.string())
     .default({})
-    .describe('Nodes that get it. Default: all.'),
+    .describe('Node selector of the DaemonSet. Defaults to all nodes.'),
   tolerations: z
     .array(object())
     .default([{ operator: 'Exists' }])
-    .describe('As in a pod.'),
+    .describe('Tolerations of the DaemonSet.'),
   seLinuxOptions: object()
     .default({})
-    .describe('As in a container: where SELinux is enforced, `type: spc_t` lets it write.'),
+    .describe(
+      'SELinux options of the container. On nodes that enforce SELinux, set `type: spc_t` to allow writing the profile.',
+    ),
   resources: resources(
     { cpu: '1m', memory: '16Mi', 'ephemeral-storage': '1Mi' },
     { memory: '64Mi' },
   ),
 }).describe(
-  'Puts the seccomp profile for Chrome on the nodes. One release in the cluster is enough.',
+  "Installs the seccomp profile for Chrome's sandbox on the nodes. Enable it in one release per cluster.",
 );

@@ -1,5 +1,4 @@
-// Makes values.schema.json of the chart from its values: Helm refuses what it does not allow, by
-// name.
+// Generates the chart's values.schema.json: Helm rejects unknown and invalid values.
 import { z } from 'zod';
 import { chartValues } from './values.ts';
 
@@ -7,10 +6,7 @@ const LINE_WIDTH = 140;
 
 type Json = { [key: string]: unknown };
 
-/**
- * Without what says nothing: the bounds of an integer as such, and the defaults, which values.yaml
- * has.
- */
+/** Removes the bounds of safe integers, and the defaults, which values.yaml contains. */
 function plain(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(plain);
   if (typeof node !== 'object' || node === null) return node;
@@ -30,7 +26,7 @@ function plain(node: unknown): unknown {
   );
 }
 
-/** As biome formats JSON: lists of words and numbers in one line where they fit. */
+/** Formats JSON as biome does: lists of scalars are on one line if they fit. */
 function written(node: unknown, indent: string, before: number): string {
   if (typeof node !== 'object' || node === null) return JSON.stringify(node);
   const open = Array.isArray(node) ? '[' : '{';
@@ -53,6 +49,6 @@ function written(node: unknown, indent: string, before: number): string {
 }
 
 export function valuesSchema(): string {
-  // Draft 7 is what all releases of Helm 3 read.
+  // All releases of Helm 3 support draft 7.
   return `${written(plain(z.toJSONSchema(chartValues, { target: 'draft-7', io: 'input', unrepresentable: 'any' })), '', 0)}\n`;
 }

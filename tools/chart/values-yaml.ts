@@ -1,12 +1,11 @@
-// Makes values.yaml of the chart from its values: each with its default, below a comment that says
-// what it means.
+// Generates the chart's values.yaml: each value with its default and its description as a comment.
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { chartValues } from './values.ts';
 
 const WIDTH = 120;
 
-/** What stands between the name of a value and its type. */
+/** The type of a value without its default and optional wrappers. */
 export function unwrapped(type: z.ZodType): {
   inner: z.ZodType;
   fallback: unknown;
@@ -37,7 +36,7 @@ function comment(text: string, indent: string): string[] {
   return [...lines, ...(line === '' ? [] : [line])].map(each => `${indent}# ${each}`);
 }
 
-/** Empty maps and lists stand behind the name, all others below it. */
+/** Empty maps and lists are on the line of the name, all others below it. */
 function leaf(name: string, value: unknown, indent: string): string[] {
   const text = stringify({ [name]: value }, { indent: 2, lineWidth: 0, version: '1.1' }).trimEnd();
   return text.split('\n').map(line => `${indent}${line}`);
@@ -50,19 +49,18 @@ function write(
 ): string[] {
   return Object.entries(shape).flatMap(([name, type]) => {
     const { inner, fallback, isGroup } = unwrapped(type);
-    const said = comment(described(type), indent);
+    const header = [...(indent === '' ? [''] : []), ...comment(described(type), indent)];
     const value = given[name] ?? fallback;
     if (isGroup) {
       const below = (inner as z.ZodObject).shape as Record<string, z.ZodType>;
       return [
-        ...(indent === '' ? [''] : []),
-        ...said,
+        ...header,
         `${indent}${name}:`,
         ...write(below, `${indent}  `, (value ?? {}) as Record<string, unknown>),
       ];
     }
     return [
-      ...said,
+      ...header,
       ...(value === undefined ? [`${indent}# ${name}:`] : leaf(name, value, indent)),
     ];
   });
@@ -70,5 +68,5 @@ function write(
 
 export function valuesYaml(): string {
   const lines = write(chartValues.shape as Record<string, z.ZodType>, '', {});
-  return `${['# The values of the chart with their defaults. Made by `npm run generate` from tools/chart/: do not edit.', ...lines].join('\n')}\n`;
+  return `${['# Default values for the pressroom chart. Generated from tools/chart/ by `npm run generate`; do not edit.', ...lines].join('\n')}\n`;
 }

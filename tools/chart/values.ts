@@ -1,5 +1,5 @@
-// The values of the Helm chart: their names, types, defaults and meaning. values.yaml,
-// values.schema.json and the table in the chart's README are made from this.
+// The values of the Helm chart: names, types, defaults and descriptions. values.yaml,
+// values.schema.json and the table in the chart's README are generated from this.
 import { z } from 'zod';
 import { apiValues, ingressValues } from './api-values.ts';
 import { controllerValues } from './controller-values.ts';
@@ -20,40 +20,40 @@ import { egressValues, poolValues, seccompInstallerValues } from './pool-values.
 
 const image = group({
   registry: stringValue().describe(
-    'Put before the name of every image, such as `registry.corp.example/pressroom`.',
+    'Registry and path prepended to every image name, such as `registry.corp.example/pressroom`.',
   ),
-  tag: stringValue().describe(
-    'The tag of the images of Pressroom. Default: the version of the chart.',
-  ),
+  tag: stringValue().describe("Tag of the Pressroom images. Defaults to the chart's `appVersion`."),
   pullPolicy: z
     .enum(['Always', 'IfNotPresent', 'Never'])
     .default('IfNotPresent')
-    .describe('When an image is fetched.'),
+    .describe('Image pull policy.'),
   pullSecrets: z
     .array(z.strictObject({ name: z.string() }))
     .default([])
-    .describe('Secrets for the registry, each as `name: …`.'),
-  api: imageOf('pressroom-api', 'the API'),
-  worker: imageOf('pressroom-worker', 'the workers'),
-  controller: imageOf('pressroom-controller', 'the controller'),
-}).describe('The images.');
+    .describe('Image pull secrets, each as `name: …`.'),
+  api: imageOf('pressroom-api', 'API'),
+  worker: imageOf('pressroom-worker', 'worker'),
+  controller: imageOf('pressroom-controller', 'controller'),
+}).describe('Container images.');
 
 export const chartValues = z.strictObject({
   fullnameOverride: stringValue().describe(
-    'What the names of all objects begin with. Default: the name of the release.',
+    'Prefix of the names of all objects. Defaults to the release name.',
   ),
-  commonLabels: textMapValue().describe('More labels of all objects.'),
-  commonAnnotations: textMapValue().describe('More annotations of all objects.'),
+  commonLabels: textMapValue().describe('Additional labels for all objects.'),
+  commonAnnotations: textMapValue().describe('Additional annotations for all objects.'),
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
-    .describe('The least level that all processes log.'),
+    .describe('Minimum level of the log messages of all processes.'),
   image,
   crds: group({
     upgrade: flag(true).describe(
-      'Whether a Job brings the BrowserPool resource of the cluster up to date before the release is installed or upgraded; Helm itself only does it the very first time. It needs rights of the whole cluster.',
+      'Run a Job before each install and upgrade that updates the BrowserPool CRD. Helm only creates the CRD; it never updates it. The Job needs cluster-wide permissions.',
     ),
-  }).describe('The definition of the BrowserPool resource. It stays when the release goes.'),
+  }).describe(
+    'The BrowserPool CustomResourceDefinition. It is not deleted when the release is uninstalled.',
+  ),
   mongodb: mongodbValues,
   secrets: secretsValues,
   api: apiValues,
@@ -66,7 +66,7 @@ export const chartValues = z.strictObject({
   alerts: alertsValues,
   dashboards: dashboardsValues,
   scrapeAnnotations: flag(false).describe(
-    'Whether pods carry `prometheus.io/scrape`, `port` and `path`, for a Prometheus that discovers pods by these. It then scrapes as often as its own scrape_interval says: 2 to 5 s is good, and more than half of PRESSROOM_QUEUE_TIMEOUT too long, as the condition MetricsAvailable of the pool then says.',
+    'Annotate pods with `prometheus.io/scrape`, `prometheus.io/port` and `prometheus.io/path`, for a Prometheus that discovers pods by annotation. Its own `scrape_interval` applies: use 2 to 5 s. If it exceeds half of `PRESSROOM_QUEUE_TIMEOUT`, the pool grows too late for a burst, and the MetricsAvailable condition of the pool has the reason ScrapedTooRarely.',
   ),
   networkPolicy: networkPolicyValues,
   seccompInstaller: seccompInstallerValues,
@@ -76,10 +76,12 @@ export const chartValues = z.strictObject({
   global: object()
     .default({})
     .describe(
-      'What a chart above this one shares with all. `imageRegistry` counts when `image.registry` is empty.',
+      'Values shared by all charts of a parent chart. `global.imageRegistry` is used when `image.registry` is empty.',
     ),
   enabled: z
     .boolean()
     .optional()
-    .describe('Not read here: a chart above this one may switch by it.'),
+    .describe(
+      'Not used by this chart. A parent chart can use it as the `condition` of the dependency.',
+    ),
 });

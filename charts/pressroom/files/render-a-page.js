@@ -1,4 +1,4 @@
-// Renders one page through the Service, for `helm test`: with a key when there is one, else as a visitor. While workers start it tries again.
+// Renders a page through the Service, for `helm test`: with an API key if one is set, otherwise as a trial render. Retries while the first workers start.
 const {
   PRESSROOM_TEST_URL: url,
   PRESSROOM_TEST_KEY: key,
@@ -8,7 +8,7 @@ const path = key ? '/v1/render' : '/v1/trial/render';
 const end = Date.now() + Number(seconds) * 1000;
 const pause = () => new Promise(resolve => setTimeout(resolve, 3000));
 
-/** What an answer means: undefined when there is a PDF, else why not, and whether to try again. */
+/** Returns undefined on success, otherwise the reason and whether to retry. */
 async function attempt() {
   const headers = {
     'content-type': 'application/json',
@@ -17,31 +17,31 @@ async function attempt() {
   const body = JSON.stringify({
     html: '<h1>Pressroom</h1><p>This page was rendered by helm test.</p>',
   });
-  const answer = await fetch(url + path, { method: 'POST', headers, body });
-  const bytes = Buffer.from(await answer.arrayBuffer());
-  if (answer.status === 200 && bytes.subarray(0, 5).toString() === '%PDF-') {
-    console.log(`${url}${path} answered with a PDF of ${bytes.length} bytes.`);
+  const response = await fetch(url + path, { method: 'POST', headers, body });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  if (response.status === 200 && bytes.subarray(0, 5).toString() === '%PDF-') {
+    console.log(`${url}${path} returned a PDF of ${bytes.length} bytes.`);
     return undefined;
   }
   const text = bytes.subarray(0, 500).toString();
-  if (answer.status === 404 && !key)
+  if (response.status === 404 && !key)
     return {
-      why: 'Trial renders are switched off: name a key in test.existingSecret to test with.',
-      again: false,
+      message: 'Trial renders are disabled. Set test.existingSecret to a Secret with an API key.',
+      retry: false,
     };
   return {
-    why: `${url}${path} answered ${answer.status}: ${text}`,
-    again: answer.status === 429 || answer.status >= 500,
+    message: `${url}${path} returned ${response.status}: ${text}`,
+    retry: response.status === 429 || response.status >= 500,
   };
 }
 
 for (;;) {
   const failure = await attempt().catch(error => ({
-    why: `${url}${path}: ${error.cause?.message ?? error.message}`,
-    again: true,
+    message: `${url}${path}: ${error.cause?.message ?? error.message}`,
+    retry: true,
   }));
   if (!failure) break;
-  console.log(failure.why);
-  if (!failure.again || Date.now() > end) process.exit(1);
+  console.log(failure.message);
+  if (!failure.retry || Date.now() > end) process.exit(1);
   await pause();
 }

@@ -1,15 +1,15 @@
-{{/* How things are called. */}}
+{{/* Names, labels and metadata of all objects. */}}
 
-{{/* What all names begin with: short enough for every ending, and for the label that a StatefulSet makes of `<this>-mongodb` and a hash of ten letters. */}}
+{{/* The prefix of all names. 44 characters leave room for every suffix, and for the pod label of the StatefulSet `<prefix>-mongodb` with its ten-character hash. */}}
 {{- define "pressroom.fullname" -}}
 {{- default .Release.Name .Values.fullnameOverride | trunc 44 | trimSuffix "-" -}}
 {{- end }}
 
-{{/* The pool is a BrowserPool, whose name a Service and labels are made from. */}}
+{{/* The name of the BrowserPool. It is used for a Service and as a label value. */}}
 {{- define "pressroom.pool" -}}
 {{- $name := default (include "pressroom.fullname" .) .Values.pool.name -}}
 {{- if not (regexMatch "^[a-z]([-a-z0-9]{0,43}[a-z0-9])?$" $name) -}}
-{{- fail (printf "pool.name: `%s` must begin with a letter, have at most 45 lower-case letters, digits and dashes, and end without a dash" $name) -}}
+{{- fail (printf "pool.name: `%s` is invalid. Use at most 45 lowercase letters, digits and hyphens, starting with a letter and ending with a letter or digit" $name) -}}
 {{- end -}}
 {{- $name -}}
 {{- end }}
@@ -17,7 +17,7 @@
 {{- define "pressroom.api.name" -}}{{ include "pressroom.fullname" . }}-api{{- end }}
 {{- define "pressroom.controller.name" -}}{{ include "pressroom.fullname" . }}-controller{{- end }}
 {{- define "pressroom.mongodb.name" -}}{{ include "pressroom.fullname" . }}-mongodb{{- end }}
-{{/* The Secret that is made when there is none. */}}
+{{/* The Secret with the generated secrets. */}}
 {{- define "pressroom.secrets.name" -}}{{ include "pressroom.fullname" . }}-secrets{{- end }}
 
 {{/* Takes (list $ component). */}}
@@ -28,7 +28,7 @@ app.kubernetes.io/instance: {{ $.Release.Name | quote }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end }}
 
-{{/* The labels of an object. Takes (list $ component) and, behind these, a dict of more. What the chart itself says counts: no key stands there twice. */}}
+{{/* The labels of an object. Takes (list $ component) and an optional dict of additional labels. Labels of the chart take precedence. */}}
 {{- define "pressroom.labels" -}}
 {{- $ := index . 0 -}}
 {{- $more := dict -}}
@@ -41,7 +41,7 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- toYaml (mergeOverwrite (dict) (default (dict) $.Values.commonLabels) $more $chart (fromYaml (include "pressroom.selectorLabels" .))) -}}
 {{- end }}
 
-{{/* The labels of a pod, which other objects select it by. Takes (list $ component) and, behind these, a dict of more. */}}
+{{/* The labels of a pod. Takes (list $ component) and an optional dict of additional labels. */}}
 {{- define "pressroom.podLabels" -}}
 {{- $ := index . 0 -}}
 {{- $more := dict -}}
@@ -51,34 +51,34 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- end }}
 
 {{/*
-The metadata of an object. Takes (list $ component name annotations), and behind these what is not as usual: a dict of `namespace` (empty for an object of the
-whole cluster) and `labels`.
+The metadata of an object. Takes (list $ component name annotations) and an optional dict with `namespace` (empty for a cluster-scoped object) and
+additional `labels`.
 */}}
 {{- define "pressroom.metadata" -}}
 {{- $ := index . 0 -}}
-{{- $unusual := dict -}}
-{{- if gt (len .) 4 }}{{ $unusual = index . 4 }}{{ end -}}
-{{- $namespace := ternary $unusual.namespace $.Release.Namespace (hasKey $unusual "namespace") -}}
+{{- $options := dict -}}
+{{- if gt (len .) 4 }}{{ $options = index . 4 }}{{ end -}}
+{{- $namespace := ternary $options.namespace $.Release.Namespace (hasKey $options "namespace") -}}
 name: {{ index . 2 | quote }}
 {{- with $namespace }}
 namespace: {{ . | quote }}
 {{- end }}
 labels:
-  {{- include "pressroom.labels" (list $ (index . 1) $unusual.labels) | nindent 2 }}
+  {{- include "pressroom.labels" (list $ (index . 1) $options.labels) | nindent 2 }}
 {{- with mergeOverwrite (dict) (default (dict) $.Values.commonAnnotations) (default (dict) (index . 3)) }}
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{/* Takes (list $ component values); the service account of an API or controller. */}}
+{{/* The service account of the API or the controller. Takes (list $ component values). */}}
 {{- define "pressroom.serviceAccountName" -}}
 {{- $ := index . 0 -}}
 {{- $account := (index . 2).serviceAccount -}}
 {{- default (ternary (printf "%s-%s" (include "pressroom.fullname" $) (index . 1)) "default" $account.create) $account.name -}}
 {{- end }}
 
-{{/* The name of an image by digest or tag. Takes (list $ image). */}}
+{{/* The image reference, by digest or tag. Takes (list $ image). */}}
 {{- define "pressroom.image" -}}
 {{- $ := index . 0 -}}
 {{- $image := index . 1 -}}

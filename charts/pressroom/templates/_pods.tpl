@@ -1,6 +1,6 @@
-{{/* What all pods of the chart have in common. */}}
+{{/* Parts that all pods of the chart share. */}}
 
-{{/* What pod security `restricted` asks for stands last: no value takes it away. */}}
+{{/* The fields required by the Pod Security Standard `restricted` are merged last, so that values cannot override them. */}}
 {{- define "pressroom.podSecurityContext" -}}
 {{- toYaml (mergeOverwrite (deepCopy (default (dict) .Values.podSecurityContext)) (dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault"))) -}}
 {{- end }}
@@ -12,7 +12,7 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{/* Probes of the operations port: they say only that this process works and does not drain. */}}
+{{/* Probes on the operations port. They check only this process: that it is alive and not draining. */}}
 {{- define "pressroom.probes" -}}
 startupProbe:
   httpGet: {path: /livez, port: operations}
@@ -30,7 +30,7 @@ readinessProbe:
   failureThreshold: 3
 {{- end }}
 
-{{/* Takes (list $ component values). */}}
+{{/* The metadata of a pod. Takes (list $ component values). */}}
 {{- define "pressroom.podMetadata" -}}
 {{- $ := index . 0 -}}
 {{- $values := index . 2 -}}
@@ -39,7 +39,7 @@ labels:
 annotations:
   kubectl.kubernetes.io/default-container: {{ index . 1 }}
   {{- if and (eq (index . 1) "api") $.Values.mongodb.uri }}
-  # Another address rolls the pods.
+  # A changed connection string restarts the pods.
   pressroom.dev/mongodb-uri: {{ $.Values.mongodb.uri | sha256sum | trunc 16 }}
   {{- end }}
   {{- with mergeOverwrite (dict) (fromYaml (include "pressroom.scrapeAnnotations" $)) (default (dict) $values.podAnnotations) }}
@@ -57,7 +57,7 @@ prometheus.io/path: /metrics
 {{- end -}}
 {{- end }}
 
-{{/* Where a pod may run. Takes (list $ component values). */}}
+{{/* Scheduling of a pod. Takes (list $ component values). */}}
 {{- define "pressroom.placement" -}}
 {{- $ := index . 0 -}}
 {{- $values := index . 2 -}}
@@ -95,7 +95,7 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* The variables of `config` under their own names: on and off are booleans in YAML, and large numbers must not become 1e+06. */}}
+{{/* The variables of `config`. YAML parses on and off as booleans; large numbers must not be printed as 1e+06. */}}
 {{- define "pressroom.config" -}}
 {{- range $name, $value := . }}
 - name: {{ $name }}
@@ -103,12 +103,12 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* How long a process drains: less than its pod is given, by the 5 s in which the API still accepts and as much again to end by itself. */}}
+{{/* The drain timeout: the grace period minus 5 s in which the API still accepts requests and 5 s to exit. */}}
 {{- define "pressroom.drainTimeout" -}}
 {{ max 1 (sub (int .terminationGracePeriodSeconds) 10) }}s
 {{- end }}
 
-{{/* Takes (list name secret key). */}}
+{{/* An environment variable from a Secret. Takes (list name secret key). */}}
 {{- define "pressroom.secretVariable" -}}
 - name: {{ index . 0 }}
   valueFrom:
@@ -117,9 +117,9 @@ topologySpreadConstraints:
       key: {{ index . 2 | quote }}
 {{- end }}
 
-{{/* What pages may reach, for both halves of a pool. */}}
+{{/* The egress rules of pages, for the API and the workers. */}}
 {{- define "pressroom.egressVariables" -}}
-{{- if not .Values.egress.ports }}{{ fail "egress.ports: name at least one port, such as 443" }}{{ end -}}
+{{- if not .Values.egress.ports }}{{ fail "egress.ports: set at least one port, such as 443" }}{{ end -}}
 - name: PRESSROOM_EGRESS_PORTS
   value: "{{ range $at, $port := .Values.egress.ports }}{{ if $at }},{{ end }}{{ int $port }}{{ end }}"
 {{- with .Values.egress.allow }}
@@ -132,12 +132,12 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* Where pods find the certificate authorities of the operator; empty when there are none. */}}
+{{/* The path of the CA bundle in the pods. Empty if `caBundle` is not set. */}}
 {{- define "pressroom.ca.file" -}}
 {{- if or .Values.caBundle.configMap .Values.caBundle.secret }}/etc/pressroom/ca/{{ .Values.caBundle.key }}{{ end -}}
 {{- end }}
 
-{{/* What Node trusts besides its own list. */}}
+{{/* CA certificates that Node.js trusts in addition to its built-in list. */}}
 {{- define "pressroom.ca.variable" -}}
 {{- with include "pressroom.ca.file" . -}}
 - name: NODE_EXTRA_CA_CERTS

@@ -1,4 +1,4 @@
-{{/* Which Secret holds what. */}}
+{{/* The Secrets, and the variables that are read from them. */}}
 
 {{- define "pressroom.pepper.secret" -}}{{ default (include "pressroom.secrets.name" .) .Values.secrets.pepper.existingSecret }}{{- end }}
 {{- define "pressroom.previousPepper.secret" -}}{{ default (include "pressroom.pepper.secret" .) .Values.secrets.previousPepper.existingSecret }}{{- end }}
@@ -6,7 +6,7 @@
 
 {{- define "pressroom.dashboardSecret.secret" -}}{{ default (include "pressroom.secrets.name" .) .Values.secrets.dashboard.existingSecret }}{{- end }}
 
-{{/* The entries of the Secret that is made, separated by commas: what no Secret of the operator holds. */}}
+{{/* The keys to generate in a new Secret, separated by commas: those without an existing Secret. */}}
 {{- define "pressroom.secrets.made" -}}
 {{- $keys := list -}}
 {{- range list .Values.secrets.pepper .Values.secrets.poolSecret -}}
@@ -15,12 +15,12 @@
 {{- join "," $keys -}}
 {{- end }}
 
-{{/* Those that a Secret of an earlier release lacks, to which they are added. */}}
+{{/* The keys to add to a Secret that an earlier release created. */}}
 {{- define "pressroom.secrets.added" -}}
 {{- with .Values.secrets.dashboard }}{{ if not .existingSecret }}{{ .key }}{{ end }}{{ end -}}
 {{- end }}
 
-{{/* The variables of the API that are there when a Secret of the operator holds them. */}}
+{{/* The variables of the API that are set only if an existing Secret is configured. */}}
 {{- define "pressroom.secrets.optionalVariables" -}}
 {{- $secrets := .Values.secrets -}}
 {{- $variables := dict "PRESSROOM_ADMIN_PASSWORD" $secrets.adminPassword "PRESSROOM_OIDC_CLIENT_SECRET" $secrets.oidcClientSecret "PRESSROOM_STRIPE_SECRET_KEY" $secrets.stripeSecretKey "PRESSROOM_STRIPE_WEBHOOK_SECRET" $secrets.stripeWebhookSecret -}}
@@ -31,13 +31,13 @@
 {{- end }}
 {{- end }}
 
-{{/* MONGODB_URI. Exactly one way leads to MongoDB. */}}
+{{/* MONGODB_URI. Exactly one of the three options must be set. */}}
 {{- define "pressroom.mongodb.variables" -}}
-{{- $ways := 0 -}}
-{{- range list .Values.mongodb.uri .Values.mongodb.existingSecret .Values.mongodb.bundled.enabled }}{{ if . }}{{ $ways = add1 $ways }}{{ end }}{{ end -}}
-{{- if eq (int $ways) 0 -}}
-{{- fail "mongodb: say where MongoDB is: set mongodb.existingSecret (a Secret with the address under `mongodb-uri`), or mongodb.uri, or for a trial mongodb.bundled.enabled=true" -}}
-{{- else if gt (int $ways) 1 -}}
+{{- $options := 0 -}}
+{{- range list .Values.mongodb.uri .Values.mongodb.existingSecret .Values.mongodb.bundled.enabled }}{{ if . }}{{ $options = add1 $options }}{{ end }}{{ end -}}
+{{- if eq (int $options) 0 -}}
+{{- fail "mongodb: no MongoDB is configured. Set mongodb.existingSecret (a Secret with the connection string under the key `mongodb-uri`), mongodb.uri, or, for evaluation, mongodb.bundled.enabled=true" -}}
+{{- else if gt (int $options) 1 -}}
 {{- fail "mongodb: only one of mongodb.existingSecret, mongodb.uri and mongodb.bundled.enabled can be set" -}}
 {{- end -}}
 {{- if .Values.mongodb.bundled.enabled -}}

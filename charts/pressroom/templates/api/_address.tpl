@@ -1,6 +1,6 @@
-{{/* What the API is called by others, and which of its parts are on. */}}
+{{/* The URLs of the API, and which of its features are enabled. */}}
 
-{{/* Where callers reach it, as the values say; empty when nothing outside of the cluster leads to it. */}}
+{{/* The URL outside the cluster, from api.publicUrl or the Ingress. Empty if neither is set. */}}
 {{- define "pressroom.api.outside" -}}
 {{- if .Values.api.publicUrl -}}
 {{- trimSuffix "/" .Values.api.publicUrl -}}
@@ -9,14 +9,14 @@
 {{- end -}}
 {{- end }}
 
-{{/* The same, or the address inside of the cluster. */}}
+{{/* The same, or the in-cluster URL of the Service. */}}
 {{- define "pressroom.api.publicUrl" -}}
 {{- $port := int .Values.api.service.port -}}
 {{- $inside := printf "http://%s.%s.svc%s" (include "pressroom.api.name" .) .Release.Namespace (ternary "" (printf ":%d" $port) (eq $port 80)) -}}
 {{- default $inside (include "pressroom.api.outside" .) -}}
 {{- end }}
 
-{{/* Takes (list $ variable), a switch that is on by default. Empty when it is off. */}}
+{{/* Whether a variable that defaults to on is on. Empty if it is off. Takes (list $ variable). */}}
 {{- define "pressroom.api.on" -}}
 {{- $config := default (dict) (index . 0).Values.api.config -}}
 {{- if has (toString (dig (index . 1) "on" $config)) (list "on" "true") }}yes{{ end -}}
@@ -24,12 +24,12 @@
 
 {{- define "pressroom.api.dashboard" -}}{{ include "pressroom.api.on" (list . "PRESSROOM_DASHBOARD") }}{{- end }}
 
-{{/* The tool for chat programs. */}}
+{{/* Whether the MCP server is enabled. */}}
 {{- define "pressroom.api.mcp" -}}
 {{- if and (include "pressroom.api.dashboard" .) (include "pressroom.api.on" (list . "PRESSROOM_MCP")) }}yes{{ end -}}
 {{- end }}
 
-{{/* Whether it fetches the documents in which these programs describe themselves. */}}
+{{/* Whether the API fetches client metadata documents (CIMD) of MCP clients. */}}
 {{- define "pressroom.api.documents" -}}
 {{- if and (include "pressroom.api.mcp" .) (include "pressroom.api.on" (list . "PRESSROOM_MCP_CIMD")) }}yes{{ end -}}
 {{- end }}

@@ -1,11 +1,11 @@
-{{/* What the controller may do, and where. */}}
+{{/* The RBAC rules of the controller, and the namespaces that it manages. */}}
 
-{{/* The namespaces whose pools it looks after, as JSON. */}}
+{{/* The managed namespaces, as JSON. */}}
 {{- define "pressroom.controller.namespaces" -}}
 {{- prepend (default (list) .Values.controller.namespaces) .Release.Namespace | uniq | toJson -}}
 {{- end }}
 
-{{/* It reads no Secret, since the workers' pods name theirs, and deletes nothing: what belongs to a pool goes with it by its owner references. */}}
+{{/* No access to Secrets, because worker pods reference them, and no delete: owner references remove the objects of a deleted pool. */}}
 {{- define "pressroom.controller.rules" -}}
 - apiGroups: [pressroom.dev]
   resources: [browserpools]
@@ -13,7 +13,7 @@
 - apiGroups: [pressroom.dev]
   resources: [browserpools/status]
   verbs: [patch]
-# Where the API server asks whoever names an owner that blocks its deletion for this right (OwnerReferencesPermissionEnforcement).
+# Required to set blockOwnerDeletion where the admission plugin OwnerReferencesPermissionEnforcement is enabled.
 - apiGroups: [pressroom.dev]
   resources: [browserpools/finalizers]
   verbs: [update]
@@ -26,7 +26,7 @@
 - apiGroups: [policy]
   resources: [poddisruptionbudgets]
   verbs: [get, list, watch, create, patch]
-# It ranks pods that have nothing to do as the first to go.
+# The controller sets the deletion cost of pods, so that idle pods are removed first.
 - apiGroups: [""]
   resources: [pods]
   verbs: [list, watch, patch]

@@ -1,13 +1,13 @@
 {{/*
-Jobs that run before a release is installed or upgraded, each with rights of its own that go when it is done. Not before a rollback: the
-definition of pools only gains fields, so an older release works with a newer one, and an older one would cost pools what they have of the new.
+Jobs that run before an install or upgrade, each with its own permissions that are deleted when it succeeds. They do not run before a rollback: the
+CRD only gains fields, so older releases work with a newer CRD, and an older CRD would remove the new fields from existing pools.
 */}}
 
 {{- define "pressroom.hook" -}}
 {{- toYaml (dict "helm.sh/hook" "pre-install,pre-upgrade" "helm.sh/hook-weight" (toString .) "helm.sh/hook-delete-policy" "before-hook-creation,hook-succeeded") -}}
 {{- end }}
 
-{{/* Takes (list $ name containers). */}}
+{{/* A hook Job. Takes (list $ name containers). */}}
 {{- define "pressroom.hook.job" -}}
 {{- $ := index . 0 -}}
 {{- $name := index . 1 -}}

@@ -1,11 +1,11 @@
 {{/*
-The text of a file of rules with the values of this release in place of the words in capitals. It holds templates of Prometheus' own and is never read as
-a template of Helm. Takes (list $ path).
+The text of a rules file with its placeholders (in capitals) replaced by the values of this release. The file contains Prometheus templates, so it is not
+rendered as a Helm template. Takes (list $ path).
 */}}
 {{- define "pressroom.rules.text" -}}
 {{- $ := index . 0 -}}
 {{- $alerts := $.Values.alerts -}}
-{{- $words := dict
+{{- $placeholders := dict
   "RELEASE_NAMESPACE" $.Release.Namespace
   "RELEASE_POOL" (include "pressroom.pool" $)
   "OBJECTIVE_AVAILABILITY" $alerts.availabilityObjective
@@ -16,8 +16,8 @@ a template of Helm. Takes (list $ path).
   "RUNBOOK_URL" (default (printf "%s/docs/runbook" (include "pressroom.api.publicUrl" $)) $alerts.runbookUrl)
 -}}
 {{- $text := $.Files.Get (index . 1) -}}
-{{- range $word, $value := $words -}}
-{{- $text = $text | replace $word (printf "%v" $value) -}}
+{{- range $placeholder, $value := $placeholders -}}
+{{- $text = $text | replace $placeholder (printf "%v" $value) -}}
 {{- end -}}
 {{- $text -}}
 {{- end }}

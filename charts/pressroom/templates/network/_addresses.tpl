@@ -1,4 +1,4 @@
-{{/* Which addresses workers may reach. The guard of each worker holds the same; what it calls public stands in common/addresses.ts. */}}
+{{/* NetworkPolicy rules. The egress guard of each worker enforces the same public addresses, which common/addresses.ts defines. */}}
 
 {{- define "pressroom.notPublic.ipv4" -}}
 [
@@ -8,12 +8,12 @@
 ]
 {{- end }}
 
-{{/* Within 2000::/3, outside of which nothing is public. */}}
+{{/* Non-public ranges within 2000::/3. No address outside of it is public. */}}
 {{- define "pressroom.notPublic.ipv6" -}}
 ["2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"]
 {{- end }}
 
-{{/* Rules for all public addresses, less what `egress.deny` closes. */}}
+{{/* Peers for all public addresses except those in `egress.deny`. */}}
 {{- define "pressroom.publicPeers" -}}
 {{- $ipv4 := fromJsonArray (include "pressroom.notPublic.ipv4" .) -}}
 {{- $ipv6 := fromJsonArray (include "pressroom.notPublic.ipv6" .) -}}
@@ -32,27 +32,27 @@
     except: {{ toJson (uniq $ipv6) }}
 {{- end }}
 
-{{/* Rules for the networks in `egress.allow`, each on its port or on all ports of pages. Host names are no business of a NetworkPolicy. */}}
+{{/* Rules for the networks in `egress.allow`, each on its port or on all ports for pages. A NetworkPolicy does not support hostnames. */}}
 {{- define "pressroom.allowedNetworks" -}}
 {{- range .Values.egress.allow -}}
-{{- $place := "" -}}
+{{- $network := "" -}}
 {{- $port := "" -}}
 {{- $bits := "32" -}}
 {{- if regexMatch "^[0-9.]+(/[0-9]+)?(:[0-9]+)?$" . -}}
-{{- $place = regexReplaceAll ":[0-9]+$" . "" -}}
+{{- $network = regexReplaceAll ":[0-9]+$" . "" -}}
 {{- $port = regexFind ":[0-9]+$" . | trimPrefix ":" -}}
 {{- else if regexMatch "^\\[[0-9A-Fa-f:.]+(/[0-9]+)?\\](:[0-9]+)?$" . -}}
-{{- $place = regexFind "[0-9A-Fa-f:./]+" . -}}
+{{- $network = regexFind "[0-9A-Fa-f:./]+" . -}}
 {{- $port = regexFind "\\]:[0-9]+$" . | trimPrefix "]:" -}}
 {{- $bits = "128" -}}
 {{- else if regexMatch "^[0-9A-Fa-f]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(/[0-9]+)?$" . -}}
-{{- $place = . -}}
+{{- $network = . -}}
 {{- $bits = "128" -}}
 {{- end -}}
-{{- if $place }}
+{{- if $network }}
 - to:
     - ipBlock:
-        cidr: {{ ternary $place (printf "%s/%s" $place $bits) (contains "/" $place) | quote }}
+        cidr: {{ ternary $network (printf "%s/%s" $network $bits) (contains "/" $network) | quote }}
   ports:
     {{- include "pressroom.tcpPorts" (ternary (list $port) $.Values.egress.ports (ne $port "")) | nindent 4 }}
 {{- end -}}
@@ -60,21 +60,21 @@
 {{- end }}
 
 {{- define "pressroom.tcpPorts" -}}
-{{- if not . }}{{ fail "egress.ports, and each `ports` of networkPolicy: name at least one port, since a NetworkPolicy without any opens all of them" }}{{ end -}}
+{{- if not . }}{{ fail "egress.ports and networkPolicy.*.ports: set at least one port. A NetworkPolicy rule without ports allows all ports" }}{{ end -}}
 {{- range . -}}
 - {protocol: TCP, port: {{ int . }}}
 {{ end -}}
 {{- end }}
 
-{{/* One way out. Takes (list peers ports); no peers are everywhere. */}}
-{{- define "pressroom.wayTo" -}}
+{{/* An egress rule. Takes (list peers ports). Without peers, all destinations are allowed. */}}
+{{- define "pressroom.egressTo" -}}
 - {{ with index . 0 }}to:
     {{- toYaml . | nindent 4 }}
   {{ end }}ports:
     {{- include "pressroom.tcpPorts" (index . 1) | nindent 4 }}
 {{- end }}
 
-{{- define "pressroom.wayToNameServers" -}}
+{{- define "pressroom.egressToDns" -}}
 - {{ with .Values.networkPolicy.dns.to }}to:
     {{- toYaml . | nindent 4 }}
   {{ end }}ports:
@@ -84,7 +84,7 @@
     {{- end }}
 {{- end }}
 
-{{/* Who reads metrics. */}}
+{{/* The ingress rule for scraping metrics. */}}
 {{- define "pressroom.metricsIngress" -}}
 {{- with .Values.networkPolicy.monitoring -}}
 - from:
@@ -94,7 +94,7 @@
 {{- end -}}
 {{- end }}
 
-{{/* The pods of the pool, which the controller makes. */}}
+{{/* The labels of the worker pods, which the controller creates. */}}
 {{- define "pressroom.workerPods" -}}
 app.kubernetes.io/component: worker
 pressroom.dev/pool: {{ include "pressroom.pool" . | quote }}

@@ -1,13 +1,13 @@
 {{/*
-Requests and limits of a worker, summed up over its slots, each of which has a Chrome of its own. What `pool.resources` sets counts instead.
-Memory: Node and its caches, then per slot a waiting Chrome (90 MiB) and an ordinary page (100 MiB) as the request, and as the limit the most that
-a render may use, with 512 MiB for Chrome itself, for what a page takes before it is stopped, and for the Chrome before, while it ends.
+Requests and limits of a worker: the sum over its slots, each with its own Chrome. `pool.resources` overrides them.
+The memory request covers Node.js and, per slot, an idle Chrome (90 MiB) and an ordinary page (100 MiB). The memory limit covers, per slot, the memory
+limit of a render plus 512 MiB for Chrome itself, for what a page allocates before it is stopped, and for the previous Chrome while it exits.
 */}}
 {{- define "pressroom.pool.resources" -}}
 {{- $given := default (dict) .Values.pool.resources -}}
 {{- $slots := int .Values.pool.slotsPerPod -}}
 {{- $render := include "pressroom.mebibytes" (default "1GiB" (default (dict) .Values.pool.config).PRESSROOM_RENDER_MEMORY) | int -}}
-{{- /* Above a smaller limit of the operator the API server would refuse it: then it is what two slots need. */ -}}
+{{- /* The API server rejects a request above the limit. With a custom limit, the request is that of two slots. */ -}}
 {{- $requested := ternary 2 $slots (hasKey (default (dict) $given.limits) "memory") -}}
 {{- $requests := dict "cpu" (printf "%dm" (mul 500 $slots)) "memory" (printf "%dMi" (add 512 (mul 256 $requested))) -}}
 {{- $limits := dict "memory" (printf "%dMi" (add 1024 (mul $slots (add $render 512)))) -}}
