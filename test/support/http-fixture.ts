@@ -89,7 +89,7 @@ export async function rawConnection(port: number) {
   };
 }
 
-export interface HttpRigOptions
+export interface HttpFixtureOptions
   extends Partial<Pick<AppDeps, 'health' | 'body' | 'budget' | 'console'>> {
   server?: Partial<HttpConfig>;
 }
@@ -103,7 +103,7 @@ const complete = (text: string) => `${text.replaceAll('\n', '\r\n')}\r\nHost: lo
 export const renderHead = (key: string, bytes: number): string => complete(head(key, bytes));
 
 /** `during` runs while a render holds its lease; a test replaces it. */
-export async function httpFixture(fixture: LeaseFixture, options: HttpRigOptions = {}) {
+export async function httpFixture(fixture: LeaseFixture, options: HttpFixtureOptions = {}) {
   const lines: Record<string, unknown>[] = [];
   const log = pino(
     { level: 'info' },

@@ -29,15 +29,15 @@ export const RENDER_LIMITS: LimitRow[] = [
       {
         file: 'integration/http/body-shares.test.ts',
         title:
-          'leaves a quarter of the whole to other accounts, and the account is refused as over its limit',
+          'responds 429 to an account that holds three quarters of the budget and still serves another account',
       },
       {
         file: 'integration/http/body.test.ts',
-        title: 'is refused before it is read when the process holds too much already',
+        title: 'responds overloaded before reading a body that exceeds the remaining budget',
       },
       {
         file: 'integration/http/shares-slow-bodies.test.ts',
-        title: 'leaves all renders of another account their memory, and is refused',
+        title: 'rejects the slow requests and serves every render of another account',
       },
     ],
   },
@@ -67,12 +67,15 @@ export const RENDER_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'integration/http/body-shares.test.ts',
-        title: 'is given up after its first seconds, though it is never silent',
+        title: 'rejects a body below the minimum rate after the grace period',
       },
-      { file: 'integration/http/body.test.ts', title: 'is given up when nothing comes' },
       {
         file: 'integration/http/body.test.ts',
-        title: 'is given up when it takes too long, though something comes all the time',
+        title: 'rejects a body when no bytes arrive in time',
+      },
+      {
+        file: 'integration/http/body.test.ts',
+        title: 'rejects a body that exceeds the total time while bytes keep arriving',
       },
     ],
   },
@@ -126,7 +129,7 @@ export const RENDER_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'integration/http/connections.test.ts',
-        title: 'leave a quarter of all to other addresses; one more is closed',
+        title: 'closes connections of an address beyond three quarters of the limit',
       },
     ],
   },

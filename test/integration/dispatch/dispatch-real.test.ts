@@ -9,7 +9,7 @@ import { silentLog } from '../../../common/log.ts';
 import { createMetrics } from '../../../common/operations.ts';
 import { startWorker, TEST_SECRET, type TestWorker } from '../../support/worker.ts';
 
-describe('dispatch to a real worker', () => {
+describe('Dispatcher with a real worker', () => {
   let worker: TestWorker;
   let workers: Workers;
   let connections: Connections;
@@ -62,7 +62,7 @@ describe('dispatch to a real worker', () => {
       })
     ).result.value;
 
-  it('runs more renders than there are slots, each in a page of its own, and never more at once than slots', async () => {
+  it('runs eight renders on two slots, two at a time and each in a new page', async () => {
     let running = 0;
     let most = 0;
     const both = Promise.withResolvers<void>();
@@ -71,7 +71,7 @@ describe('dispatch to a real worker', () => {
         dispatch.dispatch(job(`account ${i % 3}`), async session => {
           most = Math.max(most, ++running);
           if (most === 2) both.resolve();
-          await both.promise; // the first one stays until another runs beside it
+          await both.promise; // the first render waits until a second one runs
           const before = await evaluated(session, 'globalThis.mark');
           await evaluated(session, `globalThis.mark = ${i}`);
           const after = await evaluated(session, 'globalThis.mark');
@@ -88,7 +88,7 @@ describe('dispatch to a real worker', () => {
     await worker.until({ busy: 0, ready: 2 });
   });
 
-  it('begins a render again when Chrome is killed under it, once the worker has started another', async () => {
+  it('retries a render whose Chrome was killed after the worker has started another one', async () => {
     const attempts: Promise<unknown>[] = [];
     const begun = Promise.withResolvers<void>();
     const answer = dispatch.dispatch(job('x'), async session => {
@@ -106,8 +106,8 @@ describe('dispatch to a real worker', () => {
     expect(await attempts[0]).to.include({ reason: 'chrome_died' });
   });
 
-  it('gives the slot of a caller who went away to the next', async () => {
-    const stuck = [new AbortController(), new AbortController()].map(controller => {
+  it('reassigns the slot of a canceled render to the next in the queue', async () => {
+    const endless = [new AbortController(), new AbortController()].map(controller => {
       const open = Promise.withResolvers<void>();
       const answer = dispatch.dispatch(job('x', controller.signal), session => {
         open.resolve();
@@ -116,14 +116,14 @@ describe('dispatch to a real worker', () => {
       answer.catch(() => {});
       return { controller, answer, open: open.promise };
     });
-    await Promise.all(stuck.map(({ open }) => open));
+    await Promise.all(endless.map(({ open }) => open));
     const next = dispatch.dispatch(job('y'), session => evaluated(session, '6 * 7'));
     expect(dispatch.depth()).to.equal(1);
-    const why = new Error('the client hung up');
-    stuck[0]!.controller.abort(why);
+    const why = new Error('the client disconnected');
+    endless[0]!.controller.abort(why);
     expect(await next).to.equal(42);
-    stuck[1]!.controller.abort(why);
-    expect(await Promise.allSettled(stuck.map(({ answer }) => answer))).to.deep.equal([
+    endless[1]!.controller.abort(why);
+    expect(await Promise.allSettled(endless.map(({ answer }) => answer))).to.deep.equal([
       { status: 'rejected', reason: why },
       { status: 'rejected', reason: why },
     ]);

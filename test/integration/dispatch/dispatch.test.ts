@@ -10,7 +10,7 @@ import { createStatusServer, type StatusServer } from '../../support/servers/sta
 const secret = 'the secret that the pool shares';
 const pool = 'default';
 
-describe('the workers that the API knows', () => {
+describe('worker discovery', () => {
   const closing: (() => Promise<void>)[] = [];
   let lines: { msg: string; problem?: string }[];
 
@@ -31,10 +31,13 @@ describe('the workers that the API knows', () => {
     return started;
   }
 
-  async function workersAt(words: string[], more: Partial<WorkersOptions> = {}): Promise<Workers> {
+  async function workersAt(
+    sources: string[],
+    more: Partial<WorkersOptions> = {},
+  ): Promise<Workers> {
     const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) });
     const workers = createWorkers({
-      sources: parseWorkerSources(words),
+      sources: parseWorkerSources(sources),
       pool,
       secret,
       log,
@@ -45,26 +48,26 @@ describe('the workers that the API knows', () => {
     return workers;
   }
 
-  /** Waits for the change after which it is so. */
-  const until = (workers: Workers, isSo: () => boolean) =>
+  /** Resolves at the first change after which the condition holds. */
+  const until = (workers: Workers, condition: () => boolean) =>
     new Promise<void>(resolve => {
-      const look = () => isSo() && resolve();
+      const look = () => condition() && resolve();
       workers.onChange(look);
       look();
     });
 
-  it('are those of the list that answer, with what each has free', async () => {
+  it('registers the listed workers that respond, with their free slots', async () => {
     const [a, b] = [await server(workerStatus(1)), await server(workerStatus(3, { busy: 1 }))];
-    const nobody = await server();
-    await nobody.close();
-    const workers = await workersAt([a.address, b.address, nobody.address]);
+    const stopped = await server();
+    await stopped.close();
+    const workers = await workersAt([a.address, b.address, stopped.address]);
     expect(workers.known()).to.equal(false);
     await until(workers, () => workers.totals().workers === 2);
     expect(workers.totals()).to.deep.equal({ workers: 2, serving: 2, ready: 4, busy: 1, slots: 5 });
     expect(workers.pick()).to.equal(b.address);
   });
 
-  it('change with every word they say', async () => {
+  it('updates a worker with each status report', async () => {
     const a = await server(workerStatus(0));
     const workers = await workersAt([a.address]);
     await until(workers, () => workers.known());
@@ -75,7 +78,7 @@ describe('the workers that the API knows', () => {
     await until(workers, () => !workers.known());
   });
 
-  it('are forgotten when they die and found again when they come back, each time with a new ticket', async () => {
+  it('removes a worker that disconnects and reconnects to it with a new ticket', async () => {
     const first = await server(workerStatus(2));
     const workers = await workersAt([first.address]);
     await until(workers, () => workers.known());
@@ -90,11 +93,11 @@ describe('the workers that the API knows', () => {
     expect(lines.map(line => line.msg)).to.deep.equal(['a worker is gone', 'a worker is gone']);
   });
 
-  it('are dead when they fall silent, at once or after a word', async () => {
+  it('removes a worker that sends no report, or no further report, in time', async () => {
     const mute = await server();
     const workers = await workersAt([mute.address], { silenceMs: 100 });
     await mute.connected();
-    expect(workers.known(), 'connected, but it has not said a word').to.equal(false);
+    expect(workers.known(), 'connected, but no report received').to.equal(false);
     await mute.connected();
     mute.send(workerStatus(1));
     await until(workers, () => workers.known());
@@ -102,7 +105,7 @@ describe('the workers that the API knows', () => {
     expect(mute.connections()).to.be.at.least(2);
   });
 
-  it('are not used, and this is logged once, when they serve another pool or speak an unknown protocol', async () => {
+  it('ignores workers of another pool or an unknown protocol and logs each once', async () => {
     const [other, later, good] = [
       await server(workerStatus(4, { more: { pool: 'other' } })),
       await server(workerStatus(4, { more: { protocol: 99 } })),
@@ -127,28 +130,28 @@ describe('the workers that the API knows', () => {
     ]);
   });
 
-  it('are all that a name stands for; one that it names no more is used until it closes, and never called again', async () => {
+  it('follows the addresses of a DNS name and keeps a removed worker until it disconnects', async () => {
     const first = await server(workerStatus(1));
     const second = await server(workerStatus(2), { host: '127.0.0.2', port: first.port });
     let answer: string[] | Error = ['127.0.0.1', '127.0.0.2'];
-    let asked = Promise.withResolvers<void>();
+    let lookup = Promise.withResolvers<void>();
     const resolve = async (name: string) => {
       expect(name).to.equal('pool.ns.svc');
-      asked.resolve();
-      asked = Promise.withResolvers();
+      lookup.resolve();
+      lookup = Promise.withResolvers();
       if (answer instanceof Error) throw answer;
       return answer;
     };
     const workers = await workersAt([`dns://pool.ns.svc:${first.port}`], { resolve, lookUpMs: 10 });
     await until(workers, () => workers.totals().slots === 3);
     answer = new Error('SERVFAIL');
-    await asked.promise;
-    await asked.promise;
-    expect(workers.totals().workers, 'a failing look-up takes nobody away').to.equal(2);
+    await lookup.promise;
+    await lookup.promise;
+    expect(workers.totals().workers, 'a failed lookup removes no worker').to.equal(2);
     answer = ['127.0.0.1'];
-    await asked.promise;
-    await asked.promise;
-    expect(workers.totals().workers, 'it still talks').to.equal(2);
+    await lookup.promise;
+    await lookup.promise;
+    expect(workers.totals().workers, 'the removed worker is still connected').to.equal(2);
     second.drop();
     await until(workers, () => workers.totals().workers === 1);
     first.drop();
@@ -159,7 +162,7 @@ describe('the workers that the API knows', () => {
     await until(workers, () => workers.totals().workers === 2);
   });
 
-  it('hear nothing more from an API that has stopped', async () => {
+  it('closes the connections to all workers when it stops', async () => {
     const [a, b] = [await server(workerStatus(1)), await server(workerStatus(1))];
     const workers = await workersAt([a.address, b.address]);
     await until(workers, () => workers.totals().workers === 2);
@@ -171,7 +174,7 @@ describe('the workers that the API knows', () => {
     await gone;
   });
 
-  it('get renders from dispatch as they tell of free slots, and lose them to others when they die', async () => {
+  it('dispatches renders as workers report free slots and retries them elsewhere when a worker dies', async () => {
     const [a, b] = [await server(workerStatus(2)), await server(workerStatus(0, { busy: 2 }))];
     const workers = await workersAt([a.address, b.address]);
     const slots = createFakeSlots();

@@ -6,7 +6,7 @@ import { type PlainSlot, plainSlot } from '../../support/gateway-client.ts';
 import { connectionsAt } from '../../support/listeners.ts';
 import { errorOf, evaluate, startWorker, type TestWorker } from '../../support/worker.ts';
 
-describe('a socket that serves one slot after another', () => {
+describe('reuse of slot connections', () => {
   let worker: TestWorker;
 
   beforeEach(async () => {
@@ -16,15 +16,15 @@ describe('a socket that serves one slot after another', () => {
   afterEach(() => worker.stop());
 
   const sockets = () => connectionsAt(worker.worker.port());
-  /** One slot has been used and its socket is kept. */
-  const keepOne = async () => {
+  /** Uses a slot once, which leaves its connection open for reuse. */
+  const useSlot = async () => {
     const session = await worker.open();
     expect(await evaluate(session, '6 * 7')).to.equal(42);
     session.close();
     await worker.until({ busy: 0, ready: 2 });
   };
 
-  it('is used again by the next render, which gets a page of its own', async () => {
+  it('reuses a connection for the next render and opens a new page', async () => {
     const frames = new Set<string>();
     for (let render = 0; render < 5; render++) {
       const session = await worker.open();
@@ -38,15 +38,15 @@ describe('a socket that serves one slot after another', () => {
     expect(sockets()).to.be.within(1, 2);
   });
 
-  it('brings the next render nothing of the one before', async () => {
+  it('delivers no events of the previous render to the next one', async () => {
     const noisy = await worker.open();
     await noisy.command('Runtime.enable');
     await evaluate(noisy, "setInterval(() => console.log('from the page before'), 1)");
-    let heard = 0;
-    noisy.on('Runtime.consoleAPICalled', () => heard++);
-    await eventually(() => expect(heard).to.be.greaterThan(5));
+    let received = 0;
+    noisy.on('Runtime.consoleAPICalled', () => received++);
+    await eventually(() => expect(received).to.be.greaterThan(5));
     noisy.close();
-    const heardAtEnd = heard;
+    const receivedAtEnd = received;
     await worker.until({ busy: 0, ready: 2 });
     const next = await worker.open();
     const events: unknown[] = [];
@@ -54,13 +54,13 @@ describe('a socket that serves one slot after another', () => {
     await next.command('Runtime.enable');
     await evaluate(next, 'new Promise(resolve => setTimeout(resolve, 100))');
     expect(events).to.deep.equal([]);
-    expect(heard).to.equal(heardAtEnd);
+    expect(received).to.equal(receivedAtEnd);
     expect(String(await errorOf(noisy.command('Runtime.enable')))).to.include('the render is over');
     next.close();
   });
 
-  it('is not kept when something that was asked has no answer yet', async () => {
-    await keepOne();
+  it('closes the connection when a command is still pending', async () => {
+    await useSlot();
     const session = await worker.open();
     const never = errorOf(
       session.command('Runtime.evaluate', {
@@ -74,14 +74,14 @@ describe('a socket that serves one slot after another', () => {
     await eventually(() => expect(sockets()).to.equal(0));
   });
 
-  it('is not kept when its render was given up, and the page has ended by then', async () => {
+  it('closes the connection of an abandoned render after its page has ended', async () => {
     const session = await worker.open();
     await session.abandon();
     expect(worker.worker.status().busy).to.equal(0);
     await eventually(() => expect(sockets()).to.equal(0));
   });
 
-  it('goes on after an answer that the worker is full', async () => {
+  it('keeps the connection open after the response that the worker is full', async () => {
     const first = await worker.open();
     const second = await worker.open();
     const third = await worker.open().catch(error => error);
@@ -89,9 +89,9 @@ describe('a socket that serves one slot after another', () => {
     first.close();
     await worker.until({ busy: 1, ready: 1 });
     await eventually(() => expect(sockets()).to.equal(2));
-    const both = await worker.open();
+    const again = await worker.open();
     expect((await worker.open().catch(error => error)).name).to.equal('SlotRefused');
-    for (const session of [second, both]) session.close();
+    for (const session of [second, again]) session.close();
     await worker.until({ busy: 0, ready: 2 });
     expect(
       (
@@ -103,7 +103,7 @@ describe('a socket that serves one slot after another', () => {
     ).to.be.greaterThan(0);
   });
 
-  it('is given no slot of a worker that drains', async () => {
+  it('gets no slot from a draining worker', async () => {
     const running = await worker.open();
     (await worker.open()).close();
     await worker.until({ busy: 1, ready: 1 });
@@ -114,16 +114,16 @@ describe('a socket that serves one slot after another', () => {
     running.close();
     await stopped;
   });
-  it('gives the slot back when whoever asked for it has gone meanwhile', async () => {
-    await keepOne();
-    const gone = new AbortController();
-    const opening = worker.open({}, gone.signal);
-    gone.abort(new Error('the client hung up'));
-    expect(String(await errorOf(opening))).to.include('the client hung up');
+  it('releases the slot when the claim is aborted', async () => {
+    await useSlot();
+    const claim = new AbortController();
+    const opening = worker.open({}, claim.signal);
+    claim.abort(new Error('the client disconnected'));
+    expect(String(await errorOf(opening))).to.include('the client disconnected');
     await worker.until({ busy: 0, ready: 2 });
   });
 
-  describe('for a client that is no API of ours', () => {
+  describe('foreign clients', () => {
     let slot: PlainSlot;
     const open = (ticket: unknown) => slot.command('Pressroom.open', { ticket });
     const closed = () => once(slot.socket, 'close').then(([code]) => code);
@@ -133,7 +133,7 @@ describe('a socket that serves one slot after another', () => {
     });
     afterEach(() => slot.socket.terminate());
 
-    it('opens the next slot with another ticket, and each ticket once', async () => {
+    it('requires a new ticket for each slot', async () => {
       const first = (await slot.command('Pressroom.ping')).result;
       await slot.command('Pressroom.end');
       const ticket = worker.ticket();
@@ -145,13 +145,13 @@ describe('a socket that serves one slot after another', () => {
     });
 
     for (const [name, ticketOf] of [
-      ['nothing', () => undefined],
-      ['a number', () => 7],
-      ['something else', () => 'x.y'],
-      ['a ticket for the status', () => worker.ticket({ purpose: 'status' })],
+      ['no ticket', () => undefined],
+      ['a number as the ticket', () => 7],
+      ['an invalid ticket', () => 'x.y'],
+      ['a status ticket', () => worker.ticket({ purpose: 'status' })],
       ['a ticket of another pool', () => worker.ticket({ pool: 'other' })],
     ] as const)
-      it(`is closed when it shows ${name} as its ticket`, async () => {
+      it(`closes the connection of a client that sends ${name}`, async () => {
         await slot.command('Pressroom.end');
         expect(String(await errorOf(open(ticketOf())))).to.include('4000');
         await worker.until({ busy: 0, ready: 2 });
@@ -162,14 +162,14 @@ describe('a socket that serves one slot after another', () => {
         expect(Object.values(refused).reduce((sum, count) => sum + count, 0)).to.equal(1);
       });
 
-    it('is closed, and its slot ended, when it asks for a second one at the same time', async () => {
+    it('closes the connection and ends the slot when a client opens a second slot on it', async () => {
       const end = closed();
       expect(String(await errorOf(open(worker.ticket())))).to.include('4000');
       expect(await end).to.equal(4_000);
       await worker.until({ busy: 0, ready: 2 });
     });
 
-    it('obeys nothing between two slots, and the page of neither hears it', async () => {
+    it('executes no command between two slots', async () => {
       await slot.command('Pressroom.end');
       for (const method of ['Pressroom.ping', 'Pressroom.end', 'Pressroom.still'])
         expect((await slot.command(method)).error?.message).to.equal(
@@ -195,11 +195,11 @@ describe('a socket that serves one slot after another', () => {
       return (result as { result: { value: string } }).result.value;
     };
 
-    it('shows a page before the first command reaches it, and leaves one hidden that is said to be still before', async () => {
+    it('shows the page before the first command unless the first command marks the document as static', async () => {
       expect(await visibility(), 'the first slot').to.equal('visible');
       await slot.command('Pressroom.still');
-      expect(await visibility(), 'said too late').to.equal('visible');
-      for (const [first, found] of [
+      expect(await visibility(), 'marked too late').to.equal('visible');
+      for (const [first, expected] of [
         ['Pressroom.still', 'hidden'],
         ['Pressroom.ping', 'visible'],
       ] as const) {
@@ -207,11 +207,11 @@ describe('a socket that serves one slot after another', () => {
         await worker.until({ busy: 0, ready: 2 });
         await open(worker.ticket());
         await slot.command(first);
-        expect(await visibility(), first).to.equal(found);
+        expect(await visibility(), first).to.equal(expected);
       }
     });
 
-    it('ends at its own deadline, not at that of the slot before', async () => {
+    it('applies the deadline of the current ticket, not that of the previous slot', async () => {
       await slot.command('Pressroom.end');
       await open(worker.ticket({ maxMs: 300 }));
       expect(await closed()).to.equal(4_000);

@@ -1,5 +1,5 @@
-// A slot that becomes free is offered to one API process; whatever that process does, the slot is
-// not lost.
+// A worker offers a free slot to one API process at a time. No behaviour of that process may lose
+// the slot.
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -15,10 +15,10 @@ import {
   startLightWorker,
 } from '../../support/light-pool.ts';
 
-describe('a slot that becomes free', function () {
+describe('offers of a free slot', function () {
   this.timeout(20_000);
   let worker: LightWorker;
-  const bares: BareApi[] = [];
+  const bareApis: BareApi[] = [];
   const apis: LightApi[] = [];
 
   beforeEach(async () => {
@@ -26,33 +26,33 @@ describe('a slot that becomes free', function () {
     worker.join();
   });
   afterEach(async () => {
-    for (const bare of bares.splice(0)) bare.close();
+    for (const bare of bareApis.splice(0)) bare.close();
     for (const api of apis.splice(0)) await api.stop();
     await worker.stop();
   });
 
-  async function bare(name?: string): Promise<BareApi> {
+  async function startBare(name?: string): Promise<BareApi> {
     const started = await startBareApi(worker, name);
-    bares.push(started);
+    bareApis.push(started);
     return started;
   }
-  async function light(): Promise<LightApi> {
+  async function startLight(): Promise<LightApi> {
     const started = await startLightApi([worker.address]);
     apis.push(started);
     return started;
   }
 
-  /** Two APIs that wait for the one slot, which a third holds. `older` has waited longest. */
+  /** Two APIs that wait for the only slot, which a third one holds. `older` has waited longer. */
   async function waitingPair(): Promise<{ older: BareApi; younger: BareApi; held: WebSocket }> {
     const [older, younger, holder] = [
-      await bare('older'),
-      await bare('younger'),
-      await bare('holder'),
+      await startBare('older'),
+      await startBare('younger'),
+      await startBare('holder'),
     ];
     const held = (await holder.claim())!;
     younger.announce({ waitedMs: 1_000 });
     older.announce({ waitedMs: 9_000 });
-    // The worker has read both when it has answered a claim that came after them.
+    // The response to a later claim shows that the worker has processed both announcements.
     expect(await holder.claim()).to.equal(undefined);
     await eventually(() =>
       expect([older, younger].map(each => each.status().ready)).to.deep.equal([0, 0]),
@@ -61,7 +61,7 @@ describe('a slot that becomes free', function () {
   }
   const isOffered = (api: BareApi) => eventually(() => expect(api.status().ready).to.equal(1));
 
-  it('is ready for the API that has waited longest, and no other gets it', async () => {
+  it('offers the slot to the API that has waited longest and rejects the others', async () => {
     const { older, younger, held } = await waitingPair();
     held.terminate();
     await isOffered(older);
@@ -73,7 +73,7 @@ describe('a slot that becomes free', function () {
     await isOffered(younger);
   });
 
-  it('is offered to the next at once when nothing waits in the first any more', async () => {
+  it('offers the slot to the next API as soon as the first one has nothing queued', async () => {
     const { older, younger, held } = await waitingPair();
     held.terminate();
     await isOffered(older);
@@ -84,7 +84,7 @@ describe('a slot that becomes free', function () {
     expect(await older.claim()).to.equal(undefined);
   });
 
-  it('is offered to the next at once when the first dies', async () => {
+  it('offers the slot to the next API as soon as the first one disconnects', async () => {
     const { older, younger, held } = await waitingPair();
     held.terminate();
     await isOffered(older);
@@ -94,9 +94,9 @@ describe('a slot that becomes free', function () {
     expect(performance.now() - offered).to.be.lessThan(200);
   });
 
-  it('is ready for all after about a second when the first does not answer', async () => {
+  it('offers the slot to all APIs about one second after an unanswered offer', async () => {
     const { older, younger, held } = await waitingPair();
-    const other = await bare('other');
+    const other = await startBare('other');
     held.terminate();
     await isOffered(older);
     expect(other.status().ready).to.equal(0);
@@ -105,51 +105,51 @@ describe('a slot that becomes free', function () {
     expect(await other.claim()).to.not.equal(undefined);
   });
 
-  it('goes to a render whose caller is there, when the render that it was offered for has left', async () => {
-    const [near, far] = [await light(), await light()];
+  it('assigns the slot to the next render when the render it was offered for is canceled', async () => {
+    const [near, far] = [await startLight(), await startLight()];
     const release = Promise.withResolvers<void>();
     const first = near.render('x', () => release.promise);
     await eventually(() => expect(worker.busy()).to.equal(1));
-    const leaving = new AbortController();
-    const left = near.render('x', async () => {}, { signal: leaving.signal });
-    left.catch(() => {});
-    await sleep(50); // it has waited longer than the next
-    const stays = far.render('x', async () => {});
-    leaving.abort(new Error('the client hung up'));
+    const canceling = new AbortController();
+    const canceled = near.render('x', async () => {}, { signal: canceling.signal });
+    canceled.catch(() => {});
+    await sleep(50); // this render has waited longer than the next
+    const remaining = far.render('x', async () => {});
+    canceling.abort(new Error('the client disconnected'));
     release.resolve();
-    await Promise.all([first, stays]);
+    await Promise.all([first, remaining]);
   });
 
-  it('is given to an account that floods one API as often as to one that is alone in another', async () => {
+  it('serves an account over its fair share in one API as often as the only account of another API', async () => {
     await worker.stop();
-    worker = await startLightWorker(2); // the only slot of a worker is kept for no one
+    worker = await startLightWorker(2); // with one slot, none is reserved
     worker.join();
-    const [near, far] = [await light(), await light()];
+    const [near, far] = [await startLight(), await startLight()];
     const served = { near: 0, far: 0 };
     const endMs = performance.now() + 5_000;
-    /** Renders of 40 ms without pause, of several callers. */
-    const keepOn = (api: LightApi, accountId: string, count: () => void) =>
+    /** Six callers that render for 40 ms each without a pause. */
+    const renderContinuously = (api: LightApi, accountId: string, count: () => void) =>
       Array.from({ length: 6 }, async () => {
         while (performance.now() < endMs) {
           await api.render(accountId, () => sleep(40));
-          // an account floods when its line has stood for a second
+          // an account is over its fair share after its queue has existed for one second
           if (performance.now() > endMs - 3_000) count();
         }
       });
-    // Beside it a light one is about, for which the last free slot would be kept.
-    const visit = async () => {
+    // An account with little load, for which the last free slot would be reserved.
+    const lightLoad = async () => {
       for (; performance.now() < endMs; await sleep(200))
         await near.render('modest', () => sleep(1));
     };
     await Promise.all([
-      ...keepOn(near, 'flood', () => served.near++),
-      ...keepOn(far, 'alone', () => served.far++),
-      visit(),
+      ...renderContinuously(near, 'heavy', () => served.near++),
+      ...renderContinuously(far, 'alone', () => served.far++),
+      lightLoad(),
     ]);
     expect(served.near / served.far, JSON.stringify(served)).to.be.within(0.6, 1.6);
   });
 
-  it('goes to all APIs in turn when its worker is of the release before, which ignores announcements', async () => {
+  it('alternates between APIs when the worker runs the previous release, which ignores announcements', async () => {
     const link = await openLink(worker.port, 'websocket');
     const lost = link.onFrame({
       direction: 'up',
@@ -167,13 +167,13 @@ describe('a slot that becomes free', function () {
     await link.close();
   });
 
-  it('is shared with an API of the release before: each is served in turn', async () => {
-    const [api, old] = [await light(), await bare()];
+  it('alternates between an API of this release and one of the previous release', async () => {
+    const [api, old] = [await startLight(), await startBare()];
     let served = 0;
-    let ends = false;
-    // It tries whenever a slot is ready by the worker's word, as that release does.
+    let stopped = false;
+    // The previous release claims whenever the worker reports a ready slot.
     const poll = async (): Promise<void> => {
-      if (ends || old.status().ready === 0) return;
+      if (stopped || old.status().ready === 0) return;
       const socket = await old.claim();
       if (!socket) return void setTimeout(poll, 10);
       served++;
@@ -186,9 +186,9 @@ describe('a slot that becomes free', function () {
     let most = 0;
     const renders = Array.from({ length: 60 }, () => api.render('x', () => sleep(5)));
     for (const render of renders) most = Math.max(most, await render);
-    ends = true;
-    expect(served, 'it does not starve').to.be.at.least(15);
-    expect(served, 'it does not jump the queue').to.be.at.most(75);
+    stopped = true;
+    expect(served, 'the previous release is not starved').to.be.at.least(15);
+    expect(served, 'the previous release does not jump the queue').to.be.at.most(75);
     expect(most).to.be.lessThan(10_000);
   });
 });

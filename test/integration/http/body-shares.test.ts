@@ -3,7 +3,7 @@ import { BODY_TIMES } from '../../../api/http/body.ts';
 import { createByteBudget } from '../../../api/http/byte-budget.ts';
 import {
   type HttpFixture,
-  type HttpRigOptions,
+  type HttpFixtureOptions,
   httpFixture,
   renderHead,
 } from '../../support/http-fixture.ts';
@@ -19,7 +19,7 @@ const KIB = 1_024;
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 const TIMES = { silentMs: 10_000, totalMs: 60_000 };
 
-describe('the share of an account in the bytes that one process holds', () => {
+describe('the fair share of an account in the byte budget', () => {
   let fixture: LeaseFixture;
   let http: HttpFixture;
   let account: TestAccount;
@@ -35,79 +35,81 @@ describe('the share of an account in the bytes that one process holds', () => {
   });
   after(() => fixture?.close());
 
-  const serve = async (options: HttpRigOptions) => {
+  const serve = async (options: HttpFixtureOptions) => {
     http = await httpFixture(fixture, options);
   };
-  /** A connection on which a call has begun: its head, and this of its body. */
-  async function begun(declared: number, sent: string, key = account.text) {
+  /** A connection with a partial request: the headers and the first part of the body. */
+  async function openRequest(declared: number, sent: string, key = account.text) {
     const connection = await http.open();
     connection.send(`${renderHead(key, declared)}${sent}`);
     return connection;
   }
 
-  it('is not used by what a caller declares, only by what has arrived', async () => {
+  it('charges only bytes that arrived, not the declared length', async () => {
     const budget = createByteBudget(3_000 * KIB);
     await serve({ budget });
-    await begun(700 * KIB, 'a'.repeat(10 * KIB));
+    await openRequest(700 * KIB, 'a'.repeat(10 * KIB));
     await until(() => budget.used() > 0);
     expect(budget.used()).to.be.within(30 * KIB, 60 * KIB);
   });
 
-  it('is all that a body takes once it has arrived', async () => {
+  it('charges three times the length of a complete body', async () => {
     const budget = createByteBudget(3_000 * KIB);
     await serve({ budget });
     let during = 0;
     http.state.during = async () => {
       during = budget.used();
     };
-    const connection = await begun(GOOD.length, GOOD.slice(0, 5));
+    const connection = await openRequest(GOOD.length, GOOD.slice(0, 5));
     connection.send(GOOD.slice(5));
     expect((await connection.answer()).status).to.equal(200);
     expect(during).to.equal(3 * GOOD.length);
   });
 
-  it('leaves a quarter of the whole to other accounts, and the account is refused as over its limit', async () => {
+  it('responds 429 to an account that holds three quarters of the budget and still serves another account', async () => {
     const budget = createByteBudget(1_200 * KIB);
     await serve({ budget });
-    // Each takes a quarter.
+    // Each request takes a quarter of the budget.
     for (let call = 1; call <= 3; call++) {
-      await begun(100 * KIB, 'a'.repeat(100 * KIB - 1));
+      await openRequest(100 * KIB, 'a'.repeat(100 * KIB - 1));
       await until(() => budget.used() >= call * 300 * KIB);
     }
-    const fourth = await begun(GOOD.length, GOOD);
+    const fourth = await openRequest(GOOD.length, GOOD);
     const answer = await fourth.answer();
     expect(answer.status).to.equal(429);
     expect(answer.json().error.code).to.equal('concurrency_limit');
     expect(answer.headers).to.include({ 'retry-after': '2', 'x-concurrency-limit': '8' });
-    // Not a failure of the service's.
+    // The rejection is the client's error and is not counted as overload.
     expect(http.refused).to.deep.equal([]);
 
     const other = await fixture.account('free');
-    expect((await (await begun(GOOD.length, GOOD, other.text)).answer()).status).to.equal(200);
+    expect((await (await openRequest(GOOD.length, GOOD, other.text)).answer()).status).to.equal(
+      200,
+    );
   });
 
-  it('refuses a body in the middle when others have taken the rest meanwhile, and holds nothing of it', async () => {
+  it('rejects a body in transfer when other accounts take the remaining budget and releases its bytes', async () => {
     const budget = createByteBudget(1_200 * KIB);
     await serve({ budget });
-    const connection = await begun(250 * KIB, 'a'.repeat(60 * KIB));
+    const connection = await openRequest(250 * KIB, 'a'.repeat(60 * KIB));
     await until(() => budget.used() > 0);
     const free = reserveForOthers(budget, 700 * KIB);
     connection.send('a'.repeat(150 * KIB));
     expect((await connection.answer()).json().error.code).to.equal('concurrency_limit');
-    // The caller is still sending, and reads its answer first.
+    // The client receives the response while it is still sending.
     expect(budget.used()).to.equal(700 * KIB);
     free();
   });
 
-  it('makes a body too large that could never fit', async () => {
+  it('responds payload_too_large to a body larger than any share', async () => {
     await serve({ budget: createByteBudget(400 * KIB) });
-    const answer = await (await begun(100 * KIB + 1, '')).answer();
+    const answer = await (await openRequest(100 * KIB + 1, '')).answer();
     expect(answer.json().error).to.include({ code: 'payload_too_large' });
     expect(answer.json().error.message).to.contain(String(100 * KIB));
   });
 });
 
-describe('a body that comes too slowly', () => {
+describe('slow request bodies', () => {
   let fixture: LeaseFixture;
   let http: HttpFixture;
   before(async () => {
@@ -119,8 +121,8 @@ describe('a body that comes too slowly', () => {
   });
   after(() => fixture?.close());
 
-  /** Drips so many bytes every 10 ms. */
-  async function dripping(bytes: number, declared: number) {
+  /** Sends `bytes` bytes every 10 ms. */
+  async function sendSlowly(bytes: number, declared: number) {
     const { text } = await fixture.account('free');
     http = await httpFixture(fixture, {
       body: { maxBytes: 1e6, ...TIMES, slow: { graceMs: 200, bytesPerS: 2_000 } },
@@ -139,17 +141,17 @@ describe('a body that comes too slowly', () => {
     return connection.answer().finally(() => clearInterval(timer));
   }
 
-  it('is given up after its first seconds, though it is never silent', async () => {
-    const answer = await dripping(1, 1_000);
+  it('rejects a body below the minimum rate after the grace period', async () => {
+    const answer = await sendSlowly(1, 1_000);
     expect(answer.status).to.equal(400);
     expect(answer.json().error.message).to.contain('after 0.2 s it must bring 2000 bytes a second');
   });
 
-  it('is read to its end while it brings enough', async () => {
-    expect((await dripping(60, 6_000)).status).to.equal(200);
+  it('accepts a body at or above the minimum rate', async () => {
+    expect((await sendSlowly(60, 6_000)).status).to.equal(200);
   });
 
-  it('must bring 2 KiB a second after 5 s', () => {
+  it('requires 2 KiB/s after a grace period of 5 s', () => {
     expect(BODY_TIMES.slow).to.deep.equal({ graceMs: 5_000, bytesPerS: 2_048 });
   });
 });

@@ -7,7 +7,7 @@ import { HELD_PER_BODY_BYTE } from '../../../api/http/body.ts';
 import { createByteBudget } from '../../../api/http/byte-budget.ts';
 import {
   type HttpFixture,
-  type HttpRigOptions,
+  type HttpFixtureOptions,
   httpFixture,
   renderHead,
 } from '../../support/http-fixture.ts';
@@ -22,7 +22,7 @@ import { reserveForOthers } from '../../support/reserved-budget.ts';
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 const MIB = 2 ** 20;
 
-describe('the body of a request', () => {
+describe('request bodies', () => {
   let fixture: LeaseFixture;
   let http: HttpFixture;
   let account: TestAccount;
@@ -38,8 +38,12 @@ describe('the body of a request', () => {
   });
   after(() => fixture?.close());
 
-  /** A connection on which the head of a render call has been sent. */
-  async function calling(headers: string[], options: HttpRigOptions = {}, key = account.text) {
+  /** A connection that has sent the headers of a render request. */
+  async function openRequest(
+    headers: string[],
+    options: HttpFixtureOptions = {},
+    key = account.text,
+  ) {
     http = await httpFixture(fixture, options);
     const connection = await http.open();
     const head = [
@@ -57,25 +61,25 @@ describe('the body of a request', () => {
   const CHUNKED = 'Transfer-Encoding: chunked';
   const chunk = (bytes: number) => `${bytes.toString(16)}\r\n${'a'.repeat(bytes)}\r\n`;
 
-  it('may come in chunks', async () => {
-    const connection = await calling([JSON_TYPE, CHUNKED]);
+  it('accepts a chunked body', async () => {
+    const connection = await openRequest([JSON_TYPE, CHUNKED]);
     connection.send(`5\r\n${GOOD.slice(0, 5)}\r\n`);
     connection.send(`${(GOOD.length - 5).toString(16)}\r\n${GOOD.slice(5)}\r\n0\r\n\r\n`);
     expect((await connection.answer()).status).to.equal(200);
   });
 
-  it('may follow another on the same connection, after an error too', async () => {
-    const connection = await calling([JSON_TYPE, 'Content-Length: 1']);
+  it('accepts another request on the same connection after an error', async () => {
+    const connection = await openRequest([JSON_TYPE, 'Content-Length: 1']);
     connection.send('{');
-    const refused = await connection.answer();
-    expect(refused.status).to.equal(400);
-    expect(refused.json().error.message).to.contain('line 1, column 2');
+    const rejected = await connection.answer();
+    expect(rejected.status).to.equal(400);
+    expect(rejected.json().error.message).to.contain('line 1, column 2');
     connection.send(`${renderHead(account.text, GOOD.length)}${GOOD}`);
     expect((await connection.answer()).status).to.equal(200);
   });
 
-  it('is refused by its announced length before any of it is read', async () => {
-    const connection = await calling([JSON_TYPE, `Content-Length: ${MIB + 1}`], {
+  it('rejects a body by its Content-Length before reading it', async () => {
+    const connection = await openRequest([JSON_TYPE, `Content-Length: ${MIB + 1}`], {
       body: { maxBytes: MIB, silentMs: 5_000, totalMs: 5_000 },
     });
     const answer = await connection.answer();
@@ -85,8 +89,8 @@ describe('the body of a request', () => {
     expect(answer.headers['connection']).to.equal('close');
   });
 
-  it('is refused as soon as its chunks are over the limit', async () => {
-    const connection = await calling([JSON_TYPE, CHUNKED], {
+  it('rejects a chunked body as soon as it exceeds the limit', async () => {
+    const connection = await openRequest([JSON_TYPE, CHUNKED], {
       body: { maxBytes: 1_000, silentMs: 5_000, totalMs: 5_000 },
     });
     connection.send(chunk(1_001));
@@ -97,8 +101,8 @@ describe('the body of a request', () => {
     expect(http.budget.used()).to.equal(0);
   });
 
-  it('is read and thrown away for a while, so that a caller who sends first and reads then has the answer', async () => {
-    const connection = await calling([JSON_TYPE, `Content-Length: ${8 * MIB}`], {
+  it('discards the rest of a rejected body so that a client that sends before it reads gets the response', async () => {
+    const connection = await openRequest([JSON_TYPE, `Content-Length: ${8 * MIB}`], {
       body: { maxBytes: MIB, silentMs: 5_000, totalMs: 5_000 },
     });
     connection.socket.pause();
@@ -110,12 +114,12 @@ describe('the body of a request', () => {
     expect(connection.failures).to.deep.equal([]);
   });
 
-  it('is thrown away as long as it keeps coming, so that a caller on a slow line has the answer', async () => {
-    const connection = await calling([JSON_TYPE, 'Content-Length: 2000'], {
+  it('keeps discarding the rest of a rejected body while bytes arrive slowly', async () => {
+    const connection = await openRequest([JSON_TYPE, 'Content-Length: 2000'], {
       body: { maxBytes: 1_000, silentMs: 5_000, totalMs: 5_000 },
     });
     expect((await connection.answer()).json().error.code).to.equal('payload_too_large');
-    // Twice as long as a silent caller is waited for.
+    // 4 s, twice the timeout for a silent client.
     for (let sent = 0; sent < 2_000; sent += 100) {
       expect(connection.socket.writable, `open after ${sent} bytes`).to.equal(true);
       connection.send('a'.repeat(100));
@@ -125,8 +129,8 @@ describe('the body of a request', () => {
     expect(connection.failures).to.deep.equal([]);
   });
 
-  it('that never ends is cut off after 10 MiB more', async () => {
-    const connection = await calling([JSON_TYPE, `Content-Length: ${1_000 * MIB}`], {
+  it('closes the connection after discarding 10 MiB of a rejected body', async () => {
+    const connection = await openRequest([JSON_TYPE, `Content-Length: ${1_000 * MIB}`], {
       body: { maxBytes: MIB, silentMs: 5_000, totalMs: 5_000 },
     });
     let sent = 0;
@@ -141,8 +145,12 @@ describe('the body of a request', () => {
     expect(sent).to.be.lessThan(60);
   });
 
-  it('is thrown away when it is small and the caller is refused, and the connection goes on', async () => {
-    const connection = await calling([JSON_TYPE, `Content-Length: ${GOOD.length}`], {}, 'nokey');
+  it('discards a small body after a 401 and keeps the connection open', async () => {
+    const connection = await openRequest(
+      [JSON_TYPE, `Content-Length: ${GOOD.length}`],
+      {},
+      'nokey',
+    );
     const answer = await connection.answer();
     expect(answer.status).to.equal(401);
     expect(answer.headers['connection']).to.equal('keep-alive');
@@ -151,9 +159,9 @@ describe('the body of a request', () => {
     expect((await connection.answer()).body.toString()).to.equal('{"status":"ok"}');
   });
 
-  it('ends the connection when it is larger, or comes in chunks, and the caller is refused', async () => {
+  it('closes the connection after a 401 when the body is large or chunked', async () => {
     for (const length of [`Content-Length: ${64 * 1_024 + 1}`, CHUNKED]) {
-      const connection = await calling([JSON_TYPE, length], {}, 'nokey');
+      const connection = await openRequest([JSON_TYPE, length], {}, 'nokey');
       const answer = await connection.answer();
       expect(answer.status).to.equal(401);
       expect(answer.headers['connection']).to.equal('close');
@@ -161,8 +169,8 @@ describe('the body of a request', () => {
     }
   });
 
-  it('is not asked for when the caller waits for 100 Continue and is refused', async () => {
-    const connection = await calling(
+  it('sends no 100 Continue with a 401', async () => {
+    const connection = await openRequest(
       [JSON_TYPE, 'Content-Length: 1000', 'Expect: 100-continue'],
       {},
       'nokey',
@@ -173,8 +181,8 @@ describe('the body of a request', () => {
     await connection.closed;
   });
 
-  it('is asked for with 100 Continue', async () => {
-    const connection = await calling([
+  it('sends 100 Continue to a client that expects it', async () => {
+    const connection = await openRequest([
       JSON_TYPE,
       `Content-Length: ${GOOD.length}`,
       'Expect: 100-continue',
@@ -184,16 +192,16 @@ describe('the body of a request', () => {
     expect((await connection.answer()).status).to.equal(200);
   });
 
-  it('is refused with an expectation that nobody can meet', async () => {
-    const connection = await calling([JSON_TYPE, 'Content-Length: 1', 'Expect: miracles']);
+  it('rejects an unsupported Expect header', async () => {
+    const connection = await openRequest([JSON_TYPE, 'Content-Length: 1', 'Expect: miracles']);
     const answer = await connection.answer();
     expect(answer.status).to.equal(400);
     expect(answer.json().error).to.include({ code: 'validation_error' });
     expect(answer.json().error.message).to.contain('`Expect`');
   });
 
-  it('is given up when nothing comes', async () => {
-    const connection = await calling([JSON_TYPE, `Content-Length: ${GOOD.length}`], {
+  it('rejects a body when no bytes arrive in time', async () => {
+    const connection = await openRequest([JSON_TYPE, `Content-Length: ${GOOD.length}`], {
       body: { maxBytes: MIB, silentMs: 100, totalMs: 5_000 },
     });
     connection.send(GOOD.slice(0, 5));
@@ -205,17 +213,17 @@ describe('the body of a request', () => {
     await connection.closed;
   });
 
-  it('is given up when it takes too long, though something comes all the time', async () => {
-    const connection = await calling([JSON_TYPE, 'Content-Length: 1000'], {
+  it('rejects a body that exceeds the total time while bytes keep arriving', async () => {
+    const connection = await openRequest([JSON_TYPE, 'Content-Length: 1000'], {
       body: { maxBytes: MIB, silentMs: 200, totalMs: 500 },
     });
-    const drip = setInterval(() => connection.send(' '), 20);
-    const answer = await connection.answer().finally(() => clearInterval(drip));
+    const timer = setInterval(() => connection.send(' '), 20);
+    const answer = await connection.answer().finally(() => clearInterval(timer));
     expect(answer.json().error.message).to.contain('it took more than 0.5 s');
   });
 
-  it('that breaks off cancels the call', async () => {
-    const connection = await calling([JSON_TYPE, 'Content-Length: 1000']);
+  it('cancels the request when the client disconnects during the body', async () => {
+    const connection = await openRequest([JSON_TYPE, 'Content-Length: 1000']);
     connection.send('{');
     await until(() => http.budget.used() === 1_000 * HELD_PER_BODY_BYTE);
     connection.socket.destroy();
@@ -223,10 +231,10 @@ describe('the body of a request', () => {
     expect(http.lines.find(({ msg }) => msg === 'request')).to.include({ code: 'client_closed' });
   });
 
-  it('is refused before it is read when the process holds too much already', async () => {
+  it('responds overloaded before reading a body that exceeds the remaining budget', async () => {
     const budget = createByteBudget(9_500 + 500 * HELD_PER_BODY_BYTE);
     reserveForOthers(budget, 9_500);
-    const connection = await calling([JSON_TYPE, 'Content-Length: 501'], { budget });
+    const connection = await openRequest([JSON_TYPE, 'Content-Length: 501'], { budget });
     const answer = await connection.answer();
     expect(answer.status).to.equal(502);
     expect(answer.json().error).to.include({ code: 'render_failed', reason: 'overloaded' });
@@ -234,10 +242,10 @@ describe('the body of a request', () => {
     expect(budget.used()).to.equal(9_500);
   });
 
-  it('is refused while it is read when its chunks are more than the process may hold', async () => {
+  it('responds overloaded while reading a chunked body that exceeds the remaining budget', async () => {
     const budget = createByteBudget(40_000 * HELD_PER_BODY_BYTE);
     reserveForOthers(budget, 31_000 * HELD_PER_BODY_BYTE);
-    const connection = await calling([JSON_TYPE, CHUNKED], { budget });
+    const connection = await openRequest([JSON_TYPE, CHUNKED], { budget });
     connection.send(chunk(8_000));
     await until(() => budget.used() > 31_000 * HELD_PER_BODY_BYTE);
     connection.send(chunk(2_000));
@@ -247,33 +255,43 @@ describe('the body of a request', () => {
     await until(() => budget.used() === 31_000 * HELD_PER_BODY_BYTE);
   });
 
-  const refused: [string, string[], string | Buffer, string][] = [
-    ['that is missing', [], '', 'body is missing'],
-    ['that is empty', [JSON_TYPE, CHUNKED], '0\r\n\r\n', 'body is missing'],
-    ['of another type', ['Content-Type: text/plain', 'Content-Length: 2'], '{}', '`Content-Type`'],
+  const rejected: [string, string[], string | Buffer, string][] = [
+    ['a missing body', [], '', 'body is missing'],
+    ['an empty body', [JSON_TYPE, CHUNKED], '0\r\n\r\n', 'body is missing'],
     [
-      'that is compressed',
+      'a body of another content type',
+      ['Content-Type: text/plain', 'Content-Length: 2'],
+      '{}',
+      '`Content-Type`',
+    ],
+    [
+      'a compressed body',
       [JSON_TYPE, 'Content-Encoding: gzip', 'Content-Length: 2'],
       '{}',
       '`Content-Encoding`',
     ],
     [
-      'that is not UTF-8',
+      'a body that is not UTF-8',
       [JSON_TYPE, 'Content-Length: 3'],
       Buffer.from([0x22, 0xff, 0x22]),
       'UTF-8',
     ],
-    ['that is no JSON', [JSON_TYPE, 'Content-Length: 9'], '{"html" }', 'line 1, column 9'],
-    ['that the contract refuses', [JSON_TYPE, 'Content-Length: 2'], '{}', '`html`'],
+    [
+      'a body that is not valid JSON',
+      [JSON_TYPE, 'Content-Length: 9'],
+      '{"html" }',
+      'line 1, column 9',
+    ],
+    ['a body that violates the schema', [JSON_TYPE, 'Content-Length: 2'], '{}', '`html`'],
   ];
-  for (const [what, headers, body, words] of refused) {
-    it(`${what} is refused with a sentence`, async () => {
-      const connection = await calling(headers);
+  for (const [what, headers, body, message] of rejected) {
+    it(`rejects ${what} with a message that names the problem`, async () => {
+      const connection = await openRequest(headers);
       connection.send(body);
       const answer = await connection.answer();
       expect(answer.status).to.equal(400);
       expect(answer.json().error.code).to.equal('validation_error');
-      expect(answer.json().error.message).to.contain(words);
+      expect(answer.json().error.message).to.contain(message);
     });
   }
 });

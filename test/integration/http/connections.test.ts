@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type HttpFixture, httpFixture } from '../../support/http-fixture.ts';
 import { type LeaseFixture, leaseFixture } from '../../support/lease-fixture.ts';
 
-describe('the connections of one address', () => {
+describe('connections per address', () => {
   let fixture: LeaseFixture;
   let http: HttpFixture;
   let sockets: Socket[] = [];
@@ -41,7 +41,7 @@ describe('the connections of one address', () => {
     return String(answer).startsWith('HTTP/1.1 200');
   };
 
-  it('leave a quarter of all to other addresses; one more is closed', async () => {
+  it('closes connections of an address beyond three quarters of the limit', async () => {
     await serve();
     const idle: Socket[] = [];
     for (let count = 0; count < 6; count++) idle.push(await open('127.0.0.1'));
@@ -53,12 +53,12 @@ describe('the connections of one address', () => {
     idle[0]!.destroy();
     idle[1]!.destroy();
     await eventually(() => expect(http.server.connections()).to.equal(6));
-    // Still above its share, and the other address holds what it may.
+    // The first address is still above its share, although connections are free.
     expect(await isServed(await open('127.0.0.1'))).to.equal(false);
     expect(await isServed(await open('127.0.0.3'))).to.equal(true);
   });
 
-  it('have no share when the address is that of a trusted proxy', async () => {
+  it('does not limit the address of a trusted proxy', async () => {
     await serve({ trustedProxies: parseTrustedProxies(['127.0.0.1']) });
     for (let count = 0; count < 8; count++)
       expect(await isServed(await open('127.0.0.1'))).to.equal(true);

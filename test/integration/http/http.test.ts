@@ -10,7 +10,7 @@ import { type LeaseFixture, leaseFixture, until } from '../../support/lease-fixt
 const GOOD = JSON.stringify({ html: '<p>private content</p>' });
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-describe('the API over HTTP', () => {
+describe('the HTTP API', () => {
   let fixture: LeaseFixture;
   let http: HttpFixture;
   before(async () => {
@@ -29,7 +29,7 @@ describe('the API over HTTP', () => {
     http.ask(http.head(key, Buffer.byteLength(body)).replace('/v1/render', path), body);
 
   describe('POST /v1/render', () => {
-    it('answers with the PDF and its headers, and counts it', async () => {
+    it('responds with the PDF and its headers and counts the render', async () => {
       const { text, usage } = await fixture.account('free', {
         usage: { period: '2999-01', count: 41 },
       });
@@ -50,7 +50,7 @@ describe('the API over HTTP', () => {
       expect(await usage()).to.equal(42);
     });
 
-    it('leaves the count out when the database did not tell it in time', async () => {
+    it('omits X-Usage-Count when the database does not return the count in time', async () => {
       const { text } = await fixture.account('free');
       http.state.during = async () =>
         void (await fixture.failCommands('findAndModify', { errorCode: 11602 }));
@@ -60,7 +60,7 @@ describe('the API over HTTP', () => {
       await fixture.clearFailPoints();
     });
 
-    it("carries the envelope in every error, with the id of the header and never the caller's", async () => {
+    it('generates the request ID of an error and ignores the one of the client', async () => {
       const head = `${http.head('nokey', GOOD.length)}\nX-Request-Id: mine`;
       const answer = await http.ask(head, GOOD);
       const { error } = answer.json();
@@ -74,7 +74,7 @@ describe('the API over HTTP', () => {
       expect(Object.keys(error)).to.deep.equal(['code', 'message', 'request_id']);
     });
 
-    it('answers 401 before 403, 403 before 400, and 400 before 429', async () => {
+    it('checks the key before the subscription, the body and the concurrency limit', async () => {
       const unpaid = await fixture.account('free', { state: 'unpaid' });
       const busy = await fixture.account('free', {
         leases: [{ id: 'other', key: 'k', expires: new Date(Date.now() + 60e3) }],
@@ -95,7 +95,7 @@ describe('the API over HTTP', () => {
       expect(answers[3]!.headers).to.include({ 'retry-after': '7', 'x-concurrency-limit': '1' });
     });
 
-    it('refuses a key that was revoked a moment ago, at the next call and before the body at the one after', async () => {
+    it('rejects a revoked key on the next request and before the body on the one after', async () => {
       const { text, accounts, name, key } = await fixture.account('free');
       expect((await post(text, GOOD)).status).to.equal(200);
       await accounts.revokeKey(name, key.id);
@@ -103,7 +103,7 @@ describe('the API over HTTP', () => {
       expect((await post(text, '{')).status).to.equal(401);
     });
 
-    it('takes the address that a trusted proxy tells for the check of the key', async () => {
+    it('checks the IP allowlist of a key against the address that a trusted proxy forwards', async () => {
       const { id, text } = await fixture.account('free');
       await fixture.store.accounts.updateOne(
         { _id: id },
@@ -115,7 +115,7 @@ describe('the API over HTTP', () => {
       expect((await from('198.51.100.7, 203.0.113.1')).status).to.equal(401);
     });
 
-    it('answers 502 with a reason, and no detail, when something unforeseen happens', async () => {
+    it('responds 502 internal without details to an unexpected error', async () => {
       const { text, usage } = await fixture.account('free');
       http.state.during = async () => {
         throw new TypeError('secret detail');
@@ -130,7 +130,7 @@ describe('the API over HTTP', () => {
       expect(await usage()).to.equal(0);
     });
 
-    it('answers 502 with the reason database when that is silent', async () => {
+    it('responds 502 database when the database does not answer', async () => {
       const { text } = await fixture.account('free');
       await fixture.failCommands('find', { errorCode: 11602 });
       const answer = await post(text, GOOD);
@@ -139,7 +139,7 @@ describe('the API over HTTP', () => {
       expect(answer.headers['retry-after']).to.equal('1');
     });
 
-    it('ends the render and counts nothing when the client hangs up', async () => {
+    it('cancels the render and counts nothing when the client disconnects', async () => {
       const free = await fixture.account('free');
       const began = Promise.withResolvers<AbortSignal>();
       http.state.during = async signal => {
@@ -162,7 +162,7 @@ describe('the API over HTTP', () => {
       await until(() => http.budget.used() === 0);
     });
 
-    it('does not abort a render whose answer went out', async () => {
+    it('does not abort a render after the response was sent', async () => {
       const { text } = await fixture.account('free');
       let seen: AbortSignal | undefined;
       http.state.during = async signal => {
@@ -178,7 +178,7 @@ describe('the API over HTTP', () => {
     const ask = (request: string) => http.ask(`${request} HTTP/1.1`);
 
     for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']) {
-      it(`answer ${method} on the render path with 405 and Allow`, async () => {
+      it(`responds 405 with Allow to ${method} on the render path`, async () => {
         const connection = await http.open();
         connection.send(`${method} /v1/render HTTP/1.1\r\nHost: x\r\n\r\n`);
         const [head] = await once(connection.socket, 'data');
@@ -190,7 +190,7 @@ describe('the API over HTTP', () => {
       });
     }
 
-    it('answer OPTIONS and POST on a page with 405 and what it takes', async () => {
+    it('responds 405 with Allow to OPTIONS and POST on a read-only path', async () => {
       for (const request of ['OPTIONS /healthz', 'POST /healthz'])
         expect((await ask(request)).headers['allow']).to.equal('GET, HEAD');
     });
@@ -205,7 +205,7 @@ describe('the API over HTTP', () => {
       '//',
       '/..',
     ]) {
-      it(`answer ${path} with 404 in the envelope`, async () => {
+      it(`responds 404 with an error object to ${path}`, async () => {
         const answer = await ask(`GET ${path}`);
         expect(answer.status).to.equal(404);
         expect(answer.json().error.code).to.equal('not_found');
@@ -213,7 +213,7 @@ describe('the API over HTTP', () => {
       });
     }
 
-    it('answer HEAD like GET without a body', async () => {
+    it('responds to HEAD as to GET but without a body', async () => {
       const connection = await http.open();
       connection.send('HEAD /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
       const bytes = Buffer.concat(await connection.socket.toArray()).toString();
@@ -223,12 +223,12 @@ describe('the API over HTTP', () => {
       expect(bytes).to.match(/\r\n\r\n$/);
     });
 
-    it('lead from / to the documentation', async () => {
+    it('redirects / to the documentation', async () => {
       expect(await ask('GET /')).to.have.property('status', 302);
       expect((await ask('GET /')).headers['location']).to.equal('/docs');
     });
 
-    it('describe the API, and every described path is there', async () => {
+    it('serves an OpenAPI document whose paths all exist', async () => {
       const answer = await ask('GET /openapi.json');
       expect(answer.headers).to.include({
         'content-type': 'application/json; charset=utf-8',
@@ -247,7 +247,7 @@ describe('the API over HTTP', () => {
         expect((await ask(request)).status, request).to.not.be.oneOf([404, 405]);
     });
 
-    it('show the documentation, which may load and run nothing', async () => {
+    it('serves the documentation with a policy that allows no external resources', async () => {
       const { status, headers, body } = await ask('GET /docs');
       expect(status).to.equal(200);
       expect(headers['content-type']).to.equal('text/html; charset=utf-8');
@@ -259,14 +259,14 @@ describe('the API over HTTP', () => {
         .and.to.contain('http://localhost:8080/v1/render');
     });
 
-    it('never put what a caller sends into a header', async () => {
+    it('never copies request data into a response header', async () => {
       const answer = await ask('GET /v1/%0d%0aSet-Cookie:%20a=b?x=%0d%0aX-Evil:%201');
       expect(answer.status).to.equal(404);
       expect(answer.headers).to.not.have.any.keys('set-cookie', 'x-evil');
     });
   });
 
-  it('logs one line a request, without query, key or body', async () => {
+  it('logs one line per request without the query, the key and the body', async () => {
     const { id, text } = await fixture.account('free');
     await post(text, GOOD, '/v1/render?token=hidden');
     await until(() => http.lines.some(({ msg }) => msg === 'request'));
@@ -286,7 +286,7 @@ describe('the API over HTTP', () => {
       expect(all).to.not.contain(secret);
   });
 
-  it('logs code and reason of an error', async () => {
+  it('logs the code of an error', async () => {
     await post('nokey', GOOD);
     await until(() => http.lines.some(({ msg }) => msg === 'request'));
     expect(http.lines.find(({ msg }) => msg === 'request')).to.include({

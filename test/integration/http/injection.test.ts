@@ -13,8 +13,8 @@ const HEADERS = [
   'Cookie',
   'X-Anything',
 ];
-/** Ways to hide a header inside the value of another. */
-const HIDDEN = [
+/** Header values that try to smuggle a second header. */
+const SMUGGLED = [
   'a\rX-Evil: 1',
   'a\nX-Evil: 1',
   'a\r\rX-Evil: 1',
@@ -24,7 +24,7 @@ const HIDDEN = [
   '\rX-Evil: 1',
   '\0',
 ];
-/** What other parsers might decode to line breaks. */
+/** Values that another parser might decode to line breaks. */
 const ENCODED = [
   'a%0d%0aX-Evil: 1',
   'a\\r\\nX-Evil: 1',
@@ -36,7 +36,7 @@ const ENCODED = [
   '{jndi:ldap://x}',
 ];
 
-describe('what a caller writes into headers and names', () => {
+describe('header injection', () => {
   let fixture: LeaseFixture;
   let http: HttpFixture;
   let key: string;
@@ -51,14 +51,14 @@ describe('what a caller writes into headers and names', () => {
     await fixture?.close();
   });
 
-  /** One call with the header `name` as it is given, in bytes; all others are right. */
+  /** Sends a valid request except for the header `name`, whose value is sent byte for byte. */
   async function call(name: string, value: string) {
-    const right = {
+    const valid = {
       Authorization: `Bearer ${key}`,
       'Content-Type': 'application/json',
       'Content-Length': String(BODY.length),
     };
-    const lines = Object.entries({ Host: 'x', ...right, [name]: value }).map(
+    const lines = Object.entries({ Host: 'x', ...valid, [name]: value }).map(
       ([each, text]) => `${each}: ${text}`,
     );
     const connection = await http.open();
@@ -71,8 +71,8 @@ describe('what a caller writes into headers and names', () => {
   }
 
   for (const name of HEADERS) {
-    it(`refuses the call when ${name} has a line break or a NUL in it`, async () => {
-      for (const value of HIDDEN) {
+    it(`rejects a request with a line break or NUL in ${name}`, async () => {
+      for (const value of SMUGGLED) {
         const answer = await call(name, value);
         expect([400, 401], JSON.stringify(value)).to.include(answer.status);
         expect(answer.headers, JSON.stringify(value)).to.not.have.property('x-evil');
@@ -83,7 +83,7 @@ describe('what a caller writes into headers and names', () => {
       }
     });
 
-    it(`puts nothing of ${name} into the answer`, async () => {
+    it(`does not reflect ${name} in the response`, async () => {
       for (const value of ENCODED) {
         const answer = await call(name, value);
         expect(answer.headers['x-request-id']).to.match(UUID);
@@ -96,7 +96,7 @@ describe('what a caller writes into headers and names', () => {
       }
     });
 
-    it(`refuses ${name} of a million characters by the envelope`, async () => {
+    it(`responds with an error object to ${name} of a million characters`, async () => {
       const answer = await call(name, 'a'.repeat(1_000_000));
       expect(answer.status).to.equal(400);
       expect(answer.headers).to.include({
@@ -107,7 +107,7 @@ describe('what a caller writes into headers and names', () => {
     });
   }
 
-  it('shows a field’s name with line breaks in the message only, and escaped', async () => {
+  it('escapes line breaks of a field name in the error message', async () => {
     const body = JSON.stringify({
       html: 'x',
       'a\r\nX-Evil: 1\u2028': 1,

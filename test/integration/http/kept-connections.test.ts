@@ -7,9 +7,9 @@ import { eventually } from '../../support/eventually.ts';
 
 const soon = () => AbortSignal.timeout(10_000);
 
-describe('a socket that is kept', () => {
-  /** A gateway's side of a slot: answers PING and OPEN as it is told, END with nothing. */
-  async function gateway(answer: object, closesUnderOpen = false) {
+describe('idle slot connections', () => {
+  /** The gateway's side of a slot: answers PING and OPEN with `answer`, END with an empty result. */
+  async function gateway(answer: object, closesOnOpen = false) {
     const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
     let upgrades = 0;
     let ends = 0;
@@ -17,7 +17,7 @@ describe('a socket that is kept', () => {
       upgrades++;
       socket.on('message', data => {
         const { id, method } = JSON.parse(String(data));
-        if (method === 'Pressroom.open' && closesUnderOpen) return socket.close(1_001);
+        if (method === 'Pressroom.open' && closesOnOpen) return socket.close(1_001);
         if (method === 'Pressroom.end') {
           ends++;
           socket.send(JSON.stringify({ method: 'Page.loadEventFired', params: { timestamp: 0 } }));
@@ -43,38 +43,38 @@ describe('a socket that is kept', () => {
     options: ConnectionsOptions,
     test: (of: Awaited<ReturnType<typeof gateway>>, open: () => Promise<Session>) => Promise<void>,
   ) {
-    const there = await gateway(answer);
+    const stub = await gateway(answer);
     const connections = createConnections(options);
     try {
-      await test(there, () => openSession(connections)(there.address, 'ticket', soon()));
+      await test(stub, () => openSession(connections)(stub.address, 'ticket', soon()));
     } finally {
       await connections.stop(soon());
-      await there.close();
+      await stub.close();
     }
   }
 
   const keeping = { frameId: 'A', keeps: true };
 
-  it('says nothing to the next render of what came while the slot before ended', () =>
+  it('does not pass events of the previous slot to the next render', () =>
     withGateway(keeping, {}, async ({ upgrades, ends }, open) => {
-      const heard: string[] = [];
+      const received: string[] = [];
       for (const name of ['first', 'second']) {
         const session = await open();
-        session.on('Page.loadEventFired', () => heard.push(name));
+        session.on('Page.loadEventFired', () => received.push(name));
         session.close();
         await eventually(() => expect(ends()).to.equal(name === 'first' ? 1 : 2));
       }
       await eventually(async () => {
         const third = await open();
-        third.on('Page.loadEventFired', () => heard.push('third'));
+        third.on('Page.loadEventFired', () => received.push('third'));
         third.close();
         expect(ends()).to.be.greaterThan(2);
       });
       expect(upgrades()).to.be.at.most(2);
-      expect(heard).to.deep.equal([]);
+      expect(received).to.deep.equal([]);
     }));
 
-  it('ends a render that its worker has ended only when the page is gone, of which its closing tells', () =>
+  it('resolves abandon() only when the worker closes the connection of an ended slot', () =>
     withGateway(keeping, {}, async ({ server }, open) => {
       const session = await open();
       const [socket] = [...server.clients];
@@ -89,8 +89,7 @@ describe('a socket that is kept', () => {
       const abandoning = session.abandon().then(() => {
         abandoned = true;
       });
-      // A second command of the same socket is answered before anything else can have happened to
-      // the first.
+      // Opening another slot takes long enough for a premature resolution to show.
       const other = await open();
       expect(abandoned).to.equal(false);
       socket!.close(4_000);
@@ -98,10 +97,10 @@ describe('a socket that is kept', () => {
       other.close();
     }));
 
-  it('leaves its worker to be asked again at once when it closes as a slot is asked for', async () => {
-    const there = await gateway(keeping, true);
+  it('reports SlotRefused when the connection closes during OPEN and connects again on the next call', async () => {
+    const stub = await gateway(keeping, true);
     const connections = createConnections();
-    const open = () => openSession(connections)(there.address, 'ticket', soon());
+    const open = () => openSession(connections)(stub.address, 'ticket', soon());
     try {
       (await open()).close();
       const error = await eventually(async () => {
@@ -114,23 +113,23 @@ describe('a socket that is kept', () => {
       (await open()).close();
     } finally {
       await connections.stop(soon());
-      await there.close();
+      await stub.close();
     }
   });
 
-  it('belongs to a worker that says that it can', () =>
+  it('closes the connection after the slot when the worker does not support reuse', () =>
     withGateway({ frameId: 'A' }, {}, async ({ server }, open) => {
       (await open()).close();
       await eventually(() => expect(server.clients.size).to.equal(0));
     }));
 
-  it('is closed when nothing was opened on it for a while', () =>
+  it('closes a connection that stays idle too long', () =>
     withGateway(keeping, { keptMs: 50 }, async ({ server }, open) => {
       (await open()).close();
       await eventually(() => expect(server.clients.size).to.equal(0));
     }));
 
-  it('is forgotten when the worker closes it', () =>
+  it('opens a new connection after the worker closed the idle one', () =>
     withGateway(keeping, {}, async ({ server, upgrades }, open) => {
       (await open()).close();
       const [socket] = [...server.clients];

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import {
   type HttpFixture,
-  type HttpRigOptions,
+  type HttpFixtureOptions,
   httpFixture,
   renderHead,
 } from '../../support/http-fixture.ts';
@@ -12,7 +12,7 @@ import { type LeaseFixture, leaseFixture } from '../../support/lease-fixture.ts'
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 
-describe('the life of the HTTP server', () => {
+describe('the lifecycle of the HTTP server', () => {
   let fixture: LeaseFixture;
   let http: HttpFixture;
   before(async () => {
@@ -24,13 +24,13 @@ describe('the life of the HTTP server', () => {
   });
   after(() => fixture?.close());
 
-  const opened = async (options: HttpRigOptions = {}) => {
+  const opened = async (options: HttpFixtureOptions = {}) => {
     http = await httpFixture(fixture, options);
     return http.open();
   };
 
-  describe('reports health', () => {
-    it('as ready when the database answers and a worker is there', async () => {
+  describe('health checks', () => {
+    it('reports ready when the database answers and a worker is available', async () => {
       await opened();
       expect(JSON.parse((await http.ask('GET /healthz HTTP/1.1')).body.toString())).to.deep.equal({
         status: 'ok',
@@ -43,7 +43,7 @@ describe('the life of the HTTP server', () => {
       });
     });
 
-    it('as unavailable when the database fails, though the process lives', async () => {
+    it('reports unavailable but alive when the database fails', async () => {
       await opened();
       await fixture.failCommands('ping', { errorCode: 11602 });
       const answer = await http.ask('GET /readyz HTTP/1.1');
@@ -55,7 +55,7 @@ describe('the life of the HTTP server', () => {
       expect((await http.ask('GET /healthz HTTP/1.1')).status).to.equal(200);
     });
 
-    it('as unavailable without a worker, also when a check does not end', async () => {
+    it('reports unavailable without a worker and when a check does not finish', async () => {
       const never = new Promise<never>(() => {});
       await opened({
         health: { database: async () => {}, workers: () => ({ ready: 0, slots: 0 }) },
@@ -70,26 +70,26 @@ describe('the life of the HTTP server', () => {
       });
     });
 
-    it('without asking again for every probe', async () => {
-      let asked = 0;
+    it('caches the check results between probes', async () => {
+      let checks = 0;
       await opened({
         health: {
           database: async () => {
-            asked += 1;
+            checks += 1;
           },
           workers: () => ({ ready: 1, slots: 1 }),
         },
       });
       for (let i = 0; i < 20; i += 1) await http.ask('GET /readyz HTTP/1.1');
-      expect(asked).to.be.within(1, 2);
+      expect(checks).to.be.within(1, 2);
     });
   });
 
-  describe('drains', () => {
-    const refusedAt = (port: number) =>
+  describe('drain', () => {
+    const connectionRefused = (port: number) =>
       new Promise<void>(resolve => connect(port, '127.0.0.1').once('error', () => resolve()));
-    /** A render that runs until `finish` is called. */
-    async function running() {
+    /** Starts a render that runs until `finish` is called. */
+    async function startRender() {
       const { text } = await fixture.account('scale');
       const began = Promise.withResolvers<void>();
       const finish = Promise.withResolvers<void>();
@@ -103,13 +103,13 @@ describe('the life of the HTTP server', () => {
       return { connection, finish: finish.resolve };
     }
 
-    it('by finishing what runs, saying that the connection closes, and taking no new connection', async () => {
+    it('finishes running renders, sends Connection: close and accepts no new connections', async () => {
       const idle = await opened();
-      const { connection, finish } = await running();
+      const { connection, finish } = await startRender();
       const port = http.server.port();
       const stopped = http.stop();
       await idle.closed;
-      await refusedAt(port);
+      await connectionRefused(port);
       finish();
       const answer = await connection.answer();
       expect(answer.status).to.equal(200);
@@ -117,7 +117,7 @@ describe('the life of the HTTP server', () => {
       await stopped;
     });
 
-    it('by accepting calls for a while first, each the last of its connection', async () => {
+    it('accepts requests during the drain delay and closes each connection after the response', async () => {
       const kept = await opened({ server: { drainDelayMs: 300 } });
       kept.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
       expect((await kept.answer()).headers['connection']).to.equal('keep-alive');
@@ -129,10 +129,10 @@ describe('the life of the HTTP server', () => {
       expect((await http.ask('GET /healthz HTTP/1.1')).status).to.equal(200);
       const port = http.server.port();
       await stopped;
-      await refusedAt(port);
+      await connectionRefused(port);
     });
 
-    it('by closing a kept-alive connection when it is idle', async () => {
+    it('closes an idle keep-alive connection', async () => {
       const connection = await opened();
       connection.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
       await connection.answer();
@@ -140,9 +140,9 @@ describe('the life of the HTTP server', () => {
       await connection.closed;
     });
 
-    it('at once when there is no more time', async () => {
+    it('stops immediately when the deadline passes', async () => {
       await opened({ server: { drainDelayMs: 60_000 } });
-      const { connection, finish } = await running();
+      const { connection, finish } = await startRender();
       const deadline = new AbortController();
       const stopped = http.stop(deadline.signal);
       deadline.abort();

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { Route } from '../../../api/http/state.ts';
 import {
   type HttpFixture,
-  type HttpRigOptions,
+  type HttpFixtureOptions,
   httpFixture,
   PDF,
   renderHead,
@@ -28,14 +28,14 @@ describe('the HTTP server', () => {
   });
   after(() => fixture?.close());
 
-  const opened = async (options: HttpRigOptions = {}) => {
+  const opened = async (options: HttpFixtureOptions = {}) => {
     http = await httpFixture(fixture, options);
     return http.open();
   };
 
-  describe('answers through the envelope', () => {
+  describe('malformed requests', () => {
     const broken: [string, string, string][] = [
-      ['what is not HTTP', 'hello there\r\n\r\n', 'not valid HTTP/1.1'],
+      ['bytes that are not HTTP', 'hello there\r\n\r\n', 'not valid HTTP/1.1'],
       [
         'headers over 16 KiB',
         `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(17_000)}\r\n\r\n`,
@@ -48,13 +48,13 @@ describe('the HTTP server', () => {
         '`Host` appears more than once',
       ],
       [
-        'a method that is no token',
+        'an invalid method token',
         'F(O /v1/render HTTP/1.1\r\nHost: x\r\n\r\n',
         'not valid HTTP/1.1',
       ],
       ['an unknown method without a version', 'FOO /v1/render\r\n\r\n', 'not valid HTTP/1.1'],
       [
-        'an unknown method whose target is no path',
+        'an unknown method with a target that is not a path',
         'FOO mailto:x HTTP/1.1\r\nHost: x\r\n\r\n',
         'request target',
       ],
@@ -64,30 +64,38 @@ describe('the HTTP server', () => {
         'not valid HTTP/1.1',
       ],
       [
-        'an unknown method longer than any',
+        'an unknown method of 65 characters',
         `${'F'.repeat(65)} /v1/render HTTP/1.1\r\nHost: x\r\n\r\n`,
         'not valid HTTP/1.1',
       ],
-      ['a target that is no URL', 'GET http://[::1 HTTP/1.1\r\nHost: x\r\n\r\n', 'request target'],
-      ['another', 'GET http://exa[mple/x HTTP/1.1\r\nHost: x\r\n\r\n', 'request target'],
+      [
+        'a target with an unclosed IPv6 host',
+        'GET http://[::1 HTTP/1.1\r\nHost: x\r\n\r\n',
+        'request target',
+      ],
+      [
+        'a target with an invalid host',
+        'GET http://exa[mple/x HTTP/1.1\r\nHost: x\r\n\r\n',
+        'request target',
+      ],
       [
         'a line break hidden in a header',
         'GET / HTTP/1.1\r\nHost: x\r\nX-A: 1\rX-B: 2\r\n\r\n',
         'not valid HTTP/1.1',
       ],
       [
-        'two lengths',
+        'two Content-Length headers',
         'POST /v1/render HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}',
         'not valid HTTP/1.1',
       ],
       [
-        'a length and chunks',
+        'both Content-Length and chunked encoding',
         'POST /v1/render HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
         'not valid HTTP/1.1',
       ],
     ];
-    for (const [what, bytes, words] of broken) {
-      it(what, async () => {
+    for (const [what, bytes, message] of broken) {
+      it(`responds 400 to ${what}`, async () => {
         const connection = await opened();
         connection.send(bytes);
         const answer = await connection.answer();
@@ -101,23 +109,23 @@ describe('the HTTP server', () => {
           request_id: answer.headers['x-request-id'],
         });
         expect(answer.json().error.request_id).to.match(UUID);
-        expect(answer.json().error.message).to.contain(words);
+        expect(answer.json().error.message).to.contain(message);
         await connection.closed;
       });
     }
 
-    const refused: [string, string, number, string | undefined][] = [
-      ['a method unknown to HTTP on a render path', 'FOO /v1/render', 405, 'POST'],
-      ['one on a path that is read', 'FOO /healthz?full', 405, 'GET, HEAD'],
-      ['one with an absolute target', 'FOO http://localhost/v1/render', 405, 'POST'],
-      ['one in lower case', 'post /v1/render', 405, 'POST'],
-      ['one that begins like another', 'POSTS /v1/render', 405, 'POST'],
-      ['one of RTSP', 'DESCRIBE /v1/render', 405, 'POST'],
-      ['one where nothing is', 'FOO /v1/nothing', 404, undefined],
+    const rejected: [string, string, number, string | undefined][] = [
+      ['an unknown method on the render path', 'FOO /v1/render', 405, 'POST'],
+      ['an unknown method on a read-only path', 'FOO /healthz?full', 405, 'GET, HEAD'],
+      ['an unknown method with an absolute target', 'FOO http://localhost/v1/render', 405, 'POST'],
+      ['a lower-case method', 'post /v1/render', 405, 'POST'],
+      ['a method with the prefix of a known one', 'POSTS /v1/render', 405, 'POST'],
+      ['an RTSP method', 'DESCRIBE /v1/render', 405, 'POST'],
+      ['an unknown method on an unknown path', 'FOO /v1/nothing', 404, undefined],
       ['CONNECT', 'CONNECT example.com:443', 405, ''],
     ];
-    for (const [what, line, status, allow] of refused)
-      it(`${what}: ${line} with ${status}`, async () => {
+    for (const [what, line, status, allow] of rejected)
+      it(`responds ${status} to ${what} (${line})`, async () => {
         const connection = await opened();
         connection.send(
           `${line} HTTP/1.1\r\nHost: x\r\nContent-Length: ${GOOD.length}\r\n\r\n${GOOD}`,
@@ -142,14 +150,14 @@ describe('the HTTP server', () => {
         await connection.closed;
       });
 
-    it('headers that do not end', async () => {
+    it('responds 400 when the headers do not end in time', async () => {
       const connection = await opened({ server: { headersTimeoutMs: 100, checkEveryMs: 20 } });
       connection.send('GET / HTTP/1.1\r\nX-Slow: ');
       expect((await connection.answer()).json().error.message).to.contain('did not arrive in time');
       await connection.closed;
     });
 
-    it('a chunk that is broken in the middle of a body, and cancels the call', async () => {
+    it('responds 400 to an invalid chunk and cancels the request', async () => {
       const { text } = await fixture.account('free');
       const connection = await opened();
       connection.send(
@@ -163,7 +171,7 @@ describe('the HTTP server', () => {
     });
   });
 
-  /** The bytes of a render call, and a render that lasts until `finish` is called. */
+  /** The bytes of a render request; its render runs until `finish` is called. */
   async function call() {
     const { text, usage } = await fixture.account('scale');
     const began = Promise.withResolvers<AbortSignal>();
@@ -177,14 +185,14 @@ describe('the HTTP server', () => {
     return { bytes, began: began.promise, finish: finish.resolve, usage };
   }
 
-  describe('answers a rejected request after those before it on the connection', () => {
-    const refused: [string, string, number][] = [
+  describe('malformed pipelined requests', () => {
+    const rejected: [string, string, number][] = [
       ['garbage', 'nonsense\r\n\r\n', 400],
       ['an unknown method', '\r\nFOO /v1/render HTTP/1.1\r\nHost: x\r\n\r\n', 405],
-      ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400],
+      ['a request without Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400],
     ];
-    for (const [what, bytes, status] of refused)
-      it(what, async () => {
+    for (const [what, bytes, status] of rejected)
+      it(`responds ${status} to ${what} after the response of the request before it`, async () => {
         const connection = await opened();
         const render = await call();
         connection.send(`${render.bytes}${bytes}`);
@@ -198,7 +206,7 @@ describe('the HTTP server', () => {
         expect(await render.usage()).to.equal(1);
       });
 
-    it('and executes nothing after it', async () => {
+    it('ignores all requests after the malformed one', async () => {
       const connection = await opened();
       const render = await call();
       render.finish();
@@ -210,19 +218,19 @@ describe('the HTTP server', () => {
       expect(await render.usage()).to.equal(0);
     });
 
-    it('and gives up a client that goes on and on', async () => {
+    it('closes the connection of a client that keeps sending requests', async () => {
       const connection = await opened();
       const render = await call();
       connection.send(`${render.bytes}GET /healthz HTTP/1.1\r\n\r\n`);
       const signal = await render.began;
-      // Each would be kept until the answer before the refusal is there.
+      // Without a limit, each would be buffered until the first response is sent.
       connection.send('GET /healthz HTTP/1.1\r\n\r\n'.repeat(10_000));
       await once(signal, 'abort');
       await connection.closed;
       expect(await render.usage()).to.equal(0);
     });
 
-    it('except CONNECT, which ends the connection and its renders', async () => {
+    it('closes the connection and cancels its renders on CONNECT', async () => {
       const connection = await opened();
       const render = await call();
       connection.send(`${render.bytes}${render.bytes}CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -232,32 +240,32 @@ describe('the HTTP server', () => {
     });
   });
 
-  /** The next final response. */
-  async function lastAnswer(connection: Awaited<ReturnType<typeof opened>>) {
+  /** The next response that is not interim. */
+  async function finalAnswer(connection: Awaited<ReturnType<typeof opened>>) {
     for (;;) {
       const answer = await connection.answer();
       if (answer.status !== 100) return answer;
     }
   }
 
-  describe('distinguishes a client that closed its half of the connection from one that is gone', () => {
-    it('by answering the one that closes its half of the connection after the body', async () => {
+  describe('half-closed connections', () => {
+    it('responds to a client that closes its half after the body', async () => {
       const connection = await opened();
       const render = await call();
       connection.socket.end(render.bytes);
       await render.began;
-      // Long enough for several probes, each of which is an interim response.
+      // The server probes the client with interim responses.
       expect((await connection.answer()).status).to.equal(100);
       expect((await connection.answer()).status).to.equal(100);
       render.finish();
-      const answer = await lastAnswer(connection);
+      const answer = await finalAnswer(connection);
       expect(answer.status).to.equal(200);
       expect(answer.body.toString()).to.equal(PDF.toString());
       await connection.closed;
       expect(await render.usage()).to.equal(1);
     });
 
-    it('by answering each of its pipelined requests', async () => {
+    it('responds to each pipelined request of a half-closed client', async () => {
       const connection = await opened();
       connection.socket.end(
         ['/healthz', '/readyz', '/nothing']
@@ -265,34 +273,34 @@ describe('the HTTP server', () => {
           .join(''),
       );
       for (const status of [200, 200, 404])
-        expect((await lastAnswer(connection)).status).to.equal(status);
+        expect((await finalAnswer(connection)).status).to.equal(status);
       await connection.closed;
     });
 
     const gone: [string, (socket: Socket) => void][] = [
-      ['closes its connection', socket => socket.destroy()],
-      ['resets its connection', socket => socket.resetAndDestroy()],
+      ['closes the connection', socket => socket.destroy()],
+      ['resets the connection', socket => socket.resetAndDestroy()],
       [
-        'closes its half first, and all of it later',
+        'closes its half and later the whole connection',
         socket => socket.end() && setTimeout(() => socket.destroy(), 50),
       ],
     ];
-    for (const [what, leave] of gone)
-      it(`by canceling the render of one that ${what}`, async () => {
+    for (const [what, disconnect] of gone)
+      it(`cancels the renders of a client that ${what}`, async () => {
         const connection = await opened();
         const render = await call();
-        // The second is queued on the connection.
+        // The second request is pipelined behind the first.
         connection.send(render.bytes + render.bytes);
         const signal = await render.began;
-        const left = performance.now();
-        leave(connection.socket);
+        const startMs = performance.now();
+        disconnect(connection.socket);
         await once(signal, 'abort');
-        expect(performance.now() - left).to.be.below(3_000);
+        expect(performance.now() - startMs).to.be.below(3_000);
         await until(() => http.budget.used() === 0);
         expect(await render.usage()).to.equal(0);
       });
 
-    it('by ending a stream that has begun, into which no probe can be written', async () => {
+    it('ends a started stream of a half-closed client because it cannot be probed', async () => {
       const ended = Promise.withResolvers<void>();
       const stream: Route = {
         method: 'get',
@@ -317,7 +325,7 @@ describe('the HTTP server', () => {
       await connection.closed;
     });
 
-    it('by canceling the render of an HTTP/1.0 client, which accepts no interim responses', async () => {
+    it('cancels the render of a half-closed HTTP/1.0 client, which accepts no interim responses', async () => {
       const connection = await opened();
       const render = await call();
       connection.send(render.bytes.replace('HTTP/1.1', 'HTTP/1.0'));
@@ -330,7 +338,7 @@ describe('the HTTP server', () => {
     });
   });
 
-  it('closes a connection without an answer when no byte arrives', async () => {
+  it('closes a connection without a response when no byte arrives', async () => {
     const connection = await opened({ server: { headersTimeoutMs: 100, checkEveryMs: 20 } });
     await connection.closed;
     expect(connection.socket.bytesRead).to.equal(0);

@@ -9,16 +9,16 @@ import { port } from '../../support/trial-calls.ts';
 
 const CONNECTIONS = 26;
 const DECLARED_BYTES = 10_000_000;
-/** Ten times what the declared lengths cost, to the KiB. */
+/** Ten times the cost of the declared lengths, to the KiB. */
 const BYTES_IN_FLIGHT = '292969KiB';
-const DRIP_MS = 4_000;
-/** One drip after the 5 s in which a body may be slow. */
-const ATTACK_MS = 2 * DRIP_MS + 1_000;
+const INTERVAL_MS = 4_000;
+/** Includes one interval after the grace period of 5 s. */
+const ATTACK_MS = 2 * INTERVAL_MS + 1_000;
 
-describe('a caller who declares large bodies and sends a byte now and then', () => {
+describe('slow requests with large declared bodies', () => {
   let pressroom: Installation;
   let connections: Awaited<ReturnType<typeof rawConnection>>[] = [];
-  let drip: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
   before(async () => {
     pressroom = await installation({
       plan: 'free',
@@ -26,16 +26,16 @@ describe('a caller who declares large bodies and sends a byte now and then', () 
     });
   });
   after(async () => {
-    clearInterval(drip);
+    clearInterval(timer);
     for (const { socket } of connections) socket.destroy();
     await pressroom?.stop();
   });
 
-  it('leaves all renders of another account their memory, and is refused', async () => {
-    await pressroom.accounts.createAccount('innocent', { plan: 'growth' });
-    const { text: innocentKey } = await pressroom.accounts.createKey('innocent', { name: 'test' });
+  it('rejects the slow requests and serves every render of another account', async () => {
+    await pressroom.accounts.createAccount('other', { plan: 'growth' });
+    const { text: otherKey } = await pressroom.accounts.createKey('other', { name: 'test' });
     const render = async () =>
-      (await renderCall(port(pressroom), innocentKey, { html: html('<p>invoice</p>') })).status;
+      (await renderCall(port(pressroom), otherKey, { html: html('<p>invoice</p>') })).status;
     expect(await render()).to.equal(200);
 
     const head = `${renderHead(pressroom.key, DECLARED_BYTES)}{`;
@@ -43,9 +43,9 @@ describe('a caller who declares large bodies and sends a byte now and then', () 
       Array.from({ length: CONNECTIONS }, () => rawConnection(port(pressroom))),
     );
     for (const { send } of connections) send(head);
-    drip = setInterval(() => {
+    timer = setInterval(() => {
       for (const { socket, send } of connections) if (socket.writable) send(' ');
-    }, DRIP_MS);
+    }, INTERVAL_MS);
     const answers = connections.map(async connection => {
       const { status, json } = await connection.answer();
       return `${status} ${json().error.code}`;
@@ -54,7 +54,7 @@ describe('a caller who declares large bodies and sends a byte now and then', () 
     const all = Promise.all(answers).finally(() => {
       over = true;
     });
-    all.catch(() => {}); // looked at below
+    all.catch(() => {}); // awaited below
 
     const endMs = performance.now() + ATTACK_MS;
     const served: number[] = [];
@@ -64,7 +64,7 @@ describe('a caller who declares large bodies and sends a byte now and then', () 
 
     await eventually(() => expect(over).to.equal(true));
     const counts = Object.groupBy(await all, answer => answer);
-    // The plan's one render and eight more are read, until they are too slow.
+    // The limit is the plan's one render plus eight; their bodies are then too slow.
     expect(
       Object.entries(counts).map(([answer, all]) => [answer, all!.length]),
     ).to.have.deep.members([

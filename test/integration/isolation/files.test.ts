@@ -10,15 +10,15 @@ import { pdfInfo, pdfPicture, pdfText } from '../../support/pdf.ts';
 import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
-describe('files of the worker’s machine', function () {
+describe('files of the worker host', function () {
   this.timeout(120_000);
   const secret = `s${randomBytes(8).toString('hex')}`;
   const file = temporaryFolder();
   let folder: string;
   let web: WebServer;
   let pressroom: Installation;
-  /** All that reached the server, bodies too. */
-  let heard: string;
+  /** Everything the server received, including bodies. */
+  let received: string;
 
   before(async () => {
     chmodSync(file(), 0o755);
@@ -94,11 +94,11 @@ describe('files of the worker’s machine', function () {
       env: { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}` },
     });
     pages = {
-      'an html document': {
+      'an HTML document': {
         html: filePage(`file://${folder}`, spellings()),
         wait_for_expression: 'window.done',
       },
-      'a page of the web': {
+      'a web page': {
         url: `http://127.0.0.1:${web.port}/page`,
         wait_for_expression: 'window.done',
       },
@@ -111,18 +111,15 @@ describe('files of the worker’s machine', function () {
   });
   beforeEach(() => {
     web.requests.length = 0;
-    heard = '';
+    received = '';
   });
 
-  /** The folder of the Chrome that runs now. */
+  /** The profile folder of the running Chrome. */
   const profile = (): string => {
     const { pid } = pressroom.worker.worker.chromes()[0]!;
     return /--user-data-dir=([^\0]+)/.exec(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))![1]!;
   };
-  /**
-   * Chrome itself writes and removes files and folders there: what has gone meanwhile is passed
-   * over.
-   */
+  /** Returns `gone` for a file or folder that Chrome removed in the meantime. */
   function unlessGone<T>(look: () => T, gone: T): T {
     try {
       return look();
@@ -157,11 +154,13 @@ describe('files of the worker’s machine', function () {
   const expectNoSecret = async (pdf: Buffer) => {
     expect(await pdfText(pdf)).to.not.include(secret);
     expect(await hasColour(pdf), 'a secret picture was drawn').to.equal(false);
-    heard += web.requests.map(({ url, headers }) => `${url} ${JSON.stringify(headers)}`).join('\n');
-    expect(heard).to.not.include(secret);
+    received += web.requests
+      .map(({ url, headers }) => `${url} ${JSON.stringify(headers)}`)
+      .join('\n');
+    expect(received).to.not.include(secret);
   };
 
-  it('would be seen by this test if a page could show them', async () => {
+  it('detects the secrets in a PDF when a page can load them over HTTP', async () => {
     const pdf = await pressroom.pdf({
       html: filePage(`http://127.0.0.1:${web.port}/files`),
       wait_for_network_idle: true,
@@ -176,7 +175,7 @@ describe('files of the worker’s machine', function () {
     ).to.include(secret);
   });
 
-  it('could be read by Chrome, if it were told to', async () => {
+  it('lets Chrome itself read the files', async () => {
     const { pipe } = pressroom.worker.worker.chromes()[0]!;
     const { targetId } = await pipe.command<{ targetId: string }>('Target.createTarget', {
       url: `file://${folder}/a.txt`,
@@ -197,8 +196,8 @@ describe('files of the worker’s machine', function () {
     await pipe.command('Target.closeTarget', { targetId });
   });
 
-  for (const which of ['an html document', 'a page of the web'])
-    it(`are shown by no element and no script of ${which}`, async () => {
+  for (const which of ['an HTML document', 'a web page'])
+    it(`shows no local file through elements and scripts of ${which}`, async () => {
       const pdf = await pressroom.pdf(pages[which]);
       expect(await pdfText(pdf)).to.include('SHOWN');
       await expectNoSecret(pdf);
@@ -212,7 +211,7 @@ describe('files of the worker’s machine', function () {
     '/styled.xml',
     '/link-header',
   ])
-    it(`are not shown by a page that ${path.slice(1)}`, async () => {
+    it(`shows no local file through ${path}`, async () => {
       const answer = await pressroom.render({
         url: `http://127.0.0.1:${web.port}${path}`,
         wait_delay: '300ms',
@@ -221,18 +220,18 @@ describe('files of the worker’s machine', function () {
       else expect(answer.body.toString()).to.not.include(secret);
     });
 
-  it('are not opened by a redirect', async () => {
-    const refusal = await pressroom.renderError({ url: `http://127.0.0.1:${web.port}/to-file` });
-    expect(refusal).to.include({ status: 502, code: 'render_failed' });
-    expect(JSON.stringify(refusal)).to.not.include(secret);
+  it('does not follow a redirect to a local file', async () => {
+    const error = await pressroom.renderError({ url: `http://127.0.0.1:${web.port}/to-file` });
+    expect(error).to.include({ status: 502, code: 'render_failed' });
+    expect(JSON.stringify(error)).to.not.include(secret);
   });
 
-  describe('and downloads', () => {
+  describe('downloads', () => {
     const ways: [string, (address: string) => object][] = [
-      ['of the page itself', url => ({ url })],
-      ['of a frame', url => ({ html: html(`SHOWN<iframe src="${url}"></iframe>`) })],
+      ['the main document', url => ({ url })],
+      ['a frame', url => ({ html: html(`SHOWN<iframe src="${url}"></iframe>`) })],
       [
-        'of a link',
+        'a link',
         url => ({
           html: html(
             `SHOWN<a href="${url}" download="x">x</a><script>document.querySelector('a').click()</script>`,
@@ -240,7 +239,7 @@ describe('files of the worker’s machine', function () {
         }),
       ],
       [
-        'of a form',
+        'a form',
         url => ({
           html: html(
             `SHOWN<iframe name="f"></iframe><form action="${url}" target="f"></form><script>document.forms[0].submit()</script>`,
@@ -248,7 +247,7 @@ describe('files of the worker’s machine', function () {
         }),
       ],
       [
-        'of a blob',
+        'a blob',
         () => ({
           html: html(
             `SHOWN<a download="x">x</a><script>const a = document.querySelector('a'); a.href = URL.createObjectURL(new Blob(['${secret}'], { type: 'application/x' })); a.click()</script>`,
@@ -257,15 +256,14 @@ describe('files of the worker’s machine', function () {
       ],
     ];
     for (const [what, body] of ways)
-      it(`${what} go nowhere`, async () => {
+      it(`stores no download of ${what}`, async () => {
         const answer = await pressroom.render({
           ...body(`http://127.0.0.1:${web.port}/download`),
           wait_delay: '500ms',
         });
         if (answer.status === 200) expect(await pdfText(answer.body)).to.not.include(secret);
-        // Its profile is Chrome's home, its folder for temporary files, and the only one that its
-        // user may write in. Chrome may still be removing a temporary file of the download that it
-        // refused.
+        // The profile folder is the only one in which Chrome's user may write. Chrome may take a
+        // moment to remove the temporary file of a blocked download.
         await eventually(() => expect(filesWith(secret, profile())).to.deep.equal([]));
       });
   });
@@ -287,8 +285,8 @@ describe('files of the worker’s machine', function () {
         javascript: `document.body.append(await (await fetch("${path}/a.txt")).text())`,
       }),
     ],
-    ['css by its address', path => ({ html: html('SHOWN'), css: `${path}/a.css` })],
-    ['javascript by its address', path => ({ html: html('SHOWN'), javascript: `${path}/a.js` })],
+    ['css by URL', path => ({ html: html('SHOWN'), css: `${path}/a.css` })],
+    ['javascript by URL', path => ({ html: html('SHOWN'), javascript: `${path}/a.js` })],
     [
       'header',
       path => ({
@@ -309,7 +307,7 @@ describe('files of the worker’s machine', function () {
     ],
   ];
   for (const [what, body] of fields)
-    it(`are not reached by ${what}`, async () => {
+    it(`reads no local file through ${what}`, async () => {
       const answer = await pressroom.render({ ...body(`file://${folder}`), wait_delay: '300ms' });
       if (answer.status === 200) await expectNoSecret(answer.body);
       else expect(answer.body.toString()).to.not.include(secret);

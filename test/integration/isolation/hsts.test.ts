@@ -8,7 +8,7 @@ import { type HstsServer, startHstsServer } from '../../support/servers/hsts-ser
 import { skip } from '../../support/skip.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
-describe('a server that asks for HTTPS from then on', () => {
+describe('HSTS', () => {
   const file = temporaryFolder();
   let dns: DnsServer;
   let server: HstsServer;
@@ -18,7 +18,7 @@ describe('a server that asks for HTTPS from then on', () => {
     try {
       execFileSync('openssl', ['version'], { stdio: 'pipe' });
     } catch {
-      skip(this, 'openssl is not here, which makes the certificate');
+      skip(this, 'openssl is not installed. It creates the certificate.');
     }
     dns = await startDnsServer();
     dns.set('strict.example', '127.0.0.1');
@@ -48,7 +48,7 @@ describe('a server that asks for HTTPS from then on', () => {
   const address = (scheme: string, path: string) =>
     `${scheme}://strict.example:${server.port}${path}`;
 
-  it('is obeyed within the render that heard it', async () => {
+  it('upgrades later requests of the same render', async () => {
     const javascript = `location = '${address('http', '/again')}'`;
     const again = `location.pathname === '/again'`;
     const body = { url: address('https', '/'), javascript, wait_for_expression: again };
@@ -56,7 +56,7 @@ describe('a server that asks for HTTPS from then on', () => {
     expect(server.requests).to.include.members(['https /', 'https /again']);
   });
 
-  it('is not known to the next one, which could tell from it where others have been', async () => {
+  it('does not carry over to the next render', async () => {
     await pressroom.pdf({ url: address('https', '/') });
     for (let i = 0; i < 3; i++)
       expect(await pdfText(await pressroom.pdf({ url: address('http', `/${i}`) }))).to.equal(

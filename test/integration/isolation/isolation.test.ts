@@ -9,14 +9,14 @@ import {
   startIsolationSite,
 } from '../../support/pages/isolation-pages.ts';
 
-/** What a page finds where no other has ever been. */
-const NOTHING: Finding = {
+/** The report of a page in a fresh browser context. */
+const CLEAN: Finding = {
   cookie: '',
   sent: '',
   local: null,
   session: null,
   name: '',
-  // The blank page of the slot, and this one.
+  // The blank page of the slot and this page.
   history: 2,
   databases: [],
   caches: [],
@@ -36,14 +36,12 @@ const NOTHING: Finding = {
   hints: 'none',
 };
 
-describe('what a render leaves behind', () => {
+describe('isolation of browser state', () => {
   let site: IsolationSite;
   let pressroom: Installation;
-  /** The key of another account. */
+  /** The API key of another account. */
   let otherKey: string;
-  /**
-   * Of the browser's own answers only what they are before anything was left matters, not which.
-   */
+  /** The browser's initial permission states, whatever they are. */
   let permissions: string[];
 
   before(async () => {
@@ -80,11 +78,11 @@ describe('what a render leaves behind', () => {
   const look = (who: string, key?: string) => visit('/look', who, key);
   const findings = ({ cached: _cached, connection: _connection, ...found }: Report): Finding =>
     found;
-  const expectNothing = (report: Report) =>
-    expect(findings(report)).to.deep.equal({ ...NOTHING, permissions });
+  const expectClean = (report: Report) =>
+    expect(findings(report)).to.deep.equal({ ...CLEAN, permissions });
   const chrome = () => pressroom.worker.worker.chromes().map(({ pid }) => pid);
 
-  it('is there for the render itself, on its next page', async () => {
+  it('keeps the state of a render for its own next page', async () => {
     const own = await visit('/leave', 'first');
     expect(findings(own)).to.deep.include({
       cookie: 'mark=left',
@@ -105,7 +103,7 @@ describe('what a render leaves behind', () => {
       mark: 'left',
       etag: '"left"',
     });
-    expect(own.history).to.be.greaterThan(NOTHING.history);
+    expect(own.history).to.be.greaterThan(CLEAN.history);
     expect(own.hints).to.not.equal('none');
     expect(Number(own.cached)).to.equal(site.given());
   });
@@ -114,7 +112,7 @@ describe('what a render leaves behind', () => {
     ['the same account', () => pressroom.key],
     ['another account', () => otherKey],
   ] as const) {
-    it(`is nothing for the next renders of ${whose}, in the same Chrome, in a slot that was open before and in later ones`, async () => {
+    it(`hides the state from later renders of ${whose} in the same Chrome`, async () => {
       await pressroom.worker.until({ busy: 0, ready: 2 });
       const before = chrome();
       const first = await visit('/leave', 'first');
@@ -122,25 +120,25 @@ describe('what a render leaves behind', () => {
       for (let i = 0; i < 4; i++) {
         const given = site.given();
         const next = await look(`next-${i}`, key());
-        expectNothing(next);
-        expect(Number(next.cached), 'the server was asked again').to.be.greaterThan(given);
-        expect(connections.has(next.connection), 'a connection was used again').to.equal(false);
+        expectClean(next);
+        expect(Number(next.cached), 'the server received the request').to.be.greaterThan(given);
+        expect(connections.has(next.connection), 'a connection was reused').to.equal(false);
         connections.add(next.connection);
       }
       expect(chrome()).to.deep.equal(before);
     });
 
-    it(`is nothing for a render of ${whose} beside it`, async () => {
-      const heard = site.heard.length;
+    it(`hides the state from a concurrent render of ${whose}`, async () => {
+      const received = site.received.length;
       const first = visit('/leave?hold=1', 'first');
       await site.held();
       const given = site.given();
       const beside = await look('beside', key());
-      expectNothing(beside);
+      expectClean(beside);
       expect(Number(beside.cached)).to.be.greaterThan(given);
       site.release();
       await first;
-      expect(site.heard.slice(heard), 'each hears its own words alone').to.deep.equal([
+      expect(site.received.slice(received), 'each receives only its own messages').to.deep.equal([
         ['beside'],
         ['first'],
       ]);

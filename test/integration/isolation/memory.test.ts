@@ -6,11 +6,12 @@ import { memoryContains } from '../../support/process-memory.ts';
 import { skip } from '../../support/skip.ts';
 import { evaluate, startWorker, type TestWorker } from '../../support/worker.ts';
 
-describe('the memory of a render', function () {
+describe('memory of a render', function () {
   this.timeout(120_000);
   let worker: TestWorker;
   before(async function () {
-    if (process.getuid?.() !== 0) skip(this, 'only root may read the memory of Chrome’s processes');
+    if (process.getuid?.() !== 0)
+      skip(this, 'Only root may read the memory of Chrome’s processes.');
     worker = await startWorker();
     await worker.until({ ready: 2 });
   });
@@ -18,7 +19,7 @@ describe('the memory of a render', function () {
 
   const renderers = () =>
     chromeProcesses(process.pid).flatMap(({ pid, kind }) => (kind === 'renderer' ? [pid] : []));
-  /** Two halves, so that no command holds the whole. */
+  /** Two halves, so that no command contains the whole secret. */
   const halves = [randomBytes(12), randomBytes(12)].map(bytes => bytes.toString('hex')) as [
     string,
     string,
@@ -26,7 +27,7 @@ describe('the memory of a render', function () {
   const text = halves.join('');
   const wanted = [Buffer.from(text), Buffer.from(text, 'utf16le')];
 
-  it('goes with its process, and no later one holds any of it', async () => {
+  it('ends with the renderer process and is in no later process', async () => {
     const first = await worker.open();
     await evaluate(
       first,
@@ -47,7 +48,7 @@ describe('the memory of a render', function () {
     await first.command('Page.printToPDF', {});
     const before = renderers();
     const holders = before.filter(pid => memoryContains(pid, wanted) > 0);
-    expect(holders, 'the search finds what is there').to.have.length(1);
+    expect(holders, 'the search finds the secret while the page is open').to.have.length(1);
 
     first.close();
     await worker.until({ busy: 0, ready: 2 });

@@ -8,30 +8,30 @@ import { Slot } from '../../../worker/browser/slot.ts';
 import type { SlotGuard } from '../../../worker/browser/slot-page.ts';
 import { type EgressFixture, egressFixture } from '../../support/egress-fixture.ts';
 
-describe('the port of a render’s guard', () => {
+describe('the port of an egress guard', () => {
   let fixture: EgressFixture;
   before(async () => {
     fixture = await egressFixture();
   });
   after(() => fixture.close());
 
-  it('refuses what comes after the render, and is nobody else’s before the pages are gone', async () => {
+  it('rejects requests after the render and stays reserved until its pages are gone', async () => {
     const guard = await fixture.guard('public', []);
     const pages = Promise.withResolvers<void>();
     const closed = guard.close(pages.promise);
     expect(await fixture.outcome(guard.port, 'http://a.example/')).to.equal('dropped');
     const other = createServer();
-    const [refused] = (
+    const [error] = (
       await Promise.all([once(other, 'error'), other.listen(guard.port, '127.0.0.1')])
     )[0];
-    expect(refused).to.include({ code: 'EADDRINUSE' });
+    expect(error).to.include({ code: 'EADDRINUSE' });
     pages.resolve();
     await closed;
     await Promise.all([once(other, 'listening'), other.listen(guard.port, '127.0.0.1')]);
     await new Promise(resolve => other.close(resolve));
   });
 
-  it('is given back by the slot only when Chrome says that the context is gone', async () => {
+  it('is released by the slot only after Chrome has disposed of the context', async () => {
     const disposed = Promise.withResolvers<object>();
     const answers: Record<string, object> = {
       'Target.createBrowserContext': { browserContextId: 'C' },
@@ -67,7 +67,7 @@ describe('the port of a render’s guard', () => {
       onDenied: () => {},
       onRefused: () => {},
       close: async unused => {
-        states.push('closes');
+        states.push('closing');
         await unused;
         states.push('closed');
       },
@@ -85,10 +85,10 @@ describe('the port of a render’s guard', () => {
     await slot.start();
     const released = slot.release(slot.claim()!);
     await turn();
-    expect(states).to.deep.equal(['closes']);
+    expect(states).to.deep.equal(['closing']);
     disposed.resolve({});
     await released;
-    expect(states).to.deep.equal(['closes', 'closed']);
+    expect(states).to.deep.equal(['closing', 'closed']);
     await slot.stop();
   });
 });

@@ -6,7 +6,7 @@ import { html, type Installation, installation } from '../../support/installatio
 import { connectionsAt } from '../../support/listeners.ts';
 import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
 
-/** Everything that would go on after its page, if it were let. */
+/** Activities that could continue after the page has ended. */
 const KINDS = [
   'timer',
   'worker',
@@ -42,7 +42,7 @@ const PAGE = `<!doctype html><title>T</title>
     look();
   </script>`;
 
-describe('what a render has left running', () => {
+describe('background activity of a render', () => {
   let web: WebServer;
   let pressroom: Installation;
 
@@ -50,7 +50,7 @@ describe('what a render has left running', () => {
     const as =
       (type: string, body: string) => (_request: IncomingMessage, response: ServerResponse) =>
         response.writeHead(200, { 'content-type': type }).end(body);
-    const quiet = (_request: IncomingMessage, response: ServerResponse) =>
+    const noContent = (_request: IncomingMessage, response: ServerResponse) =>
       response.writeHead(204).end();
     const seen = (path: string) => web.requests.filter(({ url }) => url === `/${path}`).length;
     web = await startWebServer({
@@ -70,7 +70,7 @@ describe('what a render has left running', () => {
       ...Object.fromEntries(
         ['timer', 'worker', 'shared-worker', 'service-worker', 'keepalive', 'beacon'].map(kind => [
           `/${kind}`,
-          quiet,
+          noContent,
         ]),
       ),
     });
@@ -84,8 +84,8 @@ describe('what a render has left running', () => {
     await web.close();
   });
 
-  /** No slot is open that any render has had. */
-  const gone = async () => {
+  /** Resolves when every slot that served a render has been closed. */
+  const slotsClosed = async () => {
     await pressroom.worker.until({ busy: 0, ready: 2 });
     await eventually(async () =>
       expect(
@@ -94,7 +94,7 @@ describe('what a render has left running', () => {
     );
   };
 
-  it('ends with it: timers, workers of all kinds, beacons, and answers that never end', async () => {
+  it('ends timers, workers, beacons and endless responses with the render', async () => {
     await pressroom.pdf({
       url: `http://127.0.0.1:${web.port}/`,
       wait_for_expression: 'window.done',
@@ -102,9 +102,9 @@ describe('what a render has left running', () => {
     for (const kind of KINDS)
       expect(
         web.requests.map(({ url }) => url),
-        'it ran',
+        'the activity ran',
       ).to.include(`/${kind}`);
-    await gone();
+    await slotsClosed();
     await eventually(() => expect(connectionsAt(web.port)).to.equal(0));
     const before = web.requests.length;
     for (let i = 0; i < 4; i++)

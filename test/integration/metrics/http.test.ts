@@ -5,7 +5,7 @@ import { readSamples } from '../../fault/harness/samples.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   type HttpFixture,
-  type HttpRigOptions,
+  type HttpFixtureOptions,
   httpFixture,
   renderHead,
 } from '../../support/http-fixture.ts';
@@ -15,7 +15,7 @@ import { reserveForOthers } from '../../support/reserved-budget.ts';
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 const REQUESTS = 'pressroom_http_requests_total';
 
-describe('the numbers of HTTP requests', () => {
+describe('HTTP metrics', () => {
   let fixture: LeaseFixture;
   let http: HttpFixture;
   before(async () => {
@@ -27,7 +27,7 @@ describe('the numbers of HTTP requests', () => {
   });
   after(() => fixture?.close());
 
-  const serve = async (options?: HttpRigOptions) => {
+  const serve = async (options?: HttpFixtureOptions) => {
     http = await httpFixture(fixture, options);
   };
   const post = (key: string, body: string) =>
@@ -35,9 +35,7 @@ describe('the numbers of HTTP requests', () => {
   const get = (path: string) => http.ask(`GET ${path} HTTP/1.1`);
   const scrape = async () => readSamples(await http.metrics.text());
 
-  /**
-   * Waits until as many requests as were made are counted: a count is made when the answer is out.
-   */
+  /** Waits until `made` requests are counted. They are counted after the response is sent. */
   const outcomes = (route: string, made: number) =>
     eventually(async () => {
       const samples = await scrape();
@@ -49,7 +47,7 @@ describe('the numbers of HTTP requests', () => {
       );
     });
 
-  it('show what is refused before it becomes a render', async () => {
+  it('counts requests that are rejected before the render', async () => {
     await serve({ body: { maxBytes: 1_000, silentMs: 5_000, totalMs: 5_000 } });
     const { text } = await fixture.account('free');
     await post(text, GOOD);
@@ -66,7 +64,7 @@ describe('the numbers of HTTP requests', () => {
     });
   });
 
-  it('call a failed render by its reason', async () => {
+  it('labels a failed render with its reason', async () => {
     const budget = createByteBudget(1_000);
     reserveForOthers(budget, 1_000);
     await serve({ budget });
@@ -75,7 +73,7 @@ describe('the numbers of HTTP requests', () => {
     expect(await outcomes('/v1/render', 1)).to.deep.equal({ overloaded: 1 });
   });
 
-  it('tell a render that failed on our side before it began, and leave the others to the render', async () => {
+  it('reports a server-side failure before the render, but no client error and no render failure', async () => {
     const budget = createByteBudget(1_000);
     await serve({ budget });
     const { text } = await fixture.account('free');
@@ -93,7 +91,7 @@ describe('the numbers of HTTP requests', () => {
     expect(http.refused).to.deep.equal(['overloaded']);
   });
 
-  it('put every path that is nobody’s into one', async () => {
+  it('counts all unknown paths under one route', async () => {
     await serve();
     for (let i = 0; i < 20; i++) await get(`/${i}/pressroom_live_key?${i}`);
     await get('/v1/render/');
@@ -106,7 +104,7 @@ describe('the numbers of HTTP requests', () => {
     ]);
   });
 
-  it('tell a probe that said no from one that said yes', async () => {
+  it('distinguishes a failed probe from a successful one', async () => {
     await serve({ health: { database: async () => {}, workers: () => ({ ready: 0, slots: 0 }) } });
     await get('/healthz');
     await get('/readyz');
@@ -114,7 +112,7 @@ describe('the numbers of HTTP requests', () => {
     expect(await outcomes('/readyz', 1)).to.deep.equal({ unavailable: 1 });
   });
 
-  it('count a caller who hung up', async () => {
+  it('counts a client disconnect', async () => {
     await serve();
     const { text } = await fixture.account('free');
     const begun = Promise.withResolvers<void>();
@@ -131,24 +129,24 @@ describe('the numbers of HTTP requests', () => {
     expect(await outcomes('/v1/render', 1)).to.deep.equal({ client_closed: 1 });
   });
 
-  it('count what is no HTTP by itself', async () => {
+  it('counts malformed requests in a metric of their own', async () => {
     await serve();
     const connection = await http.open();
-    connection.send('this is no request\r\n\r\n');
+    connection.send('this is not a request\r\n\r\n');
     expect((await connection.answer()).status).to.equal(400);
     const samples = await scrape();
     expect(samples.sum('pressroom_http_broken_requests_total')).to.equal(1);
     expect(samples.sum(REQUESTS)).to.equal(0);
   });
 
-  it('show connections and held bytes while they are there', async () => {
+  it('shows open connections and reserved bytes', async () => {
     await serve();
     const { text } = await fixture.account('free');
-    const goOn = Promise.withResolvers<void>();
+    const proceed = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     http.state.during = () => {
       begun.resolve();
-      return goOn.promise;
+      return proceed.promise;
     };
     const answer = post(text, GOOD);
     await begun.promise;
@@ -158,7 +156,7 @@ describe('the numbers of HTTP requests', () => {
       .to.be.at.least(GOOD.length)
       .and.equal(http.budget.used());
     expect(during.sum('pressroom_in_flight_limit_bytes')).to.equal(2 ** 29);
-    goOn.resolve();
+    proceed.resolve();
     expect((await answer).status).to.equal(200);
     await eventually(async () => {
       const after = await scrape();

@@ -15,7 +15,7 @@ import {
 
 const DURATIONS = 'pressroom_mongodb_operation_duration_seconds_count';
 
-describe('the numbers of the leases', () => {
+describe('lease metrics', () => {
   let fixture: LeaseFixture;
   let store: Store;
   let metrics: Metrics;
@@ -39,7 +39,7 @@ describe('the numbers of the leases', () => {
 
   const scrape = async () => readSamples(await metrics.text());
 
-  it('say how many are held', async () => {
+  it('counts held leases', async () => {
     const starter = await fixture.account('starter');
     const leases = await fixture.replica({}, store, metrics);
     const running = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
@@ -49,7 +49,7 @@ describe('the numbers of the leases', () => {
     expect((await scrape()).sum('pressroom_leases_held')).to.equal(0);
   });
 
-  it('count as settled what the account counts, also what was settled late', async () => {
+  it('counts settled renders as the account does, including late settlements', async () => {
     const scale = await fixture.account('scale');
     const leases = await fixture.replica(QUICK, store, metrics);
     const running = await Promise.all(Array.from({ length: 4 }, () => leases.admit(scale.caller)));
@@ -69,7 +69,7 @@ describe('the numbers of the leases', () => {
     expect(samples.sum('pressroom_lease_writes_waiting')).to.equal(0);
   });
 
-  it('count a render whose lease is gone as uncounted, also when that is heard late', async () => {
+  it('counts a render without a lease as uncounted, including after a late response', async () => {
     const starter = await fixture.account('starter');
     const leases = await fixture.replica({ ...QUICK, renewEveryMs: 15_000 }, store, metrics);
     const running = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
@@ -93,7 +93,7 @@ describe('the numbers of the leases', () => {
     ).to.have.length(2);
   });
 
-  it('count a render as uncounted that was given up', async () => {
+  it('counts a render as uncounted when its settlement is abandoned', async () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica({ ...QUICK, settleForMs: 0 }, store, metrics);
     const lease = await leases.admit(free.caller);
@@ -106,14 +106,14 @@ describe('the numbers of the leases', () => {
     });
   });
 
-  it('tell a lease that was taken away from one that could not be renewed, and from one that the end of the process took', async () => {
+  it('distinguishes leases that were removed, not renewed or lost at the end of the process', async () => {
     const scale = await fixture.account('scale');
     const leases = await fixture.replica(QUICK, store, metrics);
     const lost = async () => (await scrape()).by('pressroom_leases_lost_total', 'reason');
     const taken = await leases.admit(scale.caller);
-    const hears = once(taken.lost, 'abort');
+    const aborted = once(taken.lost, 'abort');
     await fixture.store.accounts.updateOne({ _id: scale.id }, { $set: { leases: [] } });
-    await hears;
+    await aborted;
     expect(await lost()).to.deep.equal({ not_renewed: 0, gone: 1, process_end: 0 });
     await fixture.failCommands('update', { errorCode: 11602 });
     await once((await leases.admit(scale.caller)).lost, 'abort');
@@ -123,7 +123,7 @@ describe('the numbers of the leases', () => {
     expect(await lost()).to.deep.equal({ not_renewed: 1, gone: 1, process_end: 1 });
   });
 
-  it('show a release that waits', async () => {
+  it('shows pending releases', async () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica(QUICK, store, metrics);
     const lease = await leases.admit(free.caller);
@@ -138,7 +138,7 @@ describe('the numbers of the leases', () => {
   });
 });
 
-describe('the numbers of MongoDB', () => {
+describe('MongoDB metrics', () => {
   let fixture: LeaseFixture;
   let store: Store;
   let metrics: Metrics;
@@ -161,8 +161,8 @@ describe('the numbers of MongoDB', () => {
   });
   after(() => fixture?.close());
 
-  /** Leases on a store that waits long enough for a test to look on. */
-  async function patient(options = '') {
+  /** Leases on a store with a time limit long enough to read metrics during an operation. */
+  async function slowStore(options = '') {
     const own = createMetrics({ processDefaults: false });
     const slow = connectStore(
       { uri: `${fixture.mongod.uriFor('leases')}${options}`, operationTimeoutMs: 8_000 },
@@ -180,7 +180,7 @@ describe('the numbers of MongoDB', () => {
 
   const scrape = async () => readSamples(await metrics.text());
 
-  it('time each operation of a render by its name', async () => {
+  it('measures the duration of each operation by name', async () => {
     const starter = await fixture.account('starter');
     const leases = await fixture.replica({ renewEveryMs: 50 }, store, metrics);
     const [counted, released] = [
@@ -205,7 +205,7 @@ describe('the numbers of MongoDB', () => {
     expect(Object.keys(others)).to.deep.equal(['renew']);
   });
 
-  it('tell a time-out from an error', async () => {
+  it('distinguishes a timeout from an error', async () => {
     const scale = await fixture.account('scale');
     const leases = await fixture.replica({}, store, metrics);
     const admissions = async () => {
@@ -222,7 +222,7 @@ describe('the numbers of MongoDB', () => {
     expect(await admissions()).to.deep.equal([0, 1, 1]);
   });
 
-  it('count an operation that got no answer as a time-out, after its caller had stopped waiting', async () => {
+  it('counts an operation without a response as a timeout after the caller has stopped waiting', async () => {
     const scale = await fixture.account('scale');
     const leases = await fixture.replica({}, store, metrics);
     await fixture.failCommands('findAndModify', { blockConnection: true, blockTimeMS: 8_000 });
@@ -233,15 +233,15 @@ describe('the numbers of MongoDB', () => {
         1,
       ),
     );
-    // Longer than the caller waited: the driver has asked twice.
+    // Longer than the caller's limit, because the driver retried.
     expect(
       (await scrape()).sum(DURATIONS.replace('_count', '_sum'), { outcome: 'timeout' }),
     ).to.be.greaterThan(1.4);
   });
 
-  it('count the connections in use and those that are not, and none when it is closed', async () => {
+  it('counts connections in use and idle ones, and none after closing', async () => {
     const scale = await fixture.account('scale');
-    const { leases, scrape, close } = await patient();
+    const { leases, scrape, close } = await slowStore();
     await fixture.failCommands(
       'findAndModify',
       { blockConnection: true, blockTimeMS: 1_500 },
@@ -254,10 +254,10 @@ describe('the numbers of MongoDB', () => {
       ),
     );
     for (const lease of await Promise.all(admitted)) await leases.release(lease);
-    const quiet = await scrape();
-    expect(quiet.sum('pressroom_mongodb_connections', { state: 'in_use' })).to.equal(0);
-    expect(quiet.sum('pressroom_mongodb_connections', { state: 'idle' })).to.be.at.least(4);
-    expect(quiet.sum('pressroom_mongodb_waiting_operations')).to.equal(0);
+    const idle = await scrape();
+    expect(idle.sum('pressroom_mongodb_connections', { state: 'in_use' })).to.equal(0);
+    expect(idle.sum('pressroom_mongodb_connections', { state: 'idle' })).to.be.at.least(4);
+    expect(idle.sum('pressroom_mongodb_waiting_operations')).to.equal(0);
     await close();
     expect((await scrape()).by('pressroom_mongodb_connections', 'state')).to.deep.equal({
       in_use: 0,
@@ -265,9 +265,9 @@ describe('the numbers of MongoDB', () => {
     });
   });
 
-  it('show operations that wait for a free connection', async () => {
+  it('shows operations that wait for a connection', async () => {
     const scale = await fixture.account('scale');
-    const { leases, scrape } = await patient('&maxPoolSize=1');
+    const { leases, scrape } = await slowStore('&maxPoolSize=1');
     await fixture.failCommands(
       'findAndModify',
       { blockConnection: true, blockTimeMS: 1_500 },

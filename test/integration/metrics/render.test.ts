@@ -8,15 +8,15 @@ import { html, type Installation, installation } from '../../support/installatio
 
 const DURATIONS = 'pressroom_render_duration_seconds_count';
 
-describe('the numbers of an installation', () => {
+describe('render metrics', () => {
   let pressroom: Installation;
   let samples: Samples;
   const statuses: number[] = [];
   const scrape = async () => readSamples(await pressroom.metrics.text());
 
   /**
-   * What happened: 3 good renders, 1 page that fails, 1 over the plan, 1 that is refused before it
-   * is a render.
+   * Runs 3 good renders, one with an invalid page range, one that is canceled, one over the plan
+   * and one that is rejected before the render.
    */
   before(async () => {
     pressroom = await installation({ plan: 'free' });
@@ -42,17 +42,17 @@ describe('the numbers of an installation', () => {
   });
   after(() => pressroom?.stop());
 
-  it('are those of a run that went as planned', () => {
+  it('receives the expected statuses', () => {
     expect(statuses).to.deep.equal([200, 200, 200, 400, 429, 400]);
   });
 
-  it('agree with the account on what was delivered and counted', async () => {
+  it('agrees with the account on delivered and counted renders', async () => {
     expect(await pressroom.usage()).to.equal(3);
     expect(samples.sum('pressroom_renders_settled_total')).to.equal(3);
     expect(samples.sum('pressroom_renders_total', { outcome: 'ok' })).to.equal(3);
   });
 
-  it('count every render by how it ended', () => {
+  it('counts every render by outcome', () => {
     const ends = Object.entries(samples.by('pressroom_renders_total', 'outcome')).filter(
       ([, times]) => times > 0,
     );
@@ -64,7 +64,7 @@ describe('the numbers of an installation', () => {
     });
   });
 
-  it('count every call, also the one that never became a render', () => {
+  it('counts every request, including one rejected before the render', () => {
     const calls = samples.by('pressroom_http_requests_total', 'outcome');
     expect(calls).to.deep.equal({
       ok: 3,
@@ -74,13 +74,13 @@ describe('the numbers of an installation', () => {
     });
   });
 
-  it('have the phases of the renders that were delivered, and of no other', () => {
+  it('records phases of delivered renders only', () => {
     const phases = samples.by(DURATIONS, 'phase');
     expect(phases).to.have.all.keys(...PHASES);
     expect(phases).to.include({ admit: 3, queue: 3, load: 3, print: 3, settle: 3 });
   });
 
-  it('have the whole of those renders too, which is not less than its phases', () => {
+  it('records a total duration of at least the sum of the phases', () => {
     const WHOLE = 'pressroom_render_whole_duration_seconds';
     expect(samples.sum(`${WHOLE}_count`)).to.equal(3);
     expect(samples.sum(`${WHOLE}_sum`)).to.be.at.least(
@@ -88,13 +88,13 @@ describe('the numbers of an installation', () => {
     );
   });
 
-  it('have as many claims as renders that reached a slot', () => {
+  it('counts one claim for each render that reached a slot', () => {
     expect(
       samples.sum('pressroom_slot_claims_total', { pool: 'default', outcome: 'opened' }),
     ).to.equal(5);
   });
 
-  it('are back at nothing held', () => {
+  it('returns to zero queued, reserved and pending work', () => {
     for (const name of [
       'pressroom_queue_depth',
       'pressroom_queue_bytes',
@@ -104,7 +104,7 @@ describe('the numbers of an installation', () => {
       expect(samples.sum(name), name).to.equal(0);
   });
 
-  it('time the operations of MongoDB', () => {
+  it('measures the operations on MongoDB', () => {
     const { read_key, ...times } = samples.by(
       'pressroom_mongodb_operation_duration_seconds_count',
       'operation',

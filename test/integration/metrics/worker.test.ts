@@ -9,7 +9,7 @@ import { errorOf, evaluate, startWorker, type TestWorker } from '../../support/w
 
 const DEATHS = 'pressroom_chrome_deaths_total';
 
-/** Fills the browser process, where blobs live, and leaves the page's own process small. */
+/** Fills the browser process, which stores blobs, and keeps the renderer process small. */
 const FILL_BROWSER = `(async () => {
   globalThis.kept = [];
   for (let i = 0; i < 200; i++) {
@@ -18,7 +18,7 @@ const FILL_BROWSER = `(async () => {
   }
 })()`;
 
-describe('the numbers of a worker', () => {
+describe('worker metrics', () => {
   const file = temporaryFolder();
   let worker: TestWorker | undefined;
   afterEach(async () => {
@@ -28,13 +28,13 @@ describe('the numbers of a worker', () => {
 
   const scrape = async () => readSamples(await worker!.metrics.text());
   const deaths = async () => (await scrape()).by(DEATHS, 'reason');
-  /** Only the reasons that there were. */
+  /** The reasons with at least one death. */
   const causes = async () =>
     Object.entries(await deaths())
       .filter(([, times]) => times > 0)
       .map(([reason]) => reason);
 
-  it('show its slots, its capacity and its Chrome', async () => {
+  it('shows slots, capacity and Chrome processes', async () => {
     worker = await startWorker({ PRESSROOM_SLOTS: '3' });
     await worker.until({ ready: 3 });
     const session = await worker.open();
@@ -49,7 +49,7 @@ describe('the numbers of a worker', () => {
     session.close();
   });
 
-  it('say that it drains', async () => {
+  it('shows that the worker is draining', async () => {
     worker = await startWorker();
     const session = await worker.open();
     expect((await scrape()).sum('pressroom_worker_draining', { pool: 'default' })).to.equal(0);
@@ -61,7 +61,7 @@ describe('the numbers of a worker', () => {
     expect(await causes()).to.deep.equal([]);
   });
 
-  it('count a connection that it refused by why', async () => {
+  it('counts rejected connections by reason', async () => {
     worker = await startWorker({ PRESSROOM_SLOTS: '1' });
     await errorOf(worker.open({ pool: 'another' }));
     await worker.until({ ready: 1 });
@@ -77,7 +77,7 @@ describe('the numbers of a worker', () => {
     session.close();
   });
 
-  it('count a slot that it ended by why', async () => {
+  it('counts slots that the worker ended by reason', async () => {
     worker = await startWorker();
     const session = await worker.open({ maxMs: 100 });
     await session.ended;
@@ -86,7 +86,7 @@ describe('the numbers of a worker', () => {
     ).to.equal(1);
   });
 
-  it('count a Chrome that somebody killed, and the one that took its place', async () => {
+  it('counts a killed Chrome and its replacement', async () => {
     worker = await startWorker();
     process.kill(worker.worker.chromes()[0]!.pid, 'SIGKILL');
     await eventually(async () =>
@@ -103,13 +103,13 @@ describe('the numbers of a worker', () => {
     });
   });
 
-  it('count a Chrome that hung', async () => {
+  it('counts a hung Chrome', async () => {
     worker = await startWorker({ PRESSROOM_CHROME_PROBE_INTERVAL: '2s' });
     await freeze(worker.worker.chromes()[0]!.pid);
     await eventually(async () => expect(await causes()).to.deep.equal(['hung']));
   });
 
-  it('count a Chrome that outgrew its memory', async () => {
+  it('counts a Chrome over the memory limit', async () => {
     worker = await startWorker({
       PRESSROOM_RENDER_MEMORY: '256MiB',
       PRESSROOM_CHROME_PROBE_INTERVAL: '60s',
@@ -120,12 +120,12 @@ describe('the numbers of a worker', () => {
     expect(await causes()).to.deep.equal(['memory']);
   });
 
-  const gone: Record<string, (script: string) => void> = {
-    'ends at once': script => writeFileSync(script, '#!/bin/sh\nexit 1\n'),
-    'is not there any more': script => rmSync(script),
+  const brokenBy: Record<string, (script: string) => void> = {
+    'exits immediately': script => writeFileSync(script, '#!/bin/sh\nexit 1\n'),
+    'is missing': script => rmSync(script),
   };
-  for (const [what, spoil] of Object.entries(gone))
-    it(`count the starts of a Chrome that ${what}`, async () => {
+  for (const [what, breakScript] of Object.entries(brokenBy))
+    it(`counts failed starts of a Chrome that ${what}`, async () => {
       const script = file('chrome');
       const write = () =>
         writeFileSync(
@@ -136,7 +136,7 @@ describe('the numbers of a worker', () => {
       chmodSync(file(), 0o755); // Chrome runs as another user
       write();
       worker = await startWorker({ PRESSROOM_CHROME: script, PRESSROOM_SLOTS: '1' });
-      spoil(script);
+      breakScript(script);
       process.kill(worker.worker.chromes()[0]!.pid, 'SIGKILL');
       await eventually(async () => expect((await deaths())['not_started']).to.be.at.least(2));
       expect((await scrape()).sum('pressroom_chrome_starts_total')).to.equal(1);

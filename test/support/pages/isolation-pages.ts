@@ -120,7 +120,7 @@ export interface IsolationSite extends WebServer {
   /** By the name of who looked, in the order in which they came. */
   reports: Map<string, Report>;
   /** What the first one heard on its channel. */
-  heard: string[][];
+  received: string[][];
   failures: string[];
   /** Resolves when a page is held; `release` lets it go. */
   held(): Promise<void>;
@@ -137,7 +137,7 @@ const bodyOf = async (request: IncomingMessage) => {
 
 export async function startIsolationSite(): Promise<IsolationSite> {
   const reports = new Map<string, Report>();
-  const heard: string[][] = [];
+  const received: string[][] = [];
   const failures: string[] = [];
   let given = 0;
   let blob = '';
@@ -191,7 +191,7 @@ export async function startIsolationSite(): Promise<IsolationSite> {
         connection: socket.remotePort!,
       }),
     ),
-    '/heard': take(text => heard.push(JSON.parse(text))),
+    '/heard': take(text => received.push(JSON.parse(text))),
     '/failed': take(text => failures.push(text)),
     '/hold': (_request, response) => holding.resolve(response),
   });
@@ -199,7 +199,7 @@ export async function startIsolationSite(): Promise<IsolationSite> {
     ...web,
     url: `http://127.0.0.1:${web.port}`,
     reports,
-    heard,
+    received,
     failures,
     held: async () => void (await holding.promise),
     release: () => {
