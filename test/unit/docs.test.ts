@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -42,6 +42,30 @@ describe('the documentation', () => {
       ({ file }) => !existsSync(join(ROOT, file)) && !existsSync(join(ROOT, 'test', file)),
     );
     expect(missing).to.deep.equal([]);
+  });
+
+  it('names only metrics, variables and collections that exist', () => {
+    const metrics = read('docs/metrics.md');
+    const variables = read('docs/configuration.md');
+    const texts = pages
+      .filter(page => /^(README|CONTRIBUTING|SECURITY|docs\/[\w-]+)\.md$/.test(page))
+      .map(page => read(page))
+      .join('\n');
+    const named = (pattern: RegExp) => [...new Set(texts.match(pattern))];
+    expect(named(/`pressroom_[a-z_]+`/g).filter(name => !metrics.includes(name))).to.deep.equal([]);
+    expect(
+      named(/\bPRESSROOM_[A-Z_]+[A-Z]\b(?!_)/g).filter(
+        // The key of a caller in examples.
+        name => name !== 'PRESSROOM_KEY' && !variables.includes(name),
+      ),
+    ).to.deep.equal([]);
+    const collections = globSync('api/{store,leases,accounts}/*.ts', { cwd: ROOT })
+      .flatMap(file => [...read(file).matchAll(/collection(?:<\w+>)?\('([\w.]+)'\)/g)])
+      .map(([, name]) => name!)
+      .filter(name => !name.startsWith('system.'));
+    expect(collections).to.include.members(['accounts', 'oauth_grants', 'documents.files']);
+    const described = read('docs/architecture.md');
+    expect(collections.filter(name => !described.includes(`\`${name}\``))).to.deep.equal([]);
   });
 
   it('lets a new user read the README in two minutes', () => {
