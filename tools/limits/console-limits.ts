@@ -3,7 +3,7 @@ import { EVENTS_BUDGET_BYTES } from '../../api/console/billing/events.ts';
 import { OF_ONE_ACCOUNT } from '../../api/console/downloads/account-shares.ts';
 import { LINKS_SHARE } from '../../api/console/downloads/link.ts';
 import { MAX_CHANGES } from '../../api/console/kit/change-bound.ts';
-import { ANSWERS_SHARE } from '../../api/console/mcp/mcp.ts';
+import { RESULTS_SHARE } from '../../api/console/mcp/mcp.ts';
 import {
   AT_ONCE,
   MAX_WAITING_HASHES as MAX_PASSWORDS_WAITING,
@@ -57,7 +57,7 @@ export const CONSOLE_LIMITS: LimitRow[] = [
   },
   {
     bound: 'Bytes of PDFs within MCP answers',
-    whole: `${inverse(ANSWERS_SHARE)} of \`PRESSROOM_BYTES_IN_FLIGHT\``,
+    whole: `${inverse(RESULTS_SHARE)} of \`PRESSROOM_BYTES_IN_FLIGHT\``,
     share: `account: ${inverse(OF_ONE_ACCOUNT)} of that`,
     answer: 'the answer has the link alone',
     source: 'console/mcp/mcp.ts',

@@ -1,22 +1,22 @@
-// How much of the memory for renders answers may hold that are read as slowly as their readers
-// like: a part of it, and of that no account more than half.
+// The share of the byte budget for responses that clients may read slowly. One account may use half
+// of it.
 import { accountHolder, type ByteBudget, createByteBudget } from '../../http/byte-budget.ts';
 import type { Context } from '../../http/state.ts';
 
-/** One account that reads slowly leaves as much for all others. */
+/** One slow account leaves as much for all others. */
 export const OF_ONE_ACCOUNT = 1 / 2;
 
 export interface AccountShares {
   /**
-   * Until the answer is out. False, and nothing taken, when there is no room or nobody waits for
-   * the answer any more.
+   * Reserves the bytes until the response is closed. Returns false, without a reservation, when the
+   * share is exhausted or the client has disconnected.
    */
   take(ctx: Pick<Context, 'res'>, account: string, bytes: number): boolean;
 }
 
 /**
- * `whole`: of the process; `share`: of it. `minBytes`: what must be possible, however small the
- * whole is.
+ * `whole` is the budget of the process, `share` the fraction of it. `minBytes` is always available,
+ * even where the budget is small.
  */
 export function createAccountShares(
   whole: ByteBudget,
@@ -30,7 +30,7 @@ export function createAccountShares(
 
   return {
     take({ res }, account, bytes) {
-      // Who left meanwhile closes no more, and what is taken now would be held for ever.
+      // A destroyed response emits no more `close`, so the reservation would never be released.
       if (res.destroyed) return false;
       const reservation = all.open(accountHolder(account));
       res.once('close', reservation.close);

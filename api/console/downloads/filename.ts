@@ -1,13 +1,12 @@
-// The name under which a PDF is saved: of its title, and nothing in it that a file system or a
-// header could take for more than a name. Pure.
+// The file name of a PDF, from its title, safe for file systems and headers. Pure.
 
 const MAX_CHARACTERS = 80;
-/** Windows takes these for devices, whatever follows the first dot. */
+/** Windows treats these as devices, whatever follows the first dot. */
 const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /**
- * `title`: what the request calls the document, if it does. Letters of every script stay; all else
- * becomes a dash. Always ends in `.pdf`.
+ * `title`: the request's `metadata.title`. Keeps the letters of every script and replaces other
+ * characters with a dash. Always ends in `.pdf`.
  */
 export function pdfFilename(title: string | undefined): string {
   const name = (title ?? '')

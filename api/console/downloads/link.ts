@@ -1,5 +1,4 @@
 // GET /files/:token: the PDF behind a link, for every client that has the link, until it expires.
-
 import { ApiError } from '../../../common/contract/errors.ts';
 import { markup } from '../../../common/contract/markup.ts';
 import type { Log } from '../../../common/log.ts';
@@ -13,29 +12,20 @@ import { sendPage } from '../html/page.ts';
 import { createAccountShares } from './account-shares.ts';
 import { CHUNK_BYTES, type PdfStore } from './pdf-store.ts';
 
-/**
- * The share of the memory for renders that downloads may hold: enough for dozens at a time, too
- * little to delay renders.
- */
+/** The share of the byte budget for downloads: enough for dozens, too little to delay renders. */
 export const LINKS_SHARE = 1 / 16;
-/** The piece that is read and the one that is sent. */
+/** The chunk that is read and the one that is sent. */
 const HELD_BYTES = 2 * CHUNK_BYTES;
 
-const unknown = () =>
-  new ApiError('not_found', 'There is no PDF behind this link. Check that the link is complete.');
-const gone = () =>
-  new ApiError(
-    'gone',
-    'The link has ended: PDFs are kept for a short time only. Render the document again.',
-  );
+const notFound = () =>
+  new ApiError('not_found', 'No PDF exists at this link. Check that the link is complete.');
+const gone = () => new ApiError('gone', 'This link has expired. Render the document again.');
 const busy = () =>
-  new ApiError('unavailable', 'Too many PDFs are being downloaded at the moment. Try again.', {
-    retryAfterS: 2,
-  });
+  new ApiError('unavailable', 'Too many downloads at once. Try again in 2 s.', { retryAfterS: 2 });
 
 function describe(ctx: Context, pdf: StoredPdfDocument): void {
-  // `attachment`: with the policy below browsers show no PDF, and from the dashboard's origin none
-  // should be shown. It sets the type by the name.
+  // `attachment`: no PDF should open in the dashboard's origin, and under the policy below browsers
+  // show none. Koa also sets the type by the name.
   ctx.attachment(pdf.filename, {
     fallback: pdf.filename
       .normalize('NFKD')
@@ -62,8 +52,8 @@ async function* startingWith(
 }
 
 const TITLES: Partial<Record<ApiError['code'], string>> = {
-  gone: 'The link has ended',
-  not_found: 'There is no PDF here',
+  gone: 'Link expired',
+  not_found: 'PDF not found',
 };
 
 /** Clients that accept anything get JSON. */
@@ -78,10 +68,10 @@ const errorPage: Middleware = async (ctx, next) => {
     const { code, status, message, headers } = error;
     ctx.state.code = code;
     ctx.set(headers);
-    const detail = markup`<p class="hint">Request id: ${ctx.state.requestId}</p>`;
+    const detail = markup`<p class="hint">Request ID: ${ctx.state.requestId}</p>`;
     sendPage(
       ctx,
-      { title: TITLES[code] ?? 'The PDF cannot be had now', error: message, body: detail },
+      { title: TITLES[code] ?? 'The PDF is temporarily unavailable', error: message, body: detail },
       status,
     );
     // The address contains the token.
@@ -91,7 +81,7 @@ const errorPage: Middleware = async (ctx, next) => {
 
 interface LinkDeps {
   pdfs: PdfStore;
-  /** Of the whole process. */
+  /** The byte budget of the process. */
   budget: ByteBudget;
   log: Log;
 }
@@ -102,12 +92,12 @@ export function linkRoute({ pdfs, budget, log }: LinkDeps): Route {
   const handle: Middleware = async ctx => {
     const { token } = (ctx as Context & { params: { token: string } }).params;
     const found = await pdfs.byToken(token);
-    if (found === undefined) throw unknown();
+    if (found === undefined) throw notFound();
     if (found === 'gone') throw gone();
     if (ctx.method === 'HEAD') return describe(ctx, found);
     if (!shares.take(ctx, found.metadata.account, HELD_BYTES)) throw busy();
     const chunks = pdfs.read(found);
-    // Before the answer begins, so that a database failure can still be answered.
+    // Read before the response starts, so that a database failure still gets an error response.
     const first = await chunks.next();
     describe(ctx, found);
     ctx.respond = false;
@@ -115,8 +105,8 @@ export function linkRoute({ pdfs, budget, log }: LinkDeps): Route {
       await sendPieces(ctx.res, startingWith(first, chunks));
     } catch (error) {
       if (!(error instanceof ClientClosed))
-        log.warn({ reason: (error as Error).message }, 'a stored PDF could not be sent completely');
-      // The answer has begun: only a broken connection can report the failure.
+        log.warn({ reason: (error as Error).message }, 'could not send a stored PDF completely');
+      // The response has started, so only a closed connection can report the failure.
       throw new ClientClosed();
     }
   };

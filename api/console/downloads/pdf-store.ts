@@ -1,5 +1,5 @@
-// Stores PDFs until their links expire, so that any API process can serve them. Owns the quota of
-// an account, and how a PDF is written and read in chunks.
+// Stores PDFs in chunks until their links expire, so that any API process can serve them. Enforces
+// the quota of an account.
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../../common/contract/errors.ts';
 import { orUnavailable } from '../../accounts/account-errors.ts';
@@ -9,7 +9,7 @@ import { createToken, hashToken, isToken } from '../security/tokens.ts';
 export interface PdfStoreLimits {
   /** How long a link works. */
   ttlMs: number;
-  /** Of all stored PDFs of an account. Concurrent renders may exceed it by their own PDFs. */
+  /** Quota of an account. Concurrent renders may exceed it by their own PDFs. */
   accountMaxBytes: number;
 }
 
@@ -22,25 +22,23 @@ export interface NewPdf {
   pdf: Buffer;
 }
 
-/** The default of GridFS: a power of two would leave each document just over one. */
+/** The default of GridFS: a power of two would make each document slightly larger than one. */
 export const CHUNK_BYTES = 255 * 1_024;
 /** 4 MiB in one write. */
 const CHUNKS_AT_ONCE = 16;
 /** A download that began before the link expired can finish. */
 const READ_ON_MS = 10 * 60_000;
-/** So long an expired link is answered with `gone`, not with `not_found`. */
+/** For this long an expired link returns `gone` instead of `not_found`. */
 const REMEMBERED_MS = 7 * 86_400e3;
 
 const full = (accountMaxBytes: number, retryAfterS: number) =>
   new ApiError(
     'rate_limited',
-    `The account keeps as many PDFs for links as it may (${Math.round(accountMaxBytes / 2 ** 20)} MiB). Wait until a link has ended.`,
+    `The account has reached its storage limit for PDF links (${Math.round(accountMaxBytes / 2 ** 20)} MiB). Wait until a link expires.`,
     { retryAfterS },
   );
 
-/**
- * In batches, since hashing and sending 100 MiB at once would block every other render for 0.1 s.
- */
+/** Batches, since hashing and sending 100 MiB at once would block every other render for 0.1 s. */
 function* batchesOf({ renderId, pdf }: NewPdf, expiresAt: Date): Generator<StoredPdfChunk[], void> {
   for (let from = 0; from < pdf.length; from += CHUNKS_AT_ONCE * CHUNK_BYTES) {
     const chunks: StoredPdfChunk[] = [];
@@ -59,13 +57,13 @@ function* batchesOf({ renderId, pdf }: NewPdf, expiresAt: Date): Generator<Store
   }
 }
 
-/** Waits for all operations, also after a failure, and then throws the first error. */
+/** Waits for all operations, even after a failure, and then throws the first error. */
 async function allOf(operations: Promise<unknown>[]): Promise<void> {
   const failed = (await Promise.allSettled(operations)).find(({ status }) => status === 'rejected');
   if (failed) throw (failed as PromiseRejectedResult).reason;
 }
 
-/** Every method throws ApiError `unavailable` while the database does not answer. */
+/** Every method throws ApiError `unavailable` while the database is unavailable. */
 export class PdfStore {
   readonly #store: Store;
   readonly #limits: PdfStoreLimits;
@@ -109,7 +107,7 @@ export class PdfStore {
   }
 
   /**
-   * Resolves when every process can serve the PDF. `token` is the link's and is stored nowhere.
+   * Resolves when every process can serve the PDF. `token` is part of the link and not stored.
    * Rejects with the signal's reason when it aborts.
    */
   async save(
@@ -150,7 +148,7 @@ export class PdfStore {
         filename,
         metadata,
       };
-      // Both writes at once take a third less time. The link is returned after both.
+      // Concurrent writes take a third less time. The link is returned after both.
       await allOf([
         this.#insertChunks(last),
         this.#limited(() => this.#files.insertOne(file, limits)),
@@ -218,7 +216,7 @@ export class PdfStore {
     );
   }
 
-  /** Best effort: what stays is deleted by its TTL index, and no caller has its link. */
+  /** Best effort: the TTL index deletes the rest, and no caller has the link. */
   async #remove(renderId: string): Promise<void> {
     const { limits } = this.#store;
     await Promise.allSettled([

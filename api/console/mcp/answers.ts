@@ -1,24 +1,24 @@
-// What the tool answers, in the words and parts that clients read: some show the text alone, some
-// the link, some hand all of it to a model. Pure.
+// The results of the tool. They carry text, a link and structured data, since some clients show the
+// text only, some the link, and some pass everything to a model. Pure.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ApiError } from '../../../common/contract/errors.ts';
 import type { RenderResult } from './tool.ts';
 
 export const MIME_TYPE = 'application/pdf';
 
-/** Read back by `resources/read`, by the same person alone. */
+/** The URI for `resources/read`, which returns the PDF to the same user only. */
 export const resourceUri = (renderId: string): string => `render://${renderId}`;
 
 const size = (bytes: number) =>
   bytes < 2 ** 20 ? `${Math.ceil(bytes / 1_024)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
-const untilMinute = (iso: string) => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
+const minuteOf = (iso: string) => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
 export interface Success {
   result: RenderResult;
   sandbox: boolean;
-  /** The PDF, when it goes into the answer. */
+  /** The PDF, when it is part of the result. */
   embedded?: Buffer | undefined;
-  /** Said after all else: why there is no PDF in the answer although one was asked for. */
+  /** The last line of the text: why the requested PDF is not embedded. */
   note?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export function success({ result, sandbox, embedded, note }: Success): CallToolR
   const { url, pages, bytes, filename, expires_at, render_id } = result;
   const text = [
     `The PDF is ready: ${filename}, ${pages} ${pages === 1 ? 'page' : 'pages'}, ${size(bytes)}${sandbox ? ', with the sandbox watermark' : ''}.`,
-    `Download it until ${untilMinute(expires_at)}: ${url}`,
+    `Download link (expires ${minuteOf(expires_at)}): ${url}`,
     ...(note === undefined ? [] : [note]),
   ].join('\n');
   return {
@@ -53,15 +53,15 @@ export function success({ result, sandbox, embedded, note }: Success): CallToolR
   };
 }
 
-/** Nobody waits for it. */
+/** No client waits for this result. */
 export const CANCELLED: CallToolResult = {
   isError: true,
-  content: [{ type: 'text', text: 'The call was cancelled.' }],
+  content: [{ type: 'text', text: 'The call was canceled.' }],
 };
 
 /**
- * For people and models alike. No `structuredContent`: clients would hold it against the schema of
- * a success.
+ * The text is for people and models. Without `structuredContent`, which clients would validate
+ * against the schema of a success.
  */
 export function failure(
   { code, reason, message, headers }: ApiError,
@@ -70,11 +70,11 @@ export function failure(
   const retryAfter = headers['Retry-After'];
   const text = [
     `${code}${reason ? ` (${reason})` : ''}: ${message}`,
-    // Some sentences say it themselves.
+    // Some messages already contain it.
     ...(retryAfter === undefined || message.includes(` in ${retryAfter} s`)
       ? []
       : [`Try again in ${retryAfter} s.`]),
-    `Request id: ${requestId}`,
+    `Request ID: ${requestId}`,
   ].join('\n');
   return { isError: true, content: [{ type: 'text', text }] };
 }

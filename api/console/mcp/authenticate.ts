@@ -1,6 +1,5 @@
-// Authentication at /mcp, before a message is read: no page of another origin, and a bearer token
-// for this endpoint.
-
+// Authentication at /mcp before the body is read: rejects other origins and requires a bearer
+// token for this endpoint.
 import { ApiError } from '../../../common/contract/errors.ts';
 import { orUnavailable } from '../../accounts/account-errors.ts';
 import { bearerToken } from '../../http/bearer.ts';
@@ -10,7 +9,7 @@ import { challenge } from './protected-resource.ts';
 
 declare module '../../http/state.ts' {
   interface State {
-    /** Set here: the client, and the user and account that it acts for. */
+    /** Set by `authenticate`: the client, and the user and account that it acts for. */
     access?: GrantedAccess;
   }
 }
@@ -28,7 +27,10 @@ const ownOrigin = (publicUrl: string): Middleware => {
   return (ctx, next) => {
     const given = ctx.get('Origin');
     if (given !== '' && given !== origin)
-      throw new ApiError('forbidden', 'Pages of other sites may not call this. Use an MCP client.');
+      throw new ApiError(
+        'forbidden',
+        'Requests from other origins are not allowed. Use an MCP client.',
+      );
     return next();
   };
 };
@@ -50,9 +52,9 @@ const bearer = ({ tokens, resource, publicUrl }: Deps): Middleware => {
 /** Sets `state.access`. */
 export const authenticate = (deps: Deps): Middleware[] => [ownOrigin(deps.publicUrl), bearer(deps)];
 
-/** There is no session to end and no stream to open. */
-export const postsAlone: Middleware = () => {
-  throw new ApiError('method_not_allowed', 'This path takes POST only.', {
+/** The endpoint is stateless: it has no session to end and no stream to open. */
+export const postOnly: Middleware = () => {
+  throw new ApiError('method_not_allowed', 'This endpoint supports POST only.', {
     headers: { Allow: 'POST' },
   });
 };

@@ -1,20 +1,16 @@
-// The running calls of 2025-era clients in this process, so that a later message can cancel one,
-// also when another process receives it. Clients of the present revision disconnect instead.
+// The running calls of 2025-era clients in this process. A later message can cancel them, also when
+// another process receives it. Clients of the current revision disconnect instead.
 import { createHash } from 'node:crypto';
 import type { Log } from '../../../common/log.ts';
 import { type Store, upserted } from '../../store/store.ts';
 
 /** Message ids come from clients; longer ones are ignored. */
 const ID_MAX_LENGTH = 200;
-/**
- * Interval at which cancellations received by other processes are read, while such calls run here.
- */
-const LOOK_EVERY_MS = 1_000;
-/**
- * A cancellation waits so long for its call, which it may overtake. Ids are used once in a session.
- */
+/** While calls run here, cancellations that other processes received are read at this interval. */
+const POLL_EVERY_MS = 1_000;
+/** A cancellation can overtake its call. Ids are used once in a session. */
 const KEPT_MS = 60_000;
-/** Per consent. Calls whose cancellation is dropped run to their end. */
+/** Per consent. A call whose cancellation is dropped runs to its end. */
 const MAX_KEPT = 50;
 
 export interface Cancellations {
@@ -47,7 +43,7 @@ interface Running {
   controller: AbortController;
 }
 
-/** `reason`: the reason with which the signal of a cancelled call aborts. */
+/** `reason` creates the abort reason of a cancelled call's signal. */
 export function createCancellations(store: Store, log: Log, reason: () => Error): Cancellations {
   const { cancelledCalls } = store.console;
   const { limits, limited } = store;
@@ -58,7 +54,7 @@ export function createCancellations(store: Store, log: Log, reason: () => Error)
   const failed = (error: Error) =>
     log.debug({ reason: error.message }, 'could not exchange cancellations with other processes');
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     store.primary.throwIfMissing();
     const grants = [...new Set([...running.values()].map(({ grantId }) => grantId))];
     const found = await limited(cancelledCalls.find({ _id: { $in: grants } }, limits).toArray());
@@ -68,12 +64,12 @@ export function createCancellations(store: Store, log: Log, reason: () => Error)
           running.get(keyOf(_id, name))?.controller.abort(reason());
   }
 
-  function watch(): void {
+  function schedulePoll(): void {
     timer ??= setTimeout(async () => {
       timer = undefined;
-      await look().catch(failed);
-      if (running.size > 0) watch();
-    }, LOOK_EVERY_MS);
+      await poll().catch(failed);
+      if (running.size > 0) schedulePoll();
+    }, POLL_EVERY_MS);
   }
 
   async function notifyOthers(grantId: string, name: string): Promise<void> {
@@ -95,7 +91,7 @@ export function createCancellations(store: Store, log: Log, reason: () => Error)
       if (name === undefined) return { signal: controller.signal, end: () => {} };
       const key = keyOf(grantId, name);
       running.set(key, { grantId, controller });
-      watch();
+      schedulePoll();
       return {
         signal: controller.signal,
         end: () => {

@@ -1,5 +1,5 @@
-// POST /mcp: Streamable HTTP of the Model Context Protocol, in its present revision and those of
-// 2025. Owns how a message gets to the SDK; what is said then is the SDK's.
+// POST /mcp: Streamable HTTP of the Model Context Protocol, in the current revision and those of
+// 2025. Passes each message to the SDK and its response to the client.
 import { randomUUID } from 'node:crypto';
 import { invalid } from '../../../common/contract/errors.ts';
 import { ClientClosed, untilClientDisconnects } from '../../http/client-disconnect.ts';
@@ -11,7 +11,7 @@ import { MCP_PATH } from './protected-resource.ts';
 import type { McpCall } from './render-pdf.ts';
 import { createServer, type Sdk, type ServerDeps } from './server.ts';
 
-/** Needs who calls, and the parsed body, in the state. */
+/** Requires `state.access` and the parsed body. */
 export function endpoint(deps: ServerDeps & { shares: AccountShares }): Middleware {
   const { publicUrl, store, shares, log } = deps;
   const cancellations = createCancellations(store, log, () => new ClientClosed());
@@ -23,7 +23,7 @@ export function endpoint(deps: ServerDeps & { shares: AccountShares }): Middlewa
     const access = state.access!;
     return {
       ...{ access, requestId, bodyBytes, reservation, signal },
-      takeForAnswer: bytes => shares.take(ctx, access.account, bytes),
+      reserveForPdf: bytes => shares.take(ctx, access.account, bytes),
       failed: error => {
         if (error instanceof ClientClosed) state.code = 'client_closed';
         else
@@ -41,19 +41,18 @@ export function endpoint(deps: ServerDeps & { shares: AccountShares }): Middlewa
     const session = ctx.get('Mcp-Session-Id') || undefined;
     if (method === 'notifications/cancelled')
       await cancellations.cancel(grantId, session, message(params).requestId);
-    // Only names the client's calls, so that it can cancel them: nothing is kept of it, and every
-    // process takes every one.
+    // The session only identifies the client's calls for their cancellation. It is not stored, and
+    // every process accepts any.
     if (method === 'initialize') ctx.set('Mcp-Session-Id', randomUUID());
     const isCall = method === 'tools/call';
     const cancellable = cancellations.begin(grantId, isCall ? session : undefined, id);
     const call = callOf(ctx, AbortSignal.any([signal, cancellable.signal]));
     const handler = loaded.createMcpHandler(() => createServer(loaded, deps, call), {
-      // Nothing here ever changes, and who waits for it would hold a connection for ever.
+      // Nothing ever changes here, and a subscriber would keep a connection open forever.
       maxSubscriptions: 0,
-      // A stream says something every 15 s, and no proxy takes the connection for a dead one while
-      // a render waits.
+      // A stream sends a comment every 15 s, so that no proxy closes it as idle during a render.
       ...(isCall && { responseMode: 'sse' }),
-      onerror: error => log.debug({ requestId, reason: error.name }, 'an MCP message was refused'),
+      onerror: error => log.debug({ requestId, reason: error.name }, 'rejected an MCP message'),
     });
     try {
       const request = new Request(publicUrl + MCP_PATH, {
@@ -63,7 +62,7 @@ export function endpoint(deps: ServerDeps & { shares: AccountShares }): Middlewa
       });
       await write(ctx, await handler.fetch(request, { parsedBody: body }));
     } catch (error) {
-      // After `ctx.respond = false` only a broken connection can report a failure.
+      // After `ctx.respond = false` a failure can only be reported by closing the connection.
       throw ctx.respond === false ? new ClientClosed() : error;
     } finally {
       cancellable.end();
@@ -73,9 +72,9 @@ export function endpoint(deps: ServerDeps & { shares: AccountShares }): Middlewa
   return async ctx => {
     const { body } = ctx.state;
     ctx.state.body = undefined;
-    // The protocol has none since 2025; a thousand renders in one call would be no call.
+    // The protocol dropped batches in 2025; one batch could hold a thousand renders.
     if (Array.isArray(body))
-      throw invalid('Send one message in a call: batches are not supported.');
+      throw invalid('Batches are not supported. Send one message per request.');
     await untilClientDisconnects(ctx, signal => answer(ctx, body, signal));
   };
 }

@@ -1,5 +1,5 @@
-// Between Koa and the SDK, which speaks in fetch's requests and responses: what of the one goes
-// into the other, and what the log learns of it.
+// Converts between Koa and the SDK, which uses fetch's Request and Response. Sets the error code of
+// the log.
 import type { ErrorCode } from '../../../common/contract/errors.ts';
 import { ClientClosed } from '../../http/client-disconnect.ts';
 import { sendPieces } from '../../http/send-pieces.ts';
@@ -7,28 +7,28 @@ import type { Context } from '../../http/state.ts';
 
 const STREAM = 'text/event-stream';
 const BOTH = `application/json, ${STREAM}`;
-/** The protocol wants both kinds named; many clients name one of them, anything, or nothing. */
-const TAKES_ONE = /^$|application\/(json|\*)|\*\/\*|text\/event-stream/i;
+/** The protocol requires both types; many clients send one of them, a wildcard, or nothing. */
+const ACCEPTS_ONE = /^$|application\/(json|\*)|\*\/\*|text\/event-stream/i;
 
-/** Whoever does not name it may not be able to read it. */
-const takesStream = (ctx: Context) => ctx.get('Accept').toLowerCase().includes(STREAM);
+/** A client that does not name the type may not be able to read it. */
+const acceptsStream = (ctx: Context) => ctx.get('Accept').toLowerCase().includes(STREAM);
 
-/** What the protocol says in headers. The token stays here. */
+/** The protocol's headers, without the token. */
 export function headersOf(ctx: Context): Headers {
   const accept = ctx.get('Accept');
   const headers = new Headers({
     'content-type': 'application/json',
-    accept: TAKES_ONE.test(accept) ? BOTH : accept,
+    accept: ACCEPTS_ONE.test(accept) ? BOTH : accept,
   });
   for (const [name, value] of Object.entries(ctx.headers))
     if (typeof value === 'string' && name.startsWith('mcp-')) headers.set(name, value);
   return headers;
 }
 
-type Words = Partial<Record<'method' | 'id' | 'params' | 'requestId', unknown>>;
+type Fields = Partial<Record<'method' | 'id' | 'params' | 'requestId', unknown>>;
 
-/** A message, or the parameters of one, whatever was sent as such. */
-export const message = (body: unknown): Words =>
+/** The fields of a message or of its parameters; empty unless it is an object. */
+export const message = (body: unknown): Fields =>
   typeof body === 'object' && body !== null ? body : {};
 
 function codeOf(status: number): ErrorCode {
@@ -37,7 +37,7 @@ function codeOf(status: number): ErrorCode {
   return 'validation_error';
 }
 
-/** The answer alone, without the notices before it. Undefined when the stream ended without one. */
+/** The response without the notifications before it; undefined when the stream has none. */
 async function lastMessageOf(response: Response): Promise<string | undefined> {
   const lines = (await response.text()).split('\n').filter(line => line.startsWith('data: '));
   return lines.at(-1)?.slice('data: '.length);
@@ -45,7 +45,7 @@ async function lastMessageOf(response: Response): Promise<string | undefined> {
 
 async function asJson(response: Response): Promise<Response> {
   const text = await lastMessageOf(response);
-  // Only a call that was given up ends so.
+  // Only an aborted call ends so.
   if (text === undefined) throw new ClientClosed();
   const headers = new Headers(response.headers);
   headers.set('content-type', 'application/json');
@@ -60,13 +60,13 @@ async function send({ res }: Context, { status, headers, body }: Response): Prom
 }
 
 /**
- * Writes the answer while it comes. Koa writes after its middleware has ended, and what the request
- * holds of the memory would be given back before.
+ * Streams the response within the middleware. Koa writes after its middleware has ended, when the
+ * request's memory reservation is already released.
  */
 export async function write(ctx: Context, response: Response): Promise<void> {
   ctx.respond = false;
-  // What the SDK refuses never was a call of ours.
+  // The SDK rejected the message before any of our code ran.
   if (response.status >= 400) ctx.state.code = codeOf(response.status);
   const streams = response.headers.get('content-type')?.startsWith(STREAM);
-  await send(ctx, streams && !takesStream(ctx) ? await asJson(response) : response);
+  await send(ctx, streams && !acceptsStream(ctx) ? await asJson(response) : response);
 }

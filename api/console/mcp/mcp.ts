@@ -1,5 +1,4 @@
-// Wires the MCP endpoint: its metadata, the endpoint itself, and the links that its answers carry.
-// Returns what the application routes.
+// Wires the MCP endpoint: its metadata, the endpoint itself, and the download links of its results.
 import type { Log } from '../../../common/log.ts';
 import type { AccountRequests } from '../../accounts/account-requests.ts';
 import { BODY_TIMES, jsonBody } from '../../http/body.ts';
@@ -12,7 +11,7 @@ import { linkRoute } from '../downloads/link.ts';
 import { PdfStore, type PdfStoreLimits } from '../downloads/pdf-store.ts';
 import type { AccessTokens } from '../oauth/access.ts';
 import type { PlaygroundDeps } from '../routes/playground.ts';
-import { authenticate, postsAlone } from './authenticate.ts';
+import { authenticate, postOnly } from './authenticate.ts';
 import { endpoint } from './endpoint.ts';
 import { MCP_PATH, protectedResource } from './protected-resource.ts';
 import { HELD_PER_EMBEDDED_BYTE } from './render-pdf.ts';
@@ -21,23 +20,23 @@ import { toolDescription } from './tool.ts';
 
 export interface McpDeps extends PlaygroundDeps {
   publicUrl: string;
-  /** What tokens must be for: the address of the endpoint, as the OAuth server writes it. */
+  /** The audience that tokens must have: the endpoint's URL, as in the OAuth server's metadata. */
   resource: string;
   tokens: AccessTokens;
   links: PdfStoreLimits;
   budget: ByteBudget;
   requests: AccountRequests;
-  /** Of one render, for the description of the tool. */
+  /** The time limit of a render, for the description of the tool. */
   renderMs: number;
   outputMaxBytes: number;
   log: Log;
 }
 
 /**
- * What PDFs within answers may hold of the memory for renders. They are not counted, and no lease
- * bounds how many a client reads at a time.
+ * The share of the byte budget for PDFs in results. No lease bounds how many of them a client reads
+ * at once.
  */
-export const ANSWERS_SHARE = 1 / 4;
+export const RESULTS_SHARE = 1 / 4;
 
 const MESSAGES = {
   missing: 'Send a JSON-RPC message.',
@@ -66,7 +65,7 @@ export function mcpRoutes(deps: McpDeps): Route[] {
   const linkOf = (token: string) => `${publicUrl}${LINK_PATH}/${token}`;
   const shares = createAccountShares(
     budget,
-    ANSWERS_SHARE,
+    RESULTS_SHARE,
     RESOURCE_MAX_BYTES * HELD_PER_EMBEDDED_BYTE,
   );
   const serve = endpoint({ ...deps, pdfs, description, linkOf, shares });
@@ -80,9 +79,9 @@ export function mcpRoutes(deps: McpDeps): Route[] {
   return [
     ...protectedResource(publicUrl, resource),
     { method: 'post', path: MCP_PATH, handle: [...authenticated, bound, body, serve] },
-    // Some clients send these first, and read from the 401 how to authenticate.
-    { method: 'get', path: MCP_PATH, handle: [...authenticated, postsAlone] },
-    { method: 'delete', path: MCP_PATH, handle: [...authenticated, postsAlone] },
+    // Some clients send these first to learn from the 401 how to authenticate.
+    { method: 'get', path: MCP_PATH, handle: [...authenticated, postOnly] },
+    { method: 'delete', path: MCP_PATH, handle: [...authenticated, postOnly] },
     linkRoute({ pdfs, budget, log }),
   ];
 }

@@ -1,5 +1,5 @@
-// How a client finds out who lets it in: the metadata of the protected resource (RFC 9728), and the
-// refusal that points to it.
+// How a client finds the authorization server: the metadata of the protected resource (RFC 9728),
+// and the 401 that points to it.
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Middleware, Route } from '../../http/state.ts';
 import { SCOPE } from '../oauth/access.ts';
@@ -7,24 +7,28 @@ import { SCOPE } from '../oauth/access.ts';
 export const MCP_PATH = '/mcp';
 const ROOT = '/.well-known/oauth-protected-resource';
 
-/** What tokens must be for: the address of the endpoint, written as URLs are. */
+/** The audience that tokens must have: the normalized URL of the endpoint. */
 export const mcpResource = (publicUrl: string): string => new URL(publicUrl + MCP_PATH).href;
 
-/** RFC 6750 §3: the error is named only when there was a token. */
+/** The 401. RFC 6750 §3: it names the error only when a token was sent. */
 export function challenge(publicUrl: string, given: boolean): ApiError {
   const parts = [
     ...(given
-      ? ['error="invalid_token"', 'error_description="The access token is not valid any more"']
+      ? ['error="invalid_token"', 'error_description="The access token is invalid or expired"']
       : []),
     `resource_metadata="${publicUrl}${ROOT}${MCP_PATH}"`,
     `scope="${SCOPE}"`,
   ];
-  return new ApiError('unauthorized', 'The access token is missing or not valid. Connect again.', {
-    headers: { 'WWW-Authenticate': `Bearer ${parts.join(', ')}` },
-  });
+  return new ApiError(
+    'unauthorized',
+    'The access token is missing, invalid or expired. Reconnect the app.',
+    {
+      headers: { 'WWW-Authenticate': `Bearer ${parts.join(', ')}` },
+    },
+  );
 }
 
-/** At the path form and at the root: clients ask for the one or the other. */
+/** At the path form and at the root, since clients request one or the other. */
 export function protectedResource(publicUrl: string, resource: string): Route[] {
   const metadata = JSON.stringify({
     resource,
@@ -37,7 +41,7 @@ export function protectedResource(publicUrl: string, resource: string): Route[] 
   const handle: Middleware = ctx => {
     ctx.type = 'application/json';
     ctx.set('Cache-Control', 'public, max-age=300');
-    // As the metadata of the OAuth server, to which it points.
+    // Like the metadata of the OAuth server, to which it points.
     ctx.set('Access-Control-Allow-Origin', '*');
     ctx.body = metadata;
   };

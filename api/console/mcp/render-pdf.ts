@@ -1,5 +1,5 @@
-// One call of the tool: the same use case as /v1/render, for the person who allowed the client, and
-// a link in place of the PDF.
+// One call of the tool: the use case of /v1/render for the user who authorized the client. Returns
+// a link instead of the PDF.
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
 import { type ApiError, invalid } from '../../../common/contract/errors.ts';
 import { kindOf, quoted } from '../../../common/contract/problems.ts';
@@ -22,26 +22,26 @@ import { DELIVERIES, type Delivery, EMBEDDED_MAX_BYTES } from './tool.ts';
 export interface RenderPdfDeps
   extends Pick<PlaygroundDeps, 'store' | 'render' | 'renders' | 'ports'> {
   pdfs: PdfStore;
-  /** Of a token, the link. */
+  /** The link of a token. */
   linkOf(token: string): string;
   log: Log;
 }
 
-/** The HTTP request in which the call came. */
+/** The HTTP request of the call. */
 export interface McpCall {
   access: GrantedAccess;
   requestId: string;
   bodyBytes: number;
   reservation: Reservation;
-  /** Memory for a PDF in the answer. False when there is none. */
-  takeForAnswer(bytes: number): boolean;
-  /** Aborts with ClientClosed when nobody waits any more. */
+  /** Reserves memory for a PDF in the result. False when the budget is exhausted. */
+  reserveForPdf(bytes: number): boolean;
+  /** Aborts with ClientClosed when the client has disconnected. */
   signal: AbortSignal;
-  /** Hears how the call went wrong, for the logs. */
+  /** Receives the error of the call, for the log. */
   failed(error: ApiError | ClientClosed): void;
 }
 
-/** As base64, in the JSON text, and as the bytes of that. */
+/** The PDF as base64, as part of the JSON text, and as the bytes of that text. */
 export const HELD_PER_EMBEDDED_BYTE = 4;
 
 function deliveryOf(value: unknown): Delivery {
@@ -53,15 +53,15 @@ function deliveryOf(value: unknown): Delivery {
   );
 }
 
-function embed(pdf: Buffer, { takeForAnswer }: McpCall): { embedded?: Buffer; note?: string } {
+function embed(pdf: Buffer, { reserveForPdf }: McpCall): { embedded?: Buffer; note?: string } {
   if (pdf.length > EMBEDDED_MAX_BYTES)
-    return { note: 'It is too large to be embedded: use the link.' };
-  if (!takeForAnswer(pdf.length * HELD_PER_EMBEDDED_BYTE))
-    return { note: 'The service is too busy to embed it: use the link.' };
+    return { note: 'The PDF is too large to embed. Use the link.' };
+  if (!reserveForPdf(pdf.length * HELD_PER_EMBEDDED_BYTE))
+    return { note: 'The service is too busy to embed the PDF. Use the link.' };
   return { embedded: pdf };
 }
 
-async function rendered(
+async function renderAndStore(
   deps: RenderPdfDeps,
   call: McpCall,
   given: unknown,
@@ -71,19 +71,19 @@ async function rendered(
   const { store, render, renders, ports, pdfs } = deps;
   const { access, requestId, bodyBytes, reservation } = call;
   const { account, user, clientName } = access;
-  const { delivery: wanted, ...fields } = given as Record<string, unknown>;
-  const made = await renders.logged(requestId, 'mcp', async entry => {
+  const { delivery: desired, ...fields } = given as Record<string, unknown>;
+  const rendered = await renders.logged(requestId, 'mcp', async entry => {
     entry.who = { account, user, ...(clientName !== '' && { app: clientName }) };
     onTrace(entry.trace);
-    const room = pdfs.checkQuota(account);
-    room.catch(() => {}); // what is wrong with the request is said first
-    const delivery = deliveryOf(wanted);
+    const quota = pdfs.checkQuota(account);
+    quota.catch(() => {}); // an invalid request is reported first
+    const delivery = deliveryOf(desired);
     const request: RenderRequest = parseRenderRequest(fields, {
       ...ports,
       intranet: await mayReachIntranet(store, account),
     });
     entry.request = redactedRequest(request);
-    await room;
+    await quota;
     const result = await render(
       request,
       { accountId: account, user, requestId },
@@ -93,8 +93,8 @@ async function rendered(
     );
     return { ...result, delivery, filename: pdfFilename(request.metadata?.title) };
   });
-  // Counted already, as it would be with a PDF that its caller does not read to the end.
-  const { pdf, pages, sandbox, delivery, filename } = made;
+  // Already counted, like a PDF that the caller of /v1/render does not read to the end.
+  const { pdf, pages, sandbox, delivery, filename } = rendered;
   const { token, sha256, expiresAt } = await pdfs.save(
     { renderId: requestId, account, user, filename, pages, pdf },
     signal,
@@ -114,7 +114,7 @@ async function rendered(
   });
 }
 
-/** Answers always: what goes wrong is an answer too, for the model to read. */
+/** Never rejects: an error is a result too, for the model to read. */
 export async function renderPdf(
   deps: RenderPdfDeps,
   call: McpCall,
@@ -129,10 +129,10 @@ export async function renderPdf(
   let trace: RenderTrace | undefined;
   const endProgress = reportProgress(context, () => trace);
   try {
-    const onTrace = (begun: RenderTrace) => {
-      trace = begun;
+    const onTrace = (started: RenderTrace) => {
+      trace = started;
     };
-    return await rendered(
+    return await renderAndStore(
       deps,
       call,
       given,

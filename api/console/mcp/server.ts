@@ -1,5 +1,5 @@
-// The MCP server of one HTTP request: the tool, and the resources that its answers name. Stateless,
-// so that any process answers any call.
+// The MCP server of one HTTP request: the tool and the resources of its results. Stateless, so that
+// any process can handle any call.
 import type { McpServer, ReadResourceResult } from '@modelcontextprotocol/server';
 import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import { API_VERSION } from '../../../common/contract/openapi.ts';
@@ -13,21 +13,21 @@ import {
 } from './render-pdf.ts';
 import { ANNOTATIONS, inputSchema, outputSchema, TOOL_NAME } from './tool.ts';
 
-/** Loaded at the first call. */
+/** Loaded with the first call. */
 export type Sdk = typeof import('@modelcontextprotocol/server');
 
 export interface ServerDeps extends RenderPdfDeps {
   publicUrl: string;
-  /** The tool's. */
+  /** The description of the tool. */
   description: string;
 }
 
-/** What a client reads through its model. A larger PDF is downloaded by its link. */
+/** A client's model reads the resource, so larger PDFs are downloaded with their link. */
 export const RESOURCE_MAX_BYTES = 8 * 2 ** 20;
 
-const INSTRUCTIONS = `Call ${TOOL_NAME} when somebody wants a PDF of a page or of something that you wrote, and show the link in the answer.`;
+const INSTRUCTIONS = `Call ${TOOL_NAME} when the user wants a PDF of a web page or of content that you wrote, and show the link in your reply.`;
 
-/** Nothing of it changes while a process lives, and after an upgrade it may be old for so long. */
+/** Constant within a process; after an upgrade clients may use the old one for this long. */
 const DESCRIPTION = { ttlMs: 300_000, cacheScope: 'private' } as const;
 const CACHE_HINTS = {
   'server/discover': DESCRIPTION,
@@ -39,22 +39,22 @@ const CACHE_HINTS = {
 const noSuchPdf = () =>
   new ApiError(
     'not_found',
-    'There is no such PDF of yours, or its time is over. Render the document again.',
+    'PDF not found: it has expired or belongs to another user. Render the document again.',
   );
 const busy = () =>
-  new ApiError('unavailable', 'The service is busy at the moment. Try again.', { retryAfterS: 1 });
+  new ApiError('unavailable', 'The service is busy. Try again in 1 s.', { retryAfterS: 1 });
 
 async function pdfOf(
   { pdfs }: ServerDeps,
-  { access, takeForAnswer }: McpCall,
+  { access, reserveForPdf }: McpCall,
   renderId: string,
 ): Promise<Buffer> {
   const found = await pdfs.byRender(renderId, access);
-  // The same for one of somebody else's.
+  // The same error for the PDF of another user.
   if (!found) throw noSuchPdf();
   if (found.length > RESOURCE_MAX_BYTES)
-    throw invalid('The PDF is too large to be read here. Download it by the link.');
-  if (!takeForAnswer(found.length * HELD_PER_EMBEDDED_BYTE)) throw busy();
+    throw invalid('The PDF is too large to read as a resource. Download it with the link.');
+  if (!reserveForPdf(found.length * HELD_PER_EMBEDDED_BYTE)) throw busy();
   const pieces: Buffer[] = [];
   for await (const piece of pdfs.read(found)) pieces.push(piece);
   return Buffer.concat(pieces, found.length);
@@ -79,7 +79,7 @@ async function readPdf(
     if (error.cause)
       deps.log.warn(
         { requestId: call.requestId, reason: (error.cause as Error).message },
-        'a stored PDF could not be read',
+        'could not read a stored PDF',
       );
     throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
   }
@@ -108,11 +108,11 @@ export function createServer(sdk: Sdk, deps: ServerDeps, call: McpCall): McpServ
   );
   server.registerResource(
     'rendered PDF',
-    // Nothing is listed: each is named by the answer that made it.
+    // Not listed: each URI is in the result of its render.
     new ResourceTemplate(resourceUri('{id}'), { list: undefined }),
     {
-      title: 'A rendered PDF',
-      description: 'The PDF of a render, for as long as its link works.',
+      title: 'Rendered PDF',
+      description: 'The PDF of a render, available until its link expires.',
       mimeType: MIME_TYPE,
     },
     uri => readPdf(sdk, deps, call, uri),

@@ -1,5 +1,5 @@
-// The tool `render_pdf` as clients see it: its words, and the schemas of what goes in and comes
-// out. They are the contract's, with what the protocol adds.
+// The definition of the tool `render_pdf`: its description, and its input and output schemas, which
+// derive from the contract.
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { renderRequestSchema } from '../../../common/contract/render-request.ts';
@@ -8,7 +8,7 @@ export const TOOL_NAME = 'render_pdf';
 export const DELIVERIES = ['link', 'embedded'] as const;
 export type Delivery = (typeof DELIVERIES)[number];
 
-/** An embedded PDF is read by a model, or refused by its client: more than this helps nobody. */
+/** A model reads the embedded PDF, and many clients reject larger results. */
 export const EMBEDDED_MAX_BYTES = 2 ** 20;
 
 export interface ToolLimits {
@@ -19,7 +19,7 @@ export interface ToolLimits {
 }
 
 const mebibytes = (bytes: number) => `${Math.round((bytes / 2 ** 20) * 10) / 10} MiB`;
-const inWords = (ms: number) => (ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1_000} s`);
+const duration = (ms: number) => (ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1_000} s`);
 
 export const toolDescription = ({
   bodyMaxBytes,
@@ -28,26 +28,26 @@ export const toolDescription = ({
   linkMs,
 }: ToolLimits): string =>
   [
-    'Renders an HTML document or a public web page to a PDF with a real browser, and answers with a link to download it.',
-    'Give exactly one of `html` (the text of a whole document, no path of a file; styles and images inline or by absolute public URL) and `url`.',
-    'Most calls need no more. `format`, `landscape`, `margin`, `header` and `footer` change the paper, `metadata.title` also names the file.',
-    `Show the link to the person: it works for ${inWords(linkMs)}, for whoever has it.`,
-    'A successful render counts against the plan of the account, unless `sandbox` is true, which prints a watermark.',
-    `Limits: a request of ${mebibytes(bodyMaxBytes)}, ${inWords(renderMs)} on the page, a PDF of ${mebibytes(outputMaxBytes)}.`,
-    'An error names the field to mend, or says when to try again.',
+    'Renders an HTML document or a public web page to a PDF with a real browser, and returns a download link.',
+    'Set exactly one of `html` (a complete document as text, not a file path; inline styles and images, or use absolute public URLs) and `url`.',
+    'Most calls need nothing else. `format`, `landscape`, `margin`, `header` and `footer` set the page layout; `metadata.title` also sets the file name.',
+    `Show the link to the user: it works for ${duration(linkMs)}, for anyone who has it.`,
+    'A successful render counts toward the usage of the account, unless `sandbox` is true, which adds a watermark.',
+    `Limits: ${mebibytes(bodyMaxBytes)} per request, ${duration(renderMs)} per render, ${mebibytes(outputMaxBytes)} per PDF.`,
+    'An error names the field to fix, or when to try again.',
   ].join(' ');
 
 const resultSchema = z.object({
-  url: z.url().describe('Where the PDF can be downloaded, without signing in.'),
-  expires_at: z.iso.datetime().describe('When the link ends.'),
-  bytes: z.int().positive().describe('The size of the PDF.'),
-  pages: z.int().positive().describe('How many pages it has.'),
+  url: z.url().describe('Download URL of the PDF. Works without signing in.'),
+  expires_at: z.iso.datetime().describe('When the link expires.'),
+  bytes: z.int().positive().describe('Size of the PDF in bytes.'),
+  pages: z.int().positive().describe('Number of pages.'),
   sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
-    .describe('Of the PDF, hexadecimal.'),
-  filename: z.string().describe('The name under which it is saved.'),
-  render_id: z.uuid().describe('Names this render in the log of the dashboard.'),
+    .describe('SHA-256 of the PDF, hexadecimal.'),
+  filename: z.string().describe('File name of the PDF.'),
+  render_id: z.uuid().describe('ID of the render in the dashboard.'),
 });
 export type RenderResult = z.output<typeof resultSchema>;
 
@@ -63,10 +63,10 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
 }
 
 /**
- * Describes, and lets everything pass: what checks it has better words than the SDK's. Made once,
- * at the first call: it takes 20 ms.
+ * A schema that accepts everything, since our own validation has better messages than the SDK's.
+ * Created with the first call: it takes 20 ms.
  */
-function describing(make: () => JsonSchema): StandardSchemaWithJSON {
+function schemaWithoutValidation(make: () => JsonSchema): StandardSchemaWithJSON {
   let made: JsonSchema | undefined;
   const json = () => {
     made ??= make();
@@ -87,9 +87,9 @@ const isObject = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Without what every model would read with every message for nothing: patterns, which the words say
- * too and some clients read otherwise; examples of what needs none, and of the parts of what has an
- * example as a whole.
+ * Shortens the schema, since models read it with every message: no patterns, which the descriptions
+ * cover and some clients misread; no examples of booleans and numbers, nor within an object that
+ * has an example.
  */
 function shortened(schema: JsonSchema, within = false): JsonSchema {
   const {
@@ -101,15 +101,15 @@ function shortened(schema: JsonSchema, within = false): JsonSchema {
     additionalProperties,
     ...rest
   } = schema;
-  const telling =
+  const hasExample =
     Array.isArray(examples) &&
     !within &&
     typeof examples[0] !== 'boolean' &&
     typeof examples[0] !== 'number';
-  const inside = within || telling;
+  const inside = within || hasExample;
   return {
     ...rest,
-    ...(telling && { examples }),
+    ...(hasExample && { examples }),
     ...(isObject(properties) && {
       properties: Object.fromEntries(
         Object.entries(properties).map(([name, part]) => [
@@ -127,14 +127,14 @@ function shortened(schema: JsonSchema, within = false): JsonSchema {
   };
 }
 
-/** Other words than the contract's: what that says of headers is true of /v1/render alone, */
+/** Replaces the contract's description, which mentions response headers of /v1/render. */
 const SANDBOX =
-  'Draws SANDBOX across every page and does not count the render. It takes one of the places of the plan all the same.';
-/** and what it says of headers and footers is long and the same. */
-const FOOTER_HTML = 'As `html` of `header`, drawn inside the bottom margin of every page.';
+  'Adds a SANDBOX watermark to every page. The render is not counted, but uses the concurrency limit.';
+/** Replaces the contract's description, which repeats that of the header. */
+const FOOTER_HTML = 'Like `html` of `header`, in the bottom margin of every page.';
 
 /** The schema with another description of one of its properties. */
-function withWords(
+function withDescription(
   schema: JsonSchema,
   [name, ...inside]: readonly string[],
   description: string,
@@ -143,21 +143,21 @@ function withWords(
   const properties = schema['properties'] as Record<string, JsonSchema>;
   return {
     ...schema,
-    properties: { ...properties, [name]: withWords(properties[name]!, inside, description) },
+    properties: { ...properties, [name]: withDescription(properties[name]!, inside, description) },
   };
 }
 
 function input(): JsonSchema {
-  // Anthropic's API takes no `oneOf` at the top of a tool's schema; the description says it in
-  // words, and the check holds to it.
+  // Anthropic's API rejects `oneOf` at the top of a tool's schema. The description states the rule,
+  // and our validation enforces it.
   const {
     oneOf: _,
     dependentRequired: _pairs,
     examples: _examples,
     ...rest
   } = jsonSchema(renderRequestSchema, 'input');
-  const schema = withWords(
-    withWords(shortened(rest), ['sandbox'], SANDBOX),
+  const schema = withDescription(
+    withDescription(shortened(rest), ['sandbox'], SANDBOX),
     ['footer', 'html'],
     FOOTER_HTML,
   );
@@ -165,17 +165,19 @@ function input(): JsonSchema {
     type: 'string',
     enum: DELIVERIES,
     default: 'link',
-    description: `\`embedded\` adds the PDF itself to the answer when it has at most ${mebibytes(EMBEDDED_MAX_BYTES)}; the link comes with it. Many clients cannot show it.`,
+    description: `\`embedded\` adds the PDF itself to the result, next to the link, if it is at most ${mebibytes(EMBEDDED_MAX_BYTES)}. Many clients cannot show it.`,
   };
   return { ...schema, properties: { ...(schema['properties'] as JsonSchema), delivery } };
 }
 
-export const inputSchema = describing(input);
-export const outputSchema = describing(() => shortened(jsonSchema(resultSchema, 'output')));
+export const inputSchema = schemaWithoutValidation(input);
+export const outputSchema = schemaWithoutValidation(() =>
+  shortened(jsonSchema(resultSchema, 'output')),
+);
 
 /**
- * It makes a document and may count against a plan, so it is not read-only; it changes nothing that
- * was there. Pages load from the open web.
+ * Not read-only: it creates a document and may count toward usage. Not destructive: it changes
+ * nothing that exists. Open world: pages load from the web.
  */
 export const ANNOTATIONS = {
   title: 'Render a PDF',

@@ -3,13 +3,13 @@
 type Cell = string | number | null;
 
 /**
- * Spreadsheets take a text that begins so for a formula, which may send the other cells elsewhere
+ * Spreadsheets evaluate a text with such a prefix as a formula, which can leak other cells
  * (https://owasp.org/www-community/attacks/CSV_Injection).
  */
 const FORMULA = /^(?=[=+\-@\t\r\n＝＋－＠])/;
 /**
- * Where the comma is the decimal sign they divide lines at semicolons, whatever quotes say: a cell
- * of theirs can begin within one of ours.
+ * In locales with a decimal comma, spreadsheets split lines at semicolons despite quotes, so one of
+ * our cells can contain several of theirs.
  */
 const INNER_FORMULA = /(?<=[;\t])(?=\s*[=+\-@＝＋－＠])/g;
 
@@ -20,6 +20,6 @@ function cell(value: Cell): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Lines end in CRLF, the last one too. */
+/** Every line ends in CRLF, including the last one. */
 export const csv = (rows: readonly (readonly Cell[])[]): string =>
   rows.map(row => `${row.map(cell).join(',')}\r\n`).join('');

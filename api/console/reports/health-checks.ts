@@ -1,5 +1,4 @@
-// What an operator should know at night, as checks with a hint each. Pure: what is looked at comes
-// in, sentences come out.
+// The checks of the operator's health page: each has a status, a message and a hint. Pure.
 import type { ProcessDocument, ServerState } from '../../store/store.ts';
 import type { Health } from '../contract/accounts.ts';
 
@@ -19,38 +18,38 @@ const fail = (name: string, message: string, hint: string): Check => ({
   hint,
 });
 
-/** Leases are safe whatever the clocks say; times that people read, and one-time codes, are not. */
+/** Leases do not depend on clocks; displayed times and one-time codes do. */
 const CLOCK_WARN_MS = 1_000;
 const CLOCK_FAIL_MS = 30_000;
 const SLOW_MS = 50;
-/** Renders give up after half a minute by default. */
+/** By default a queued render fails after 30 s. */
 const LONG_WAIT_MS = 5_000;
 
-/** What a server that answered says; `error` the sentence of one that did not. */
+/** `error`: the message when the server did not respond. */
 export function databaseChecks(state: ServerState | { error: string }): Check[] {
   if ('error' in state)
     return [
       fail(
         'Database',
-        `MongoDB does not answer: ${state.error}`,
-        'Look at the members of the replica set and at the network between; renders fail until it answers.',
+        `MongoDB is not responding: ${state.error}`,
+        'Check the members of the replica set and the network. Renders fail until MongoDB responds.',
       ),
     ];
   return [
-    answering(state),
+    responseTime(state),
     ok('Database release', `MongoDB ${state.version}.`),
     ...replicaSet(state),
     clock(state),
   ];
 }
 
-const answering = ({ roundTripMs }: ServerState): Check =>
+const responseTime = ({ roundTripMs }: ServerState): Check =>
   roundTripMs <= SLOW_MS
-    ? ok('Database', `MongoDB answers in ${roundTripMs} ms.`)
+    ? ok('Database', `MongoDB responds in ${roundTripMs} ms.`)
     : warn(
         'Database',
-        `MongoDB needs ${roundTripMs} ms to answer.`,
-        'Each render asks it twice: put it near the API, or look at what keeps it busy.',
+        `MongoDB takes ${roundTripMs} ms to respond.`,
+        'Each render calls it twice. Move it closer to the API, or check its load.',
       );
 
 function replicaSet({ members }: ServerState): Check[] {
@@ -59,32 +58,32 @@ function replicaSet({ members }: ServerState): Check[] {
     return [
       ok(
         name,
-        'The database user may not ask for the members. Grant it the role clusterMonitor to see them here.',
+        'Members are not visible to the database user. Grant the role clusterMonitor to show them.',
       ),
     ];
   const bad = members.filter(
     ({ healthy, state }) => !healthy || !['PRIMARY', 'SECONDARY', 'ARBITER'].includes(state),
   );
   const names = bad
-    .map(member => `${member.name} is ${member.healthy ? member.state : 'not reachable'}`)
+    .map(member => `${member.name} is ${member.healthy ? member.state : 'unreachable'}`)
     .join(', ');
   if (bad.length > 0)
     return [
       warn(
         name,
         `${names}.`,
-        'While the majority is up everything works; one more that goes may stop all renders.',
+        'Renders continue while a majority is up. Losing another member may stop all renders.',
       ),
     ];
   if (members.length === 1)
     return [
       warn(
         name,
-        'It has one member.',
-        'Fine for trials. In production three members keep renders going while one of them is down.',
+        'The replica set has one member.',
+        'This is fine for evaluation. In production, use three members so that renders continue while one is down.',
       ),
     ];
-  return [ok(name, `${members.length} members, all up.`)];
+  return [ok(name, `All ${members.length} members are up.`)];
 }
 
 function clock({ clockAheadMs, roundTripMs }: ServerState): Check {
@@ -92,14 +91,14 @@ function clock({ clockAheadMs, roundTripMs }: ServerState): Check {
   const aheadMs = Math.round(clockAheadMs);
   const apartMs = Math.max(0, Math.abs(aheadMs) - roundTripMs / 2);
   if (apartMs < CLOCK_WARN_MS)
-    return ok(name, 'The clocks of this process and of the database agree.');
-  const message = `The database's clock is ${Math.abs(aheadMs)} ms ${aheadMs > 0 ? 'ahead of' : 'behind'} that of this process.`;
+    return ok(name, 'The clocks of this process and the database agree.');
+  const message = `The database's clock is ${Math.abs(aheadMs)} ms ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of this process.`;
   const hint =
-    'Set the clocks of all machines by NTP: sessions, one-time codes and the times in the logs depend on them.';
-  return [apartMs < CLOCK_FAIL_MS ? warn(name, message, hint) : fail(name, message, hint)][0]!;
+    'Synchronize all clocks with NTP. Sessions, one-time codes and log times depend on them.';
+  return (apartMs < CLOCK_FAIL_MS ? warn : fail)(name, message, hint);
 }
 
-/** Each worker counts once, however many processes see it. */
+/** A worker that several processes report counts once. */
 export function poolChecks(
   reports: readonly Pick<ProcessDocument, 'queue' | 'workers' | 'pool'>[],
 ): Check[] {
@@ -115,28 +114,28 @@ function workersOf(pool: string, reports: readonly Pick<ProcessDocument, 'worker
     reports.flatMap(({ workers }) => workers.map(worker => [worker.address, worker])),
   );
   const serving = [...each.values()].filter(({ state }) => state === 'serving');
-  const without = [...each.values()].filter(({ state }) => state.startsWith('chrome'));
+  const chromeless = [...each.values()].filter(({ state }) => state.startsWith('chrome'));
   const slots = serving.reduce((sum, { capacity }) => sum + capacity, 0);
   if (serving.length === 0)
     return fail(
       name,
-      each.size === 0 ? 'No worker is connected.' : `None of ${each.size} workers serves.`,
-      'Renders wait, and fail after a while. Look at the pods or processes of the workers, at PRESSROOM_WORKERS, and whether all have the same PRESSROOM_POOL_SECRET.',
+      each.size === 0 ? 'No worker is connected.' : `None of the ${each.size} workers is serving.`,
+      'Renders stay queued and then fail. Check the pods or processes of the workers, PRESSROOM_WORKERS, and that all use the same PRESSROOM_POOL_SECRET.',
     );
-  if (without.length > 0)
+  if (chromeless.length > 0)
     return warn(
       name,
-      `${without.length} of ${each.size} workers have no Chrome: ${without[0]!.address} says ${without[0]!.state}.`,
-      "Its own log says why; memory and the sandbox's rights are the usual reasons.",
+      `${chromeless.length} of ${each.size} workers have no running Chrome: ${chromeless[0]!.address} reports "${chromeless[0]!.state}".`,
+      "Check the worker's log. Usual causes are memory and missing permissions for the sandbox.",
     );
-  const seen = reports.filter(({ workers }) => workers.length < each.size).length;
-  if (seen > 0)
+  const partial = reports.filter(({ workers }) => workers.length < each.size).length;
+  if (partial > 0)
     return warn(
       name,
-      `${seen} of ${reports.length} API processes see fewer workers than there are.`,
-      'Right after a change of the pool this passes; otherwise look at the DNS name in PRESSROOM_WORKERS and at network policies.',
+      `${partial} of ${reports.length} API processes see fewer workers than the others.`,
+      'This is normal right after a change of the pool. Otherwise check the DNS name in PRESSROOM_WORKERS and the network policies.',
     );
-  return ok(name, `${serving.length} with ${slots} slots.`);
+  return ok(name, `${serving.length} serving, with ${slots} slots.`);
 }
 
 function queueOf(pool: string, reports: readonly Pick<ProcessDocument, 'queue'>[]): Check {
@@ -146,61 +145,61 @@ function queueOf(pool: string, reports: readonly Pick<ProcessDocument, 'queue'>[
   if (oldestMs < LONG_WAIT_MS)
     return ok(
       name,
-      waiting === 0 ? 'Nothing waits.' : `${waiting} wait, the first for ${oldestMs} ms.`,
+      waiting === 0 ? 'Queue empty.' : `${waiting} queued, the oldest for ${oldestMs} ms.`,
     );
   return warn(
     name,
-    `${waiting} renders wait, the first for ${Math.round(oldestMs / 1_000)} s.`,
-    'More slots are wanted: raise the size of the pool or its maximum, or look for pages that take long.',
+    `${waiting} renders queued, the oldest for ${Math.round(oldestMs / 1_000)} s.`,
+    'Increase the size or the maximum of the pool, or look for slow pages.',
   );
 }
 
-export interface Surroundings {
+export interface RequestEnvironment {
   publicUrl: string;
   trustedProxies: number;
-  /** Of this very request. */
+  /** Whether this request has X-Forwarded-For. */
   forwardedFor: boolean;
   host: string;
 }
 
-/** What an operator is most likely to have left as it was. */
+/** The settings that are most often left at their defaults. */
 export function configurationChecks({
   publicUrl,
   trustedProxies,
   forwardedFor,
   host,
-}: Surroundings): Check[] {
+}: RequestEnvironment): Check[] {
   const { protocol, hostname, host: publicHost } = new URL(publicUrl);
   const local = hostname === 'localhost' || hostname === '127.0.0.1';
   const https =
     protocol === 'https:' || local
-      ? ok('Public address', `${publicUrl}${local ? ', this machine alone' : ''}.`)
+      ? ok('Public address', `${publicUrl}${local ? ', reachable from this machine only' : ''}.`)
       : warn(
           'Public address',
-          `${publicUrl} is plain http.`,
-          'Passwords and keys travel in the open: put a proxy with TLS in front and set PRESSROOM_PUBLIC_URL to its https address.',
+          `${publicUrl} uses plain HTTP.`,
+          'Passwords and keys are sent unencrypted. Use a reverse proxy with TLS, and set PRESSROOM_PUBLIC_URL to its https URL.',
         );
   const address =
-    // A proxy may well ask under a name of its own.
+    // A proxy may use another host name.
     host === publicHost || forwardedFor
       ? https
       : warn(
           'Public address',
-          `You came by ${host}, but PRESSROOM_PUBLIC_URL says ${publicHost}.`,
-          'Links and sign-ins lead to the configured address: set PRESSROOM_PUBLIC_URL to the one that people use.',
+          `You use ${host}, but PRESSROOM_PUBLIC_URL is set to ${publicHost}.`,
+          'Links and sign-ins lead to PRESSROOM_PUBLIC_URL. Set it to the address that people use.',
         );
   const proxies =
     forwardedFor && trustedProxies === 0
       ? warn(
           'Proxies',
-          'A proxy is in front, and its X-Forwarded-For is not believed.',
-          'All callers seem to come from one address, for limits, audit and allowed networks of keys: set PRESSROOM_TRUSTED_PROXIES to the addresses of the proxies.',
+          'A reverse proxy is in use, but its X-Forwarded-For header is not trusted.',
+          'All callers appear to share one address in rate limits, the audit log and IP allowlists. Set PRESSROOM_TRUSTED_PROXIES to the addresses of the proxies.',
         )
       : ok(
           'Proxies',
           trustedProxies === 0
-            ? 'None is in front.'
-            : `The X-Forwarded-For of ${trustedProxies} networks is believed.`,
+            ? 'No reverse proxy configured.'
+            : `X-Forwarded-For is trusted from ${trustedProxies} networks.`,
         );
   return [address, proxies];
 }

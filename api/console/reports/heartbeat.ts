@@ -1,5 +1,5 @@
-// The heartbeat of this API process: its queue and workers, written to MongoDB for the operator's
-// page, which shows all processes. A lifecycle service.
+// The heartbeat of this API process: a service that writes its queue and workers to MongoDB for
+// the operator's page of all processes.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Service } from '../../../common/lifecycle.ts';
@@ -17,11 +17,11 @@ export interface HeartbeatDeps {
 }
 
 const CHECK_EVERY_MS = 2_000;
-/** While nothing changes. */
+/** The write interval while nothing changes. */
 const WRITE_EVERY_MS = 10_000;
-/** A heartbeat without a successor expires after it. */
+/** A heartbeat that is not replaced expires after this. */
 export const HEARTBEAT_VALID_MS = 30_000;
-/** The accounts with the most waiting renders. Bounds the document. */
+/** The accounts with the most queued renders; bounds the size of the document. */
 const MAX_ACCOUNTS = 100;
 const MAX_WORKERS = 1_000;
 
@@ -77,7 +77,7 @@ export function createHeartbeat(deps: HeartbeatDeps, everyMs = CHECK_EVERY_MS): 
       );
       [written, writtenMs] = [text, performance.now()];
     } catch (error) {
-      // The next heartbeat replaces this one, and the store logs the outage.
+      // Only debug: the next heartbeat replaces this one, and the store logs the outage.
       log.debug({ reason: (error as Error).message }, 'could not write the heartbeat');
     }
   }
@@ -98,7 +98,7 @@ export function createHeartbeat(deps: HeartbeatDeps, everyMs = CHECK_EVERY_MS): 
       stopped = true;
       clearTimeout(timer);
       await writing;
-      // Otherwise it would be shown as running for half a minute.
+      // Otherwise the page would show the process as running for up to 30 s.
       if (store.primary.missingMs() === 0)
         await store
           .limited(store.console.processes.deleteOne({ _id }, store.limits))

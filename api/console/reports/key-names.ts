@@ -1,5 +1,4 @@
-// The names of an account's keys, for what was done with them. A key that was revoked has none any
-// more: it is shown by its id.
+// Names of an account's API keys, for renders and usage. A revoked key has no name, only its id.
 import type { KeyDocument, Store } from '../../store/store.ts';
 
 export interface NamedKey {
@@ -10,10 +9,10 @@ export interface NamedKey {
 
 export type KeyNames = (id: string) => NamedKey;
 
-/** What is read of the keys in an account's document. */
+/** The projection of the account's document. */
 export const NAMES_OF_KEYS = { 'keys.id': 1, 'keys.name': 1, 'keys.last4': 1 } as const;
 
-/** By the id of a key, whether it is among these or not. Pure. */
+/** Finds a key by id; an unknown id has no name. Pure. */
 export function namesOf(keys: readonly Pick<KeyDocument, 'id' | 'name' | 'last4'>[]): KeyNames {
   const known = new Map(keys.map(key => [key.id, key]));
   return id => ({ id, name: known.get(id)?.name ?? null, last4: known.get(id)?.last4 ?? null });

@@ -1,5 +1,5 @@
-// How an account's renders of the last 24 hours went, from the log. Looks at a bounded number of
-// them, and remembers for a moment what it found: pages ask again and again.
+// Outcomes and durations of an account's renders in the last 24 hours, from the render log. Reads a
+// bounded number of renders, and caches the result, since pages poll it.
 import { createRecentReads } from '../../accounts/recent-reads.ts';
 import { percentileMs, USAGE_BUCKETS_MS } from '../../history/usage-buckets.ts';
 import type { Store } from '../../store/store.ts';
@@ -8,10 +8,10 @@ import type { Overview } from '../contract/accounts.ts';
 export type LastDay = Pick<Overview, 'lastDay' | 'errors'>;
 
 const DAY_MS = 86_400_000;
-/** A third of a second of MongoDB's work. */
-const MAX_LOOKED_AT = 100_000;
-const REMEMBER_MS = 5_000;
-const MAX_REMEMBERED = 1_000;
+/** Takes MongoDB 0.3 s. */
+const MAX_RENDERS = 100_000;
+const CACHE_MS = 5_000;
+const MAX_CACHED = 1_000;
 const MAX_ERRORS = 20;
 
 interface Group {
@@ -21,7 +21,7 @@ interface Group {
   lastAt: Date;
 }
 
-/** The index of the first bucket that is not shorter: the last one is for whatever is longer. */
+/** The index of the first bucket that is not shorter; the last one holds all longer renders. */
 const bucket = {
   $min: [
     USAGE_BUCKETS_MS.length - 1,
@@ -41,7 +41,7 @@ async function groupsOf(store: Store, account: string, since: Date): Promise<Gro
   const pipeline = [
     { $match: { account, at: { $gte: since } } },
     { $sort: { account: 1, at: -1, _id: -1 } },
-    { $limit: MAX_LOOKED_AT },
+    { $limit: MAX_RENDERS },
     { $match: { outcome: { $in: ['ok', 'error'] } } },
     {
       $group: {
@@ -60,18 +60,18 @@ async function groupsOf(store: Store, account: string, since: Date): Promise<Gro
   return store.limited(store.console.renders.aggregate<Group>(pipeline, store.limits).toArray());
 }
 
-async function look(store: Store, account: string): Promise<LastDay> {
+async function readLastDay(store: Store, account: string): Promise<LastDay> {
   const dayAgo = new Date(Date.now() - DAY_MS);
   const groups = await groupsOf(store, account, dayAgo);
   const good = groups.filter(({ _id }) => _id.outcome === 'ok');
   const bad = groups.filter(({ _id }) => _id.outcome === 'error');
   const sum = (of: Group[]) => of.reduce((total, { count }) => total + count, 0);
-  const whole = sum(groups) < MAX_LOOKED_AT * 0.9;
+  const complete = sum(groups) < MAX_RENDERS * 0.9;
   const first = Math.min(...groups.map(({ firstAt }) => firstAt.getTime()));
   const durations = Object.fromEntries(good.map(({ _id, count }) => [_id.bucket, count]));
   return {
     lastDay: {
-      since: (whole ? dayAgo : new Date(first)).toISOString(),
+      since: (complete ? dayAgo : new Date(first)).toISOString(),
       ok: sum(good),
       failed: sum(bad),
       p50Ms: percentileMs(durations, 0.5),
@@ -89,11 +89,11 @@ async function look(store: Store, account: string): Promise<LastDay> {
   };
 }
 
-/** Returns what is known of an account, a few seconds old at most. Rejects as the database does. */
+/** Reads an account's last day through a cache of 5 s. Rejects when the database fails. */
 export function createLastDays(
   store: Store,
   nowMs = () => performance.now(),
 ): (account: string) => Promise<LastDay> {
-  const reads = createRecentReads<LastDay>({ most: MAX_REMEMBERED, forMs: REMEMBER_MS }, nowMs);
-  return account => reads.of(account, () => look(store, account));
+  const reads = createRecentReads<LastDay>({ most: MAX_CACHED, forMs: CACHE_MS }, nowMs);
+  return account => reads.of(account, () => readLastDay(store, account));
 }

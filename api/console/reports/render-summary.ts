@@ -1,10 +1,10 @@
-// A render of the log as the management API returns it. Pure.
+// A logged render as the management API returns it. Pure.
 import type { z } from 'zod';
 import type { RenderDocument } from '../../store/store.ts';
 import type { renderDetail, renderSummary } from '../contract/accounts.ts';
 import type { KeyNames } from './key-names.ts';
 
-/** What a summary needs of the document. */
+/** The projection of a summary. */
 export const SUMMARY_FIELDS = { options: 0, timings: 0, console: 0, message: 0 } as const;
 export type SummaryDocument = Omit<RenderDocument, keyof typeof SUMMARY_FIELDS>;
 
@@ -29,7 +29,7 @@ export const summaryOf = (
   bytes: render.bytes ?? null,
 });
 
-/** `userName`: of who rendered it in the dashboard. */
+/** `userName`: the member who rendered it in the dashboard. */
 export const detailOf = (
   render: RenderDocument,
   nameOf: KeyNames,

@@ -1,5 +1,5 @@
-// The daily figures of an account, read and added up by day and by key. Best effort: what is billed
-// stands in the account.
+// The daily figures of an account, summed by day and by key. Best effort: the billed count is in
+// the account's document.
 import { invalid } from '../../../common/contract/errors.ts';
 import { addedUp, percentileMs } from '../../history/usage-buckets.ts';
 import type { Document, Store, UsageDayDocument } from '../../store/store.ts';
@@ -10,12 +10,13 @@ export const MAX_USAGE_DAYS = 366;
 const DEFAULT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** Of the key in the documents of renders without one, and what a query calls it. */
+/** The key in documents of renders without an API key. */
 const NO_KEY = '';
-const NO_KEY_ASKED = 'none';
+/** The same in a query. */
+const NO_KEY_QUERY = 'none';
 
 export interface UsageRange {
-  /** Days in UTC, both in the range. */
+  /** Days in UTC; the range includes both. */
   from: string;
   to: string;
 }
@@ -24,9 +25,7 @@ type Day = Omit<UsageDayDocument, 'flushes'>;
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-/**
- * Pure. Throws ApiError `validation_error` for a range that ends before it begins or is too long.
- */
+/** Pure. Throws ApiError `validation_error` when the range is negative or too long. */
 export function rangeOf(
   { from, to }: { from?: string | undefined; to?: string | undefined },
   nowMs: number,
@@ -35,9 +34,7 @@ export function rangeOf(
   const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY_MS : Date.parse(from);
   if (first > last) throw invalid('`from` must not be after `to`.');
   if (last - first >= MAX_USAGE_DAYS * DAY_MS)
-    throw invalid(
-      `\`from\` and \`to\` must be at most ${MAX_USAGE_DAYS} days apart, both counted.`,
-    );
+    throw invalid(`The range from \`from\` to \`to\` must be at most ${MAX_USAGE_DAYS} days.`);
   return { from: dayOf(first), to: dayOf(last) };
 }
 
@@ -45,9 +42,9 @@ function* daysIn({ from, to }: UsageRange): Generator<string> {
   for (let ms = Date.parse(from); ms <= Date.parse(to); ms += DAY_MS) yield dayOf(ms);
 }
 
-const keyAsked = (key: string) => (key === NO_KEY_ASKED ? NO_KEY : key);
+const storedKey = (key: string) => (key === NO_KEY_QUERY ? NO_KEY : key);
 
-/** At most 366 days of 200 keys that are there and those that were; ordered by day and key. */
+/** Ordered by day and key. At most 366 days, with up to 200 current keys and revoked ones. */
 export async function readDays(
   store: Store,
   account: string,
@@ -57,7 +54,7 @@ export async function readDays(
   const filter: Document = {
     '_id.account': account,
     '_id.day': { $gte: from, $lte: to },
-    ...(key !== undefined && { '_id.key': keyAsked(key) }),
+    ...(key !== undefined && { '_id.key': storedKey(key) }),
   };
   const found = store.console.usageDays.find(filter, {
     projection: { flushes: 0 },
@@ -76,7 +73,7 @@ const counts = (days: readonly Day[]) => ({
   failed: sumOf(days, 'failed'),
 });
 
-/** The figures of some documents together, as the management API names them. */
+/** The sums of several documents, as the management API returns them. */
 export function figuresOf(days: readonly Day[]): Omit<Usage['days'][number], 'day'> {
   const durations = addedUp(days.map(({ durations = {} }) => durations));
   return {
@@ -88,14 +85,14 @@ export function figuresOf(days: readonly Day[]): Omit<Usage['days'][number], 'da
   };
 }
 
-/** `key`: the one that the days are of; the keys are always all. Pure. */
+/** `key` selects the days of one key; `keys` always lists all. Pure. */
 export function usageOf(
   range: UsageRange,
   all: readonly Day[],
   nameOf: KeyNames,
   key?: string,
 ): Usage {
-  const forDays = key === undefined ? all : all.filter(({ _id }) => _id.key === keyAsked(key));
+  const forDays = key === undefined ? all : all.filter(({ _id }) => _id.key === storedKey(key));
   const byDay = Map.groupBy(forDays, each => each._id.day);
   const byKey = Map.groupBy(all, each => each._id.key);
   return {

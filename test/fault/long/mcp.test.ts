@@ -107,7 +107,7 @@ describe('an API process that is killed while it serves an app', function () {
     const unreadable = await (await connected(two))
       .read(`render://${chunk['files_id']}`)
       .catch((error: Error) => error);
-    expect(String(unreadable)).to.include('no such PDF of yours');
+    expect(String(unreadable)).to.include('PDF not found');
     expect(chunk['expiresAt']).to.be.instanceOf(Date);
     expect((await chunks.indexes()).find(({ key }) => key['expiresAt'])).to.include({
       expireAfterSeconds: 0,

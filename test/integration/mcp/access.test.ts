@@ -1,6 +1,5 @@
 // @proves POST /mcp, oauth-metadata
-// Who may call the endpoint, from where and how; what comes of those who may not, and of who hangs
-// up.
+// Authentication, origins and methods of the MCP endpoint, and client disconnects.
 import { expect } from 'chai';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import {
@@ -32,7 +31,7 @@ describe('authentication at /mcp', () => {
   const post = (message: Message, headers?: Record<string, string>) =>
     mcpCall(fixture, token, message, headers);
 
-  it('sends who has no token to the metadata, without reading what comes', async () => {
+  it('points a call without a token to the metadata, before the body is read', async () => {
     const answer = await fixture.call(
       'POST',
       '/mcp',
@@ -43,7 +42,7 @@ describe('authentication at /mcp', () => {
     expect(answer.headers['www-authenticate']).to.equal(`Bearer ${METADATA}`);
   });
 
-  it('tells who has a wrong token that it is wrong', async () => {
+  it('responds invalid_token to a wrong token', async () => {
     for (const wrong of ['x', 'y'.repeat(43), fixture.key, `${token}x`]) {
       const answer = await post(LIST, { authorization: `Bearer ${wrong}` });
       expect(answer.status).to.equal(401);
@@ -53,7 +52,7 @@ describe('authentication at /mcp', () => {
     }
   });
 
-  it('describes itself at both forms of the address', async () => {
+  it('serves its metadata at both paths', async () => {
     for (const path of [
       '/.well-known/oauth-protected-resource',
       '/.well-known/oauth-protected-resource/mcp',
@@ -68,7 +67,7 @@ describe('authentication at /mcp', () => {
     );
   });
 
-  it('takes nothing from a page of another site, with a token or without', async () => {
+  it('rejects other origins, with a token or without', async () => {
     for (const origin of [
       'http://evil.example',
       'http://localhost:8081',
@@ -85,7 +84,7 @@ describe('authentication at /mcp', () => {
     expect((await post(LIST, { origin: PUBLIC_URL })).status).to.equal(200);
   });
 
-  it('takes posts alone', async () => {
+  it('responds 405 to other methods than POST', async () => {
     for (const method of ['GET', 'DELETE', 'PUT']) {
       const answer = await fixture.call(method, '/mcp', { authorization: `Bearer ${token}` });
       expect(answer.status).to.equal(405);
@@ -93,7 +92,7 @@ describe('authentication at /mcp', () => {
     }
   });
 
-  it('sends who knocks in another way and has no token to the metadata as well', async () => {
+  it('points other methods without a token to the metadata', async () => {
     for (const method of ['GET', 'HEAD', 'DELETE']) {
       const answer = await fixture.call(method, '/mcp');
       expect([answer.status, answer.headers['www-authenticate']]).to.deep.equal([
@@ -103,7 +102,7 @@ describe('authentication at /mcp', () => {
     }
   });
 
-  it('answers what is no message, or too many of them, or too large, with a sentence', async () => {
+  it('rejects an invalid message, a batch and a large body with a message', async () => {
     for (const body of ['{', [], [LIST.body, LIST.body], { html: 'x'.repeat(70_000) }]) {
       const answer = await post({ body });
       expect(answer.status).to.equal(400);
@@ -113,14 +112,14 @@ describe('authentication at /mcp', () => {
     expect((await post(LIST, { 'content-type': 'text/plain' })).status).to.equal(400);
   });
 
-  it('keeps no connection open for who wants to be told of changes', async () => {
+  it('rejects subscriptions to changes', async () => {
     const answer = await post(
       presentMessage('subscriptions/listen', { notifications: { toolsListChanged: true } }),
     );
     expect(replyOf(answer).error!.message).to.equal('Subscription limit reached');
   });
 
-  it('stops the render of a caller who hangs up, and holds nothing for them', async () => {
+  it('cancels the render and releases its memory when the client disconnects', async () => {
     const given = { name: 'render_pdf', arguments: { html: 'x', wait_for_expression: 'false' } };
     for (const messageOf of [earlierMessage, presentMessage])
       for (const accept of ['application/json', 'application/json, text/event-stream']) {
@@ -135,7 +134,7 @@ describe('authentication at /mcp', () => {
   });
 
   for (const state of ['unpaid', 'canceled', 'paused'] as const)
-    it(`tells somebody whose account is ${state} where to mend that, and goes on when it is mended`, async () => {
+    it(`rejects renders of an account that is ${state} with a link to billing, until it is active again`, async () => {
       const account = await fixture.account2('starter');
       const { access_token } = await authorizeApp(
         fixture,
@@ -162,10 +161,10 @@ describe('authentication at /mcp', () => {
     });
 });
 
-describe('/mcp, when it is switched off', () => {
+describe('the MCP endpoint, when it is turned off', () => {
   const another = moreProcesses();
 
-  it('is not there, nor is anything that belongs to it', async () => {
+  it('responds 404, as do its metadata, OAuth and links', async () => {
     const { uri } = await testDatabase();
     const fixture = await another({ uri }, { env: { PRESSROOM_MCP: 'off' } });
     const resource = '/.well-known/oauth-protected-resource';

@@ -1,6 +1,5 @@
 // @proves POST /mcp
-// What a client of the tool that is let in tries against everybody else: it gets its answer and no
-// more of the process than that.
+// Attacks of an authorized client on the memory of the process.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
@@ -11,18 +10,18 @@ import { authorizeApp } from '../../support/console/oauth-flow.ts';
 import { heldBytes } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
 
-describe('a client of the MCP tool that means harm', () => {
+describe('a hostile MCP client', () => {
   let fixture: ConsoleFixture;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
   });
   after(() => fixture.stop());
 
-  /** Somebody of an account, and what reads a PDF of so many bytes that they keep. */
+  /** A member with a stored PDF of this size, and the message that reads it. */
   async function reader(account: string, bytes: number) {
     const person = await fixture.person({ role: 'developer', account });
     const renderId = crypto.randomUUID();
-    const kept = new PdfStore(fixture.store, { ttlMs: 600_000, accountMaxBytes: 2 ** 30 });
+    const pdfs = new PdfStore(fixture.store, { ttlMs: 600_000, accountMaxBytes: 2 ** 30 });
     const pdf = {
       renderId,
       account,
@@ -31,33 +30,33 @@ describe('a client of the MCP tool that means harm', () => {
       pages: 1,
       pdf: Buffer.alloc(bytes),
     };
-    await kept.save(pdf, new AbortController().signal);
+    await pdfs.save(pdf, new AbortController().signal);
     return {
       token: (await authorizeApp(fixture, person)).access_token,
       message: earlierMessage('resources/read', { uri: `render://${renderId}` }),
     };
   }
 
-  it('is told no progress by a token so long that notices which nobody reads would fill the memory', async () => {
+  it('receives no progress for a token longer than 200 characters', async () => {
     const { access_token } = await authorizeApp(
       fixture,
       await fixture.person({ role: 'developer' }),
     );
-    const answerTo = async (progressToken: string) => {
+    const responseTo = async (progressToken: string) => {
       const params = { name: 'render_pdf', arguments: {}, _meta: { progressToken } };
       return (
         await mcpCall(fixture, access_token, earlierMessage('tools/call', params))
       ).body.toString();
     };
-    expect(await answerTo('x'.repeat(200)))
+    expect(await responseTo('x'.repeat(200)))
       .to.include('notifications/progress')
       .and.include('validation_error');
-    expect(await answerTo('x'.repeat(201)))
+    expect(await responseTo('x'.repeat(201)))
       .to.include('validation_error')
       .and.not.include('notifications/progress');
   });
 
-  it('holds little of the memory for renders by answers that it does not read, and others read theirs', async () => {
+  it('holds a bounded share of the byte budget with unread results, and does not block other accounts', async () => {
     const { token, message } = await reader(fixture.accountId, 8 * 2 ** 20);
     const other = await reader(await fixture.account2(), 8 * 2 ** 20);
     const slow: IncomingMessage[] = [];

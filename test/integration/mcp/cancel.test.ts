@@ -1,6 +1,6 @@
 // @proves POST /mcp
-// A client of the 2025 revisions cancels by a message of its own, which any of the API processes
-// may get.
+// Cancellation by a client of the 2025 revisions: a separate message, which any API process may
+// receive.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createCancellations } from '../../../api/console/mcp/cancellations.ts';
@@ -22,7 +22,7 @@ const call = (id: string | number, given: object = ENDLESS) =>
 const cancel = (requestId: string | number) =>
   notification('notifications/cancelled', { requestId });
 
-describe('a cancellation by a message', () => {
+describe('a cancellation message', () => {
   let fixture: ConsoleFixture;
   let replica: ConsoleFixture;
   let developer: Person;
@@ -44,90 +44,90 @@ describe('a cancellation by a message', () => {
 
   const session = () => ({ 'mcp-session-id': randomUUID() });
 
-  it('stops the render that another process runs, and frees its place', async () => {
-    const of = session();
-    const running = mcpCall(fixture, token, call(7), of);
+  it('cancels a render of another process and frees its slot', async () => {
+    const headers = session();
+    const running = mcpCall(fixture, token, call(7), headers);
     await fixture.worker.until({ busy: 1 });
-    const answer = await mcpCall(replica, token, cancel(7), of);
+    const answer = await mcpCall(replica, token, cancel(7), headers);
     expect([answer.status, answer.body.length]).to.deep.equal([202, 0]);
-    expect(replyOf(await running).result!.content[0]!.text).to.equal('The call was cancelled.');
+    expect(replyOf(await running).result!.content[0]!.text).to.equal('The call was canceled.');
   });
 
-  it('stops a call that comes after it, by whichever process', async () => {
-    for (const hearing of [replica, fixture]) {
-      const of = session();
-      expect((await mcpCall(hearing, token, cancel('a'), of)).status).to.equal(202);
-      const reply = replyOf(await mcpCall(fixture, token, call('a'), of));
-      expect(reply.result!.content[0]!.text).to.equal('The call was cancelled.');
+  it('cancels a call that arrives after it, whichever process received it', async () => {
+    for (const receiver of [replica, fixture]) {
+      const headers = session();
+      expect((await mcpCall(receiver, token, cancel('a'), headers)).status).to.equal(202);
+      const reply = replyOf(await mcpCall(fixture, token, call('a'), headers));
+      expect(reply.result!.content[0]!.text).to.equal('The call was canceled.');
     }
   });
 
-  it('stops nothing of another app, of another session, or of another message', async () => {
-    const of = session();
+  it('does not cancel a call of another app, session or message id', async () => {
+    const headers = session();
     const other = (await authorizeApp(fixture, developer)).access_token;
     const running = mcpCall(
       fixture,
       token,
       call(1, { html: 'x', wait_delay: '3s', sandbox: true }),
-      of,
+      headers,
     );
     await fixture.worker.until({ busy: 1 });
-    for (const [by, message, whose] of [
-      [other, cancel(1), of],
+    for (const [by, message, sentHeaders] of [
+      [other, cancel(1), headers],
       [token, cancel(1), session()],
-      [token, cancel('1'), of],
+      [token, cancel('1'), headers],
       [token, cancel(1), {}],
     ] as const)
-      for (const hearing of [replica, fixture])
-        expect((await mcpCall(hearing, by, message, whose)).status).to.equal(202);
+      for (const receiver of [replica, fixture])
+        expect((await mcpCall(receiver, by, message, sentHeaders)).status).to.equal(202);
     expect(replyOf(await running).result!.content[0]!.text).to.include('The PDF is ready');
   });
 
-  it('is counted and logged as a caller who went away', async () => {
-    const of = session();
+  it('is counted and logged as a client disconnect', async () => {
+    const headers = session();
     const counted = () => callsCounted(fixture, '/mcp', 'client_closed');
     const before = await counted();
-    const running = mcpCall(fixture, token, call(1), of);
+    const running = mcpCall(fixture, token, call(1), headers);
     await fixture.worker.until({ busy: 1 });
-    await mcpCall(fixture, token, cancel(1), of);
-    const { headers } = await running;
+    await mcpCall(fixture, token, cancel(1), headers);
+    const { headers: responseHeaders } = await running;
     expect(await counted()).to.equal(before + 1);
     await eventually(async () =>
       expect(
-        await fixture.store.console.renders.findOne({ _id: headers['x-request-id']! }),
+        await fixture.store.console.renders.findOne({ _id: responseHeaders['x-request-id']! }),
       ).to.include({ outcome: 'client_closed' }),
     );
   });
 
-  it('keeps few for each app, for a minute, and no word of the client', async () => {
-    const of = { 'mcp-session-id': 'a session' };
+  it('is stored as a hash for one minute, at most 50 for each app', async () => {
+    const headers = { 'mcp-session-id': 'a session' };
     const mine = (await authorizeApp(fixture, developer)).access_token;
     const before = new Set(
       (await fixture.store.console.cancelledCalls.find().toArray()).map(({ _id }) => _id),
     );
-    for (let id = 0; id < 60; id++) await mcpCall(replica, mine, cancel(id), of);
-    const kept = (await fixture.store.console.cancelledCalls.find().toArray()).filter(
+    for (let id = 0; id < 60; id++) await mcpCall(replica, mine, cancel(id), headers);
+    const stored = (await fixture.store.console.cancelledCalls.find().toArray()).filter(
       ({ _id }) => !before.has(_id),
     );
-    expect(kept.map(({ calls }) => calls.length)).to.deep.equal([50]);
-    expect(JSON.stringify(kept)).to.not.include('a session');
-    expect(kept[0]!.expiresAt.getTime()).to.be.at.most(Date.now() + 60_000);
-    const ends = (await fixture.store.console.cancelledCalls.indexes()).filter(
+    expect(stored.map(({ calls }) => calls.length)).to.deep.equal([50]);
+    expect(JSON.stringify(stored)).to.not.include('a session');
+    expect(stored[0]!.expiresAt.getTime()).to.be.at.most(Date.now() + 60_000);
+    const ttlIndexes = (await fixture.store.console.cancelledCalls.indexes()).filter(
       ({ expireAfterSeconds }) => expireAfterSeconds === 0,
     );
-    expect(ends.map(({ key }) => key)).to.deep.equal([{ expiresAt: 1 }]);
+    expect(ttlIndexes.map(({ key }) => key)).to.deep.equal([{ expiresAt: 1 }]);
   });
 
   describe('between processes', () => {
     const reason = new Error('cancelled');
-    /** One process's, on the fixture's database; `asked`: how often it has looked. */
+    /** Those of one process on the fixture's database; `polls`: how often it has polled. */
     function cancellations(throwIfMissing = () => {}) {
-      let asked = 0;
+      let polls = 0;
       const { cancelledCalls } = fixture.store.console;
       const watched = {
         updateOne: cancelledCalls.updateOne.bind(cancelledCalls),
         find: (...given: Parameters<typeof cancelledCalls.find>) => {
-          asked++;
+          polls++;
           return cancelledCalls.find(...given);
         },
       };
@@ -136,23 +136,23 @@ describe('a cancellation by a message', () => {
         console: { ...fixture.store.console, cancelledCalls: watched },
         primary: { ...fixture.store.primary, throwIfMissing },
       } as unknown as Store;
-      return { ...createCancellations(store, silentLog, () => reason), asked: () => asked };
+      return { ...createCancellations(store, silentLog, () => reason), polls: () => polls };
     }
 
-    it('costs nothing while no call runs that could be cancelled', async () => {
+    it('polls only while a call runs that could be cancelled', async () => {
       const idle = cancellations();
       const busy = cancellations();
       const without = idle.begin('a grant', undefined, 1);
       const ended = idle.begin('a grant', 'a session', 1);
       ended.end();
       const running = busy.begin('a grant', 'a session', 2);
-      await eventually(() => expect(busy.asked()).to.be.at.least(2));
-      expect(idle.asked()).to.equal(0);
+      await eventually(() => expect(busy.polls()).to.be.at.least(2));
+      expect(idle.polls()).to.equal(0);
       running.end();
       without.end();
     });
 
-    it('writes nothing when the call runs in the process that hears of it', async () => {
+    it('writes nothing when the call runs in the receiving process', async () => {
       const here = cancellations();
       const grant = randomUUID();
       const { signal, end } = here.begin(grant, 'a session', 1);
@@ -162,21 +162,21 @@ describe('a cancellation by a message', () => {
       expect(await fixture.store.console.cancelledCalls.countDocuments({ _id: grant })).to.equal(0);
     });
 
-    it('waits for the database without failing anything, and goes on when it is back', async () => {
-      let away = true;
-      let refused = 0;
+    it('continues when the database is available again, without an error', async () => {
+      let unavailable = true;
+      let failures = 0;
       const here = cancellations(() => {
-        if (!away) return;
-        refused++;
+        if (!unavailable) return;
+        failures++;
         throw new NoPrimary(20_000);
       });
       const there = cancellations();
       const { signal, end } = here.begin('another grant', 'a session', 3);
       await here.cancel('another grant', 'a session', 4);
       await there.cancel('another grant', 'a session', 3);
-      await eventually(() => expect(refused).to.be.at.least(2));
+      await eventually(() => expect(failures).to.be.at.least(2));
       expect(signal.aborted).to.equal(false);
-      away = false;
+      unavailable = false;
       await eventually(() => expect(signal.aborted).to.equal(true));
       end();
     });

@@ -1,6 +1,5 @@
 // @proves POST /mcp
-// What the tool answers when something fails on our side, with a use case and a kept PDF that the
-// test makes fail.
+// The results of the tool when the service fails, with stubs for the use case and the database.
 import { expect } from 'chai';
 import { createAccountRequests } from '../../../api/accounts/account-requests.ts';
 import { mcpRoutes } from '../../../api/console/mcp/mcp.ts';
@@ -27,7 +26,7 @@ const rendered = {
   timings: {},
 };
 
-describe('the tool render_pdf, when something fails on our side', () => {
+describe('the tool render_pdf, when the service fails', () => {
   let fixture: LeaseFixture;
   let http: HttpFixture;
   let render: () => Promise<typeof rendered>;
@@ -88,7 +87,7 @@ describe('the tool render_pdf, when something fails on our side', () => {
     expect(budget.used()).to.equal(0);
   });
 
-  /** The access line of the last call, once it is written. */
+  /** The access log line of a call, once it is written. */
   const lineOf = async (id: string) =>
     eventually(() => {
       const line = http.lines.find(({ msg, requestId }) => msg === 'request' && requestId === id);
@@ -100,7 +99,7 @@ describe('the tool render_pdf, when something fails on our side', () => {
   const ask = (html: string) =>
     send(earlierMessage('tools/call', { name: 'render_pdf', arguments: { html } }));
 
-  it('tells the reason and no word of the fault', async () => {
+  it('returns the reason without the internal error', async () => {
     render = async () => {
       throw new TypeError('a fault in our code');
     };
@@ -112,7 +111,7 @@ describe('the tool render_pdf, when something fails on our side', () => {
       .and.not.include('a fault');
   });
 
-  it('says that the PDF could not be kept, and when to try again', async () => {
+  it('returns unavailable with a retry time when the PDF cannot be stored', async () => {
     render = async () => {
       broken = new NoPrimary(20_000);
       return rendered;
@@ -124,8 +123,8 @@ describe('the tool render_pdf, when something fails on our side', () => {
       .and.include('Try again in 1 s.');
   });
 
-  it('refuses more requests of the account than its plan allows and eight, before their bodies are read', async () => {
-    const { promise, resolve: letGo } = Promise.withResolvers<void>();
+  it('rejects concurrent requests of an account beyond its plan plus eight, before reading the body', async () => {
+    const { promise, resolve: release } = Promise.withResolvers<void>();
     let running = 0;
     render = async () => {
       running += 1;
@@ -137,19 +136,19 @@ describe('the tool render_pdf, when something fails on our side', () => {
     const answer = await ask('x');
     expect(answer.status).to.equal(429);
     expect(answer.error().code).to.equal('concurrency_limit');
-    letGo();
+    release();
     expect((await Promise.all(open)).map(({ status }) => status)).to.deep.equal(Array(9).fill(200));
   });
 
-  it('refuses a body for which the process has no room, before reading it', async () => {
-    const free = reserveForOthers(budget, 90_000);
+  it('rejects a body beyond the byte budget, before reading it', async () => {
+    const release = reserveForOthers(budget, 90_000);
     const answer = await ask('x'.repeat(5_000));
-    free();
+    release();
     expect(answer.status).to.equal(502);
     expect(answer.error()).to.include({ code: 'render_failed', reason: 'overloaded' });
   });
 
-  it('says so when the database cannot tell whose token it is', async () => {
+  it('responds 503 when the database cannot verify the token', async () => {
     verify = async () => {
       throw new NoPrimary(20_000);
     };
@@ -161,7 +160,7 @@ describe('the tool render_pdf, when something fails on our side', () => {
     ]);
   });
 
-  it('shows in the log and in the metrics why a render failed, though HTTP says 200', async () => {
+  it('records the reason of a failed render in log and metrics, although the status is 200', async () => {
     render = async () => {
       throw renderFailed('queue_full', 'Too many renders are waiting.', { retryAfterS: 3 });
     };
@@ -182,7 +181,7 @@ describe('the tool render_pdf, when something fails on our side', () => {
     expect(await callsCounted(http, '/mcp', 'queue_full')).to.equal(before + 1);
   });
 
-  it('says once when to try again', async () => {
+  it('states the retry time once', async () => {
     render = async () => {
       throw renderFailed('queue_full', 'Too many renders are waiting. Try it again in 3 s.', {
         retryAfterS: 3,
@@ -191,7 +190,7 @@ describe('the tool render_pdf, when something fails on our side', () => {
     expect((await ask('x')).body.toString().match(/again in 3 s/g)).to.have.length(1);
   });
 
-  it('counts a message that the protocol refuses as the mistake of its sender', async () => {
+  it('counts a message that the protocol rejects as validation_error', async () => {
     const before = await callsCounted(http, '/mcp', 'validation_error');
     const answer = await send({ body: '{}' });
     expect(answer.status).to.equal(400);
@@ -202,7 +201,7 @@ describe('the tool render_pdf, when something fails on our side', () => {
     expect(await callsCounted(http, '/mcp', 'validation_error')).to.equal(before + 1);
   });
 
-  it('says that a PDF cannot be read when the database fails, and shows it in the log', async () => {
+  it('returns and logs unavailable when a PDF cannot be read from the database', async () => {
     broken = new NoPrimary(20_000);
     const answer = await send(earlierMessage('resources/read', { uri: 'render://x' }));
     expect(answer.body.toString()).to.include('cannot reach its database').and.include('-32603');
@@ -212,7 +211,7 @@ describe('the tool render_pdf, when something fails on our side', () => {
     });
   });
 
-  it('counts all links as one route, and logs none', async () => {
+  it('counts all links as one route and logs no token', async () => {
     const secret = 'a'.repeat(43);
     const { headers } = await httpCall(http.server.port(), 'GET', `/files/${secret}`);
     expect(await lineOf(headers['x-request-id']!)).to.include({

@@ -1,6 +1,5 @@
 // @proves GET /files/…
-// A link whose reader leaves while the database is still asked: the moment at which nothing of the
-// answer is there yet that could end.
+// A client that disconnects during the database query, before the response has started.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,17 +15,17 @@ import type { StoredPdfDocument } from '../../../api/store/store.ts';
 import { silentLog } from '../../../common/log.ts';
 import { httpCall } from '../../support/http-call.ts';
 
-describe('a link whose reader leaves early', () => {
-  it('holds nothing of the memory afterwards', async () => {
-    const asked = Promise.withResolvers<void>();
-    const left = Promise.withResolvers<void>();
+describe('a download link whose client disconnects early', () => {
+  it('releases its memory', async () => {
+    const queried = Promise.withResolvers<void>();
+    const disconnected = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
     const metadata = { account: 'one' } as StoredPdfDocument['metadata'];
     const found = { _id: 'x', length: 1, filename: 'a.pdf', metadata } as StoredPdfDocument;
     const pdfs: Pick<PdfStore, 'byToken' | 'read'> = {
       byToken: async () => {
-        asked.resolve();
-        await left.promise;
+        queried.resolve();
+        await disconnected.promise;
         return found;
       },
       read: async function* () {
@@ -39,7 +38,7 @@ describe('a link whose reader leaves early', () => {
     router.register(path, ['get'], handle);
     const app = new Koa<State>();
     app.use((ctx, next) => {
-      ctx.res.once('close', left.resolve);
+      ctx.res.once('close', disconnected.resolve);
       return next()
         .catch(() => {})
         .finally(ended.resolve);
@@ -48,7 +47,7 @@ describe('a link whose reader leaves early', () => {
     await once(server, 'listening');
     const call = httpCall((server.address() as AddressInfo).port, 'GET', `${LINK_PATH}/some`);
     call.catch(() => {});
-    await asked.promise;
+    await queried.promise;
     call.disconnect();
     await ended.promise;
     expect(budget.used()).to.equal(0);

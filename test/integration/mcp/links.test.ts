@@ -1,6 +1,5 @@
 // @proves GET /files/…, gone
-// Links to PDFs: what they give to whom, for how long, and how much of the process and of the
-// database they may take.
+// Download links: response headers, expiry, and bounds of memory and storage.
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
@@ -27,7 +26,7 @@ const HELLO = { html: '<h1>Hello, world</h1>', metadata: { title: 'Größe "5/6"
 const never = new AbortController().signal;
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
 
-describe('a link to a PDF', () => {
+describe('a download link', () => {
   let fixture: ConsoleFixture;
   let developer: Person;
   let token: string;
@@ -46,7 +45,7 @@ describe('a link to a PDF', () => {
   const connect = mcpClients();
   const another = moreProcesses();
   const pathOf = (answer: ToolAnswer) => new URL(answer.structuredContent!.url).pathname;
-  const toKeep = (pdf: Buffer, account = fixture.accountId): NewPdf => ({
+  const newPdf = (pdf: Buffer, account = fixture.accountId): NewPdf => ({
     renderId: crypto.randomUUID(),
     account,
     user: developer.id,
@@ -54,9 +53,9 @@ describe('a link to a PDF', () => {
     pages: 1,
     pdf,
   });
-  const kept = () => new PdfStore(fixture.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 });
+  const pdfStore = () => new PdfStore(fixture.store, { ttlMs: 60_000, accountMaxBytes: 2 ** 20 });
 
-  it('is a download that no browser runs, keeps or passes on', async () => {
+  it('serves an attachment that browsers neither open nor cache', async () => {
     const path = pathOf(await client.render(HELLO));
     const { headers, body } = await fixture.call('GET', path);
     expect(headers).to.include({
@@ -76,34 +75,34 @@ describe('a link to a PDF', () => {
     ]);
   });
 
-  it('says that it has ended when it has, and knows nothing of one that never was', async () => {
+  it('responds 410 after its expiry and 404 to an unknown link', async () => {
     const answer = await client.render(HELLO);
     const { render_id } = answer.structuredContent!;
     await fixture.store.console.storedPdfs.updateOne(
       { _id: render_id },
       { $set: { 'metadata.expiresAt': new Date() } },
     );
-    const ended = await fixture.call('GET', pathOf(answer));
-    expect([ended.status, ended.error().code]).to.deep.equal([410, 'gone']);
-    expect(ended.error().message).to.include('has ended');
+    const expired = await fixture.call('GET', pathOf(answer));
+    expect([expired.status, expired.error().code]).to.deep.equal([410, 'gone']);
+    expect(expired.error().message).to.include('has expired');
     expect(
       String(await client.read(`render://${render_id}`).catch((error: Error) => error)),
-    ).to.include('its time is over');
+    ).to.include('has expired');
     for (const path of [`/files/${'a'.repeat(43)}`, '/files/x', `${pathOf(answer)}x`]) {
       const unknown = await fixture.call('GET', path);
       expect([unknown.status, unknown.error().code]).to.deep.equal([404, 'not_found']);
     }
   });
 
-  it('tells a person who clicks on one that has ended, as a page, and a program as JSON', async () => {
+  it('shows errors as a page in a browser and as JSON elsewhere', async () => {
     const answer = await client.render({ ...HELLO, sandbox: true });
     const where = { _id: answer.structuredContent!.render_id };
     await fixture.store.console.storedPdfs.updateOne(where, {
       $set: { 'metadata.expiresAt': new Date() },
     });
-    for (const [path, status, code, words] of [
-      [pathOf(answer), 410, 'gone', 'The link has ended'],
-      [`/files/${'b'.repeat(43)}`, 404, 'not_found', 'There is no PDF here'],
+    for (const [path, status, code, title] of [
+      [pathOf(answer), 410, 'gone', 'Link expired'],
+      [`/files/${'b'.repeat(43)}`, 404, 'not_found', 'PDF not found'],
     ] as const) {
       const page = await fixture.call('GET', path, { accept: BROWSER });
       expect([page.status, page.headers['content-type']]).to.deep.equal([
@@ -116,7 +115,7 @@ describe('a link to a PDF', () => {
         'x-content-type-options': 'nosniff',
       });
       expect(page.headers['content-security-policy']).to.include("default-src 'none'");
-      expect(page.body.toString()).to.include(`<h1>${words}</h1>`).and.not.include(path);
+      expect(page.body.toString()).to.include(`<h1>${title}</h1>`).and.not.include(path);
       for (const accept of [
         '*/*',
         'application/json',
@@ -130,22 +129,22 @@ describe('a link to a PDF', () => {
     expect((await fixture.call('HEAD', pathOf(answer), { accept: BROWSER })).status).to.equal(410);
   });
 
-  it('is not used up by programs that look at it before a person does', async () => {
+  it('works again after requests by link previews', async () => {
     const path = pathOf(await client.render({ ...HELLO, sandbox: true }));
     const preview = { 'user-agent': 'Slackbot-LinkExpanding 1.0', accept: '*/*' };
-    const seen = [
+    const responses = [
       await fixture.call('HEAD', path, preview),
       await fixture.call('GET', path, { ...preview, range: 'bytes=0-9' }),
       await fixture.call('GET', path, { accept: BROWSER }),
     ];
-    expect(seen.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
-    const [head, whole, last] = seen.map(({ headers }) => headers);
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
+    const [head, whole, last] = responses.map(({ headers }) => headers);
     expect(head).to.include({ 'accept-ranges': 'none', 'x-robots-tag': 'noindex' });
     for (const each of [whole, last])
       expect(each!['content-length']).to.equal(head!['content-length']);
   });
 
-  it('has a name that is a name and no more, whatever the title says', async () => {
+  it('has a safe file name for every title', async () => {
     const names = [
       ['../../etc/passwd', `attachment; filename="etc-passwd.pdf"`],
       ['a"; filename="evil.exe', `attachment; filename="a- filename-evil.exe.pdf"`],
@@ -159,8 +158,8 @@ describe('a link to a PDF', () => {
     const shown = [];
     for (const [title] of names) {
       const filename = pdfFilename(title);
-      const { token: secret } = await kept().save(
-        { ...toKeep(Buffer.from('%PDF-'), await fixture.account2()), filename },
+      const { token: secret } = await pdfStore().save(
+        { ...newPdf(Buffer.from('%PDF-'), await fixture.account2()), filename },
         never,
       );
       shown.push([
@@ -171,7 +170,7 @@ describe('a link to a PDF', () => {
     expect(shown).to.deep.equal(names);
   });
 
-  it('works to its end, whatever becomes of the app, the person and the account meanwhile', async () => {
+  it('works until its expiry, even when the app, the user or the account is disabled', async () => {
     const leaving = await fixture.person({ role: 'developer' });
     const { access_token, client: app } = await authorizeApp(fixture, leaving);
     const theirs = await connect('present', fixture.url, access_token);
@@ -182,14 +181,14 @@ describe('a link to a PDF', () => {
     await fixture.accounts.setAccountById(fixture.accountId, { state: 'paused' });
     const { status } = await fixture.call('GET', pathOf(answer));
     await fixture.accounts.setAccountById(fixture.accountId, { state: 'active' });
-    const refused = await theirs
+    const unreadable = await theirs
       .read(`render://${answer.structuredContent!.render_id}`)
       .catch((error: Error) => error);
     expect(status).to.equal(200);
-    expect(refused).to.be.instanceOf(Error);
+    expect(unreadable).to.be.instanceOf(Error);
   });
 
-  it('stands nowhere in the database', async () => {
+  it('is not stored in the database', async () => {
     const path = pathOf(await client.render(HELLO));
     const secret = path.slice('/files/'.length);
     const files = await fixture.store.console.storedPdfs.find().toArray();
@@ -197,7 +196,7 @@ describe('a link to a PDF', () => {
     expect(JSON.stringify(files)).to.not.include(secret);
   });
 
-  it('leads to the PDF from every API process, as the resource does', async () => {
+  it('works on every API process, like the resource', async () => {
     const replica = await another(fixture);
     const there = await connect('present', replica.url, token);
     const answer = await client.render(HELLO);
@@ -210,28 +209,28 @@ describe('a link to a PDF', () => {
     expect(Buffer.from(read, 'base64').equals(here!.body)).to.equal(true);
   });
 
-  it('leads to a PDF of many pieces, byte for byte', async () => {
+  it('serves a PDF of many chunks unchanged', async () => {
     const pdf = Buffer.alloc(20 * CHUNK_BYTES + 17, 'Pressroom');
-    const { token: secret } = await kept().save(toKeep(pdf, await fixture.account2()), never);
+    const { token: secret } = await pdfStore().save(newPdf(pdf, await fixture.account2()), never);
     const { status, body } = await fixture.call('GET', `/files/${secret}`);
     expect(status).to.equal(200);
     expect(body.equals(pdf)).to.equal(true);
   });
 
-  it('breaks off, rather than ending early, when a piece is missing', async () => {
-    const given = toKeep(Buffer.alloc(3 * CHUNK_BYTES), await fixture.account2());
-    const { token: secret } = await kept().save(given, never);
+  it('closes the connection when a chunk is missing', async () => {
+    const given = newPdf(Buffer.alloc(3 * CHUNK_BYTES), await fixture.account2());
+    const { token: secret } = await pdfStore().save(given, never);
     await fixture.store.console.storedPdfChunks.deleteOne({ files_id: given.renderId, n: 2 });
     const answer = await fixture.call('GET', `/files/${secret}`).catch((error: Error) => error);
     expect(answer).to.be.instanceOf(Error);
   });
 
-  it('leaves nothing behind when the caller goes away while the PDF is written', async () => {
-    const given = toKeep(Buffer.alloc(40 * CHUNK_BYTES), await fixture.account2());
+  it('leaves nothing in the database when the client disconnects while the PDF is written', async () => {
+    const given = newPdf(Buffer.alloc(40 * CHUNK_BYTES), await fixture.account2());
     const leaving = new AbortController();
-    const keeping = kept().save(given, leaving.signal);
-    leaving.abort(new Error('left'));
-    expect(await keeping.catch((error: Error) => error.message)).to.equal('left');
+    const saving = pdfStore().save(given, leaving.signal);
+    leaving.abort(new Error('disconnected'));
+    expect(await saving.catch((error: Error) => error.message)).to.equal('disconnected');
     expect(
       await fixture.store.console.storedPdfChunks.countDocuments({ files_id: given.renderId }),
     ).to.equal(0);
@@ -240,10 +239,10 @@ describe('a link to a PDF', () => {
     );
   });
 
-  it('holds little of the memory for renders, however slowly it is read', async () => {
+  it('holds two chunks of memory, however slowly it is read', async () => {
     const small = await another(fixture, { env: { PRESSROOM_BYTES_IN_FLIGHT: '8MiB' } });
-    const { token: secret } = await kept().save(
-      toKeep(Buffer.alloc(40 * 2 ** 20), await fixture.account2()),
+    const { token: secret } = await pdfStore().save(
+      newPdf(Buffer.alloc(40 * 2 ** 20), await fixture.account2()),
       never,
     );
     const slow = get(`${small.url}/files/${secret}`, { agent: false });
@@ -260,11 +259,11 @@ describe('a link to a PDF', () => {
     expect((await small.call('GET', `/files/${secret}`)).body.length).to.equal(40 * 2 ** 20);
   });
 
-  it('of one account leaves places for those of others, however many read it slowly', async () => {
+  it('leaves memory for other accounts when slow clients use the share of one', async () => {
     const small = await another(fixture, { env: { PRESSROOM_BYTES_IN_FLIGHT: '32MiB' } });
     const [one, other] = await Promise.all([fixture.account2(), fixture.account2()]);
-    const { token: read } = await kept().save(toKeep(Buffer.alloc(40 * 2 ** 20), one), never);
-    const { token: wanted } = await kept().save(toKeep(Buffer.alloc(40), other), never);
+    const { token: read } = await pdfStore().save(newPdf(Buffer.alloc(40 * 2 ** 20), one), never);
+    const { token: wanted } = await pdfStore().save(newPdf(Buffer.alloc(40), other), never);
     const readers: IncomingMessage[] = [];
     for (let n = 0; n < 2; n += 1) {
       const slow = get(`${small.url}/files/${read}`, { agent: false });
@@ -278,24 +277,24 @@ describe('a link to a PDF', () => {
     );
   });
 
-  it('is swept by the database, and its pieces with it', async () => {
+  it('is deleted by TTL indexes together with its chunks', async () => {
     const { storedPdfs, storedPdfChunks } = fixture.store.console;
-    const ends = await Promise.all(
+    const ttlIndexes = await Promise.all(
       [storedPdfs, storedPdfChunks].map(async each =>
         (await each.indexes()).filter(index => index.expireAfterSeconds === 0),
       ),
     );
-    expect(ends.map(([index]) => Object.keys(index!.key))).to.deep.equal([
+    expect(ttlIndexes.map(([index]) => Object.keys(index!.key))).to.deep.equal([
       ['metadata.rememberedUntil'],
       ['expiresAt'],
     ]);
-    const given = toKeep(Buffer.from('%PDF-'), await fixture.account2());
-    const { expiresAt } = await kept().save(given, never);
+    const given = newPdf(Buffer.from('%PDF-'), await fixture.account2());
+    const { expiresAt } = await pdfStore().save(given, never);
     const chunk = await storedPdfChunks.findOne({ files_id: given.renderId });
     expect(chunk!.expiresAt.getTime() - expiresAt.getTime()).to.equal(10 * 60_000);
   });
 
-  it('is not made for an account that keeps as much as it may, before anything is rendered', async () => {
+  it('is rejected before the render when the account has reached its storage limit', async () => {
     const owner = await fixture.person({ role: 'owner', account: await fixture.account2() });
     const team = await fixture.store.console.teams.findOne({ 'members.user': owner.id });
     const mine = await connect(
@@ -303,12 +302,12 @@ describe('a link to a PDF', () => {
       fixture.url,
       (await authorizeApp(fixture, owner)).access_token,
     );
-    const full = toKeep(Buffer.alloc(2 ** 20), team!._id);
-    await kept().save(full, never);
-    const refused = await mine.render(HELLO);
-    expect(refused.isError).to.equal(true);
-    expect(textOf(refused)).to.match(
-      /^rate_limited: The account keeps as many PDFs for links as it may \(1 MiB\).*\nTry again in \d+ s\./,
+    const full = newPdf(Buffer.alloc(2 ** 20), team!._id);
+    await pdfStore().save(full, never);
+    const rejected = await mine.render(HELLO);
+    expect(rejected.isError).to.equal(true);
+    expect(textOf(rejected)).to.match(
+      /^rate_limited: The account has reached its storage limit for PDF links \(1 MiB\).*\nTry again in \d+ s\./,
     );
     await fixture.store.console.storedPdfs.updateOne(
       { _id: full.renderId },

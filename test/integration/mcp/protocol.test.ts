@@ -1,6 +1,5 @@
 // @proves POST /mcp
-// What the endpoint answers to messages that are not the usual ones, in the words and codes of each
-// era of the protocol.
+// The protocol of the MCP endpoint in each of its revisions: negotiation, headers and error codes.
 import { expect } from 'chai';
 import { PdfStore } from '../../../api/console/downloads/pdf-store.ts';
 import {
@@ -22,7 +21,7 @@ import { authorizeApp } from '../../support/console/oauth-flow.ts';
 const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
 
-describe('the protocol of /mcp', () => {
+describe('the protocol of the MCP endpoint', () => {
   let fixture: ConsoleFixture;
   let developer: Person;
   let token: string;
@@ -35,7 +34,7 @@ describe('the protocol of /mcp', () => {
 
   const send = (message: Message, headers?: Record<string, string>) =>
     mcpCall(fixture, token, message, headers);
-  const hello = (protocolVersion: string) =>
+  const initialize = (protocolVersion: string) =>
     earlierMessage('initialize', {
       protocolVersion,
       capabilities: {},
@@ -43,18 +42,20 @@ describe('the protocol of /mcp', () => {
     });
 
   describe('of 2025', () => {
-    it('agrees on the revision that the client asks for, and on the last one when it asks for one that never was', async () => {
+    it('negotiates the requested revision, or the latest for an unknown one', async () => {
       for (const [asked, agreed] of [
         ['2025-11-25', '2025-11-25'],
         ['2025-06-18', '2025-06-18'],
         ['2025-03-26', '2025-03-26'],
         ['1999-01-01', '2025-11-25'],
       ] as const)
-        expect(replyOf(await send(hello(asked))).result).to.include({ protocolVersion: agreed });
+        expect(replyOf(await send(initialize(asked))).result).to.include({
+          protocolVersion: agreed,
+        });
     });
 
-    it('gives each client a session, which names its calls and nothing else', async () => {
-      const answers = [await send(hello('2025-11-25')), await send(hello('2025-11-25'))];
+    it('returns a session id to each client, and accepts any', async () => {
+      const answers = [await send(initialize('2025-11-25')), await send(initialize('2025-11-25'))];
       const sessions = answers.map(({ headers }) => headers['mcp-session-id']);
       expect(new Set(sessions).size).to.equal(2);
       for (const session of [sessions[0]!, 'made up'])
@@ -63,7 +64,7 @@ describe('the protocol of /mcp', () => {
         ).to.include.keys('tools');
     });
 
-    it('takes notifications without an answer, whether it knows them or not', async () => {
+    it('accepts known and unknown notifications with an empty response', async () => {
       for (const method of [
         'notifications/initialized',
         'notifications/cancelled',
@@ -74,14 +75,14 @@ describe('the protocol of /mcp', () => {
       }
     });
 
-    it('answers a ping, and lists no resources', async () => {
+    it('responds to ping, and lists no resources', async () => {
       expect(replyOf(await send(earlierMessage('ping'))).result).to.deep.equal({});
       expect(replyOf(await send(earlierMessage('resources/list'))).result).to.deep.equal({
         resources: [],
       });
     });
 
-    it('refuses a revision in the header that it does not speak, and names those that it does', async () => {
+    it('rejects an unsupported revision in the header and names the supported ones', async () => {
       const answer = await send(earlierMessage('tools/list'), {
         'mcp-protocol-version': '1999-01-01',
       });
@@ -91,7 +92,7 @@ describe('the protocol of /mcp', () => {
   });
 
   describe('of 2026-07-28', () => {
-    it('says what it can without a session', async () => {
+    it('returns its capabilities without a session', async () => {
       const answer = await send(presentMessage('server/discover'));
       expect(replyOf(answer).result).to.deep.include({
         supportedVersions: [PRESENT],
@@ -100,7 +101,7 @@ describe('the protocol of /mcp', () => {
       expect(answer.headers).to.not.have.property('mcp-session-id');
     });
 
-    it('lets clients keep what describes it, and no PDF', async () => {
+    it('lets clients cache descriptions, but no PDF', async () => {
       for (const method of [
         'server/discover',
         'tools/list',
@@ -130,7 +131,7 @@ describe('the protocol of /mcp', () => {
       expect(read).to.include({ ttlMs: 0, cacheScope: 'private' }).and.have.property('contents');
     });
 
-    it('refuses another revision and names its own', async () => {
+    it('rejects another revision and names the supported one', async () => {
       const answer = await send(presentMessage('tools/list', {}, '2027-01-01'));
       expect(answer.status).to.equal(400);
       expect(replyOf(answer).error!.data).to.deep.include({
@@ -139,7 +140,7 @@ describe('the protocol of /mcp', () => {
       });
     });
 
-    it('refuses headers that say something else than the message', async () => {
+    it('rejects headers that contradict the message', async () => {
       const message = presentMessage('tools/list');
       for (const headers of [
         { 'mcp-method': 'tools/call' },
@@ -156,16 +157,16 @@ describe('the protocol of /mcp', () => {
     ['2025', earlierMessage],
     [PRESENT, presentMessage],
   ] as const)
-    describe(`of ${era}, when something is wrong`, () => {
+    describe(`of ${era}, with an invalid message`, () => {
       const errorOf = async (method: string, params: Record<string, unknown>) =>
         replyOf(await send(messageOf(method, params))).error!;
 
-      it('names a method that it does not know as such', async () => {
+      it('returns METHOD_NOT_FOUND for an unknown method', async () => {
         for (const method of ['no/such', 'prompts/list', 'completion/complete'])
           expect(await errorOf(method, {})).to.include({ code: METHOD_NOT_FOUND });
       });
 
-      it('answers each client in a kind that it takes, whatever it says of that', async () => {
+      it('responds with JSON or a stream, as Accept allows', async () => {
         const call = messageOf('tools/call', {
           name: 'render_pdf',
           arguments: {},
@@ -188,13 +189,13 @@ describe('the protocol of /mcp', () => {
         }
       });
 
-      it('names a tool that it does not have', async () => {
+      it('names an unknown tool', async () => {
         const error = await errorOf('tools/call', { name: 'print_page', arguments: {} });
         expect(error.code).to.equal(INVALID_PARAMS);
         expect(error.message).to.include('print_page');
       });
 
-      it('tells a model that gave no arguments what is missing', async () => {
+      it('names the missing arguments', async () => {
         for (const given of [{}, { arguments: {} }]) {
           const { result } = replyOf(
             await send(messageOf('tools/call', { name: 'render_pdf', ...given })),
@@ -206,14 +207,14 @@ describe('the protocol of /mcp', () => {
         }
       });
 
-      it('refuses arguments that are no object', async () => {
+      it('rejects arguments that are not an object', async () => {
         for (const given of [['<p>'], '<p>', 1])
           expect(await errorOf('tools/call', { name: 'render_pdf', arguments: given })).to.include({
             code: INVALID_PARAMS,
           });
       });
 
-      it('names an address that leads to nothing', async () => {
+      it('names an unknown resource', async () => {
         for (const uri of ['file:///etc/passwd', 'render://nothing', 'render://'])
           expect(await errorOf('resources/read', { uri })).to.deep.include({
             code: INVALID_PARAMS,

@@ -1,11 +1,11 @@
 // @proves mcp-streams
-// What a long call sends while nothing happens, since a proxy between may end what is silent.
+// Keep-alives of a long call, since proxies close idle connections.
 import { expect } from 'chai';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { earlierMessage, mcpCall } from '../../support/console/mcp-call.ts';
 import { authorizeApp } from '../../support/console/oauth-flow.ts';
 
-describe('the stream of a long call, for whatever proxy is between', () => {
+describe('the stream of a long MCP call', () => {
   let fixture: ConsoleFixture;
   let token: string;
   before(async () => {
@@ -14,7 +14,7 @@ describe('the stream of a long call, for whatever proxy is between', () => {
   });
   after(() => fixture.stop());
 
-  it('asks not to be held back or kept, and is never silent for long, though the client asked for no progress', async () => {
+  it('disables proxy buffering and sends a comment within 15 s, without progress notifications', async () => {
     const message = earlierMessage('tools/call', {
       name: 'render_pdf',
       arguments: { html: '<p>slow</p>', wait_delay: '15500ms' },
@@ -26,7 +26,7 @@ describe('the stream of a long call, for whatever proxy is between', () => {
     expect(headers['x-accel-buffering']).to.equal('no');
     expect(headers['cache-control']).to.match(/no-cache|no-store/);
     expect(body.toString()).to.include('render_id');
-    // Before the answer, since a proxy may end what is silent for 20 s.
+    // The comment before the response: proxies may close a connection after 20 s of silence.
     expect(body.toString()).to.match(/^:/);
   });
 });

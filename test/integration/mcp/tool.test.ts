@@ -1,6 +1,5 @@
 // @proves POST /mcp
-// The tool itself, for clients of both lines: what describes it, what it answers, and what it takes
-// of an account.
+// The tool render_pdf with both client libraries: its description, its results, usage and limits.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import {
@@ -53,7 +52,7 @@ for (const line of SDK_VERSIONS)
     const download = (answer: ToolAnswer) =>
       fixture.call('GET', new URL(answer.structuredContent!.url).pathname);
 
-    it('is the only one, described by the contract', async () => {
+    it('is the only tool, with the schema of the contract', async () => {
       const tools = await client.tools();
       expect(tools.map(({ name }) => name)).to.deep.equal(['render_pdf']);
       const [{ inputSchema, outputSchema, annotations, description }] = tools as [
@@ -86,14 +85,14 @@ for (const line of SDK_VERSIONS)
       expect(description).to.include('10 MiB').and.include('1 min').and.include('30 min');
     });
 
-    it('is described in few words, since models read them with every message, and in none that are true of HTTP alone', async () => {
+    it('has a short description without HTTP headers, since models read it with every message', async () => {
       const [tool] = await client.tools();
       const text = JSON.stringify(tool);
       expect(text.length).to.be.below(16_000);
       expect(text).to.not.match(/"pattern":"|X-Sandbox|X-Usage-Count/);
     });
 
-    it('renders, counts, and gives a link to the very bytes', async () => {
+    it('renders, counts, and returns a link to the same bytes', async () => {
       const before = await fixture.usage();
       const answer = await client.render(HELLO);
       expect(answer.isError ?? false).to.equal(false);
@@ -134,7 +133,7 @@ for (const line of SDK_VERSIONS)
       expect(await fixture.usage()).to.equal(before);
     });
 
-    it('embeds a small PDF when asked to, and has the link as well', async () => {
+    it('embeds a small PDF on request, next to the link', async () => {
       const answer = await client.render({ ...HELLO, delivery: 'embedded' });
       const { resource } = answer.content.find(({ type }) => type === 'resource')!;
       expect(resource).to.include({
@@ -146,7 +145,7 @@ for (const line of SDK_VERSIONS)
       );
     });
 
-    it('gives the link alone when the PDF is too large to be embedded, and says so', async () => {
+    it('returns the link with a note when the PDF is too large to embed', async () => {
       const noise =
         '(() => { const c = Object.assign(document.createElement("canvas"), { width: 800, height: 800 }); const x = c.getContext("2d"); const d = x.createImageData(800, 800); for (let i = 0; i < d.data.length; i++) d.data[i] = Math.random() * 256; x.putImageData(d, 0, 0); document.body.append(c); })()';
       const answer = await client.render({
@@ -156,11 +155,11 @@ for (const line of SDK_VERSIONS)
       });
       expect(answer.structuredContent!.bytes).to.be.greaterThan(2 ** 20);
       expect(answer.content.map(({ type }) => type)).to.deep.equal(['text', 'resource_link']);
-      expect(textOf(answer)).to.include('too large to be embedded');
+      expect(textOf(answer)).to.include('too large to embed');
       expect((await download(answer)).body.length).to.equal(answer.structuredContent!.bytes);
     });
 
-    it('serves the resource to the same person in the same account, and to nobody else', async () => {
+    it('serves the resource only to the same user in the same account', async () => {
       const answer = await client.render(HELLO);
       const uri = `render://${answer.structuredContent!.render_id}`;
       expect(
@@ -172,20 +171,20 @@ for (const line of SDK_VERSIONS)
         fixture.url,
         (await authorizeApp(fixture, colleague)).access_token,
       );
-      const refusal = await other.read(uri).catch((error: Error) => error);
+      const rejected = await other.read(uri).catch((error: Error) => error);
       const missing = await other
         .read('render://01a20359-d5b3-7ed0-96eb-75edf92b030e')
         .catch((error: Error) => error);
-      expect(String(refusal)).to.include('no such PDF of yours');
-      expect(String(missing)).to.equal(String(refusal));
+      expect(String(rejected)).to.include('PDF not found');
+      expect(String(missing)).to.equal(String(rejected));
     });
 
-    it('says what is wrong with a request in words that mend it', async () => {
+    it('names the invalid fields and the accepted values', async () => {
       const wrong = await client.render({ html: 'x', landscap: true, scale: 9 });
       expect(wrong.isError).to.equal(true);
       expect(wrong).to.not.have.property('structuredContent');
       expect(textOf(wrong)).to.match(
-        /^validation_error: `scale` must be a number from 0.1 to 2, not 9. `landscap` is not a field; did you mean `landscape`\?\nRequest id: /,
+        /^validation_error: `scale` must be a number from 0.1 to 2, not 9. `landscap` is not a field; did you mean `landscape`\?\nRequest ID: /,
       );
       expect(textOf(await client.render({})))
         .to.include('validation_error')
@@ -197,21 +196,21 @@ for (const line of SDK_VERSIONS)
       expect(textOf(await client.render({ url: 'http://127.0.0.1/' }))).to.match(/^ssrf_blocked: /);
     });
 
-    it('tells of its progress when asked to', async () => {
-      const heard: { progress: number; message?: string }[] = [];
+    it('sends progress notifications on request', async () => {
+      const received: { progress: number; message?: string }[] = [];
       await client.render(
         { ...HELLO, wait_delay: '1500ms' },
-        { onprogress: each => heard.push(each) },
+        { onprogress: each => received.push(each) },
       );
-      expect(heard.length).to.be.at.least(2);
-      expect(heard[0]).to.deep.include({ message: 'Asking for a place' });
-      expect(heard.at(-1)!.message).to.equal('Waiting for the page and printing it');
-      expect(heard.map(({ progress }) => progress)).to.deep.equal(
-        heard.map(({ progress }) => progress).sort((a, b) => a - b),
+      expect(received.length).to.be.at.least(2);
+      expect(received[0]).to.deep.include({ message: 'Checking plan limits' });
+      expect(received.at(-1)!.message).to.equal('Waiting for conditions and printing');
+      expect(received.map(({ progress }) => progress)).to.deep.equal(
+        received.map(({ progress }) => progress).sort((a, b) => a - b),
       );
     });
 
-    it('refuses what is over the plan, and frees the place when the call before is cancelled', async () => {
+    it('rejects a render beyond the plan, and frees the slot when the first call is cancelled', async () => {
       const before = await fixture.usage();
       const cancelling = new AbortController();
       const first = client

@@ -21,12 +21,12 @@ const NAMES: [title: string | undefined, name: string][] = [
   ['x'.repeat(500), `${'x'.repeat(80)}.pdf`],
 ];
 
-describe('the name of a PDF', () => {
+describe('the file name of a PDF', () => {
   for (const [title, name] of NAMES)
     it(`is ${JSON.stringify(name)} for ${JSON.stringify(title?.slice(0, 40))}`, () =>
       expect(pdfFilename(title)).to.equal(name));
 
-  it('is render.pdf by default wherever the product and its texts give one', () => {
+  it('is render.pdf by default in code and documentation', () => {
     const root = fileURLToPath(new URL('../../../../..', import.meta.url));
     const folders = ['README.md', 'api', 'charts', 'cli', 'dashboard', 'standalone'];
     const files = execFileSync('git', ['ls-files', '--', ...folders], {

@@ -31,25 +31,25 @@ const report = (workers: ReturnType<typeof worker>[], oldestMs = 0) => ({
 });
 const bad = (checks: { name: string; status: string; hint: string | null }[]) =>
   checks.filter(({ status }) => status !== 'ok').map(({ name, status }) => `${name}: ${status}`);
-const place = {
+const environment = {
   publicUrl: 'https://pdf.example.com',
   trustedProxies: 1,
   forwardedFor: true,
   host: 'pdf.example.com',
 };
 
-describe('the checks of an installation', () => {
-  it('find nothing where all is well', () => {
+describe('the health checks', () => {
+  it('are ok for a healthy installation', () => {
     const checks = [
       ...databaseChecks(server()),
       ...poolChecks([report([worker('a')])]),
-      ...configurationChecks(place),
+      ...configurationChecks(environment),
     ];
     expect(bad(checks)).to.deep.equal([]);
     expect(healthStatusOf(checks)).to.equal('ok');
   });
 
-  it('call it down when the database does not answer', () => {
+  it('are down when the database does not respond', () => {
     const checks = databaseChecks({ error: 'no primary.' });
     expect(bad(checks)).to.deep.equal(['Database: fail']);
     expect(healthStatusOf(checks)).to.equal('down');
@@ -58,12 +58,12 @@ describe('the checks of an installation', () => {
   const cases: [what: string, checks: Parameters<typeof bad>[0], found: string[]][] = [
     ['a slow database', databaseChecks(server({ roundTripMs: 80 })), ['Database: warn']],
     [
-      'a set of one',
+      'a replica set with one member',
       databaseChecks(server({ members: [{ name: 'a', state: 'PRIMARY', healthy: true }] })),
       ['Replica set: warn'],
     ],
     [
-      'a member that is gone',
+      'an unreachable member',
       databaseChecks(
         server({
           members: [
@@ -74,10 +74,18 @@ describe('the checks of an installation', () => {
       ),
       ['Replica set: warn'],
     ],
-    ['a user who may not ask for the members', databaseChecks(server({ members: undefined })), []],
-    ['clocks that differ', databaseChecks(server({ clockAheadMs: -1_500 })), ['Clocks: warn']],
     [
-      'clocks that differ a lot',
+      'a database user who cannot see the members',
+      databaseChecks(server({ members: undefined })),
+      [],
+    ],
+    [
+      'clocks that differ by seconds',
+      databaseChecks(server({ clockAheadMs: -1_500 })),
+      ['Clocks: warn'],
+    ],
+    [
+      'clocks that differ by a minute',
       databaseChecks(server({ clockAheadMs: 60_000 })),
       ['Clocks: fail'],
     ],
@@ -98,27 +106,27 @@ describe('the checks of an installation', () => {
       ['Workers of default: warn'],
     ],
     [
-      'a long wait',
+      'a long queue time',
       poolChecks([report([worker('a', 'serving', 2)], 8_000)]),
       ['Queue of default: warn'],
     ],
     [
-      'plain http',
-      configurationChecks({ ...place, publicUrl: 'http://pdf.example.com' }),
+      'plain HTTP',
+      configurationChecks({ ...environment, publicUrl: 'http://pdf.example.com' }),
       ['Public address: warn'],
     ],
     [
-      'another address than the configured one',
-      configurationChecks({ ...place, host: '10.0.0.1', forwardedFor: false }),
+      'an address other than the configured one',
+      configurationChecks({ ...environment, host: '10.0.0.1', forwardedFor: false }),
       ['Public address: warn'],
     ],
     [
-      'a proxy that is not believed',
-      configurationChecks({ ...place, trustedProxies: 0 }),
+      'an untrusted proxy',
+      configurationChecks({ ...environment, trustedProxies: 0 }),
       ['Proxies: warn'],
     ],
     [
-      'this machine',
+      'localhost',
       configurationChecks({
         publicUrl: 'http://localhost:8080',
         trustedProxies: 0,
@@ -129,12 +137,12 @@ describe('the checks of an installation', () => {
     ],
   ];
   for (const [what, checks, found] of cases)
-    it(`judge ${what}`, () => {
+    it(`report ${what} as ${found.join() || 'ok'}`, () => {
       expect(bad(checks)).to.deep.equal(found);
       for (const { status, hint } of checks) if (status !== 'ok') expect(hint).to.match(/\.$/);
     });
 
-  it('have nothing to say of pools when no process reports', () => {
+  it('are empty for pools when no process reports', () => {
     expect(poolChecks([])).to.deep.equal([]);
   });
 });

@@ -17,9 +17,9 @@ const status = (fields: Partial<WorkerStatus> = {}): WorkerStatus => ({
   ...fields,
 });
 
-describe('the report of a process', () => {
-  let said: ProcessDocument[];
-  let looks: number;
+describe('the heartbeat of a process', () => {
+  let written: ProcessDocument[];
+  let snapshots: number;
   let waiting: Map<string, number>;
   let workers: { address: string; status: WorkerStatus }[];
   let failing: boolean;
@@ -28,8 +28,8 @@ describe('the report of a process', () => {
   async function started() {
     const processes = {
       replaceOne: async (_filter: object, document: ProcessDocument) => {
-        if (failing) throw new Error('away');
-        said.push(structuredClone(document));
+        if (failing) throw new Error('unavailable');
+        written.push(structuredClone(document));
       },
       deleteOne: async () => {},
     };
@@ -42,11 +42,11 @@ describe('the report of a process', () => {
     };
     const dispatch = {
       waiting() {
-        looks++;
+        snapshots++;
         return { byAccount: waiting, oldestMs: 0 };
       },
     };
-    const report = createHeartbeat(
+    const heartbeat = createHeartbeat(
       {
         store: store as unknown as Store,
         pool: 'default',
@@ -56,58 +56,58 @@ describe('the report of a process', () => {
       },
       1,
     );
-    await report.start();
-    stop = () => report.stop(new AbortController().signal);
+    await heartbeat.start();
+    stop = () => heartbeat.stop(new AbortController().signal);
   }
   beforeEach(() => {
-    [said, looks, waiting, workers, failing] = [[], 0, new Map(), [], false];
+    [written, snapshots, waiting, workers, failing] = [[], 0, new Map(), [], false];
   });
   afterEach(() => stop());
 
-  const looked = async (times: number) => {
-    const before = looks;
-    await eventually(() => expect(looks).to.be.at.least(before + times));
+  const snapshotsTaken = async (times: number) => {
+    const before = snapshots;
+    await eventually(() => expect(snapshots).to.be.at.least(before + times));
   };
 
-  it('is written again when something has changed, and not as long as nothing has', async () => {
+  it('is written again only when something has changed', async () => {
     await started();
-    await looked(20);
-    expect(said).to.have.length(1);
+    await snapshotsTaken(20);
+    expect(written).to.have.length(1);
     waiting.set('a', 1);
-    await eventually(() => expect(said).to.have.length(2));
-    expect(said[1]!.queue).to.deep.include({ waiting: 1, byAccount: { a: 1 } });
+    await eventually(() => expect(written).to.have.length(2));
+    expect(written[1]!.queue).to.deep.include({ waiting: 1, byAccount: { a: 1 } });
   });
 
-  it('names the hundred accounts that wait most, and counts all', async () => {
+  it('names the hundred accounts with the longest queues, and counts all', async () => {
     for (let i = 1; i <= 150; i++) waiting.set(`a${i}`, i);
     await started();
-    await eventually(() => expect(said).to.have.length(1));
-    const { queue } = said[0]!;
+    await eventually(() => expect(written).to.have.length(1));
+    const { queue } = written[0]!;
     expect(Object.keys(queue.byAccount)).to.have.length(100);
     expect(queue.byAccount).to.include({ a150: 150, a51: 51 }).and.not.have.property('a50');
     expect(queue.waiting).to.equal((150 * 151) / 2);
   });
 
-  it('has the state of each worker', async () => {
+  it('contains the state of each worker', async () => {
     workers = [
       { address: 'a', status: status({ busy: 1 }) },
       { address: 'b', status: status({ draining: true }) },
       { address: 'c', status: status({ chrome: 'down' }) },
     ];
     await started();
-    await eventually(() => expect(said).to.have.length(1));
-    expect(said[0]!.workers).to.deep.equal([
+    await eventually(() => expect(written).to.have.length(1));
+    expect(written[0]!.workers).to.deep.equal([
       { address: 'a', state: 'serving', capacity: 2, busy: 1 },
       { address: 'b', state: 'draining', capacity: 2, busy: 0 },
       { address: 'c', state: 'chrome down', capacity: 2, busy: 0 },
     ]);
   });
 
-  it('is written once MongoDB takes it, however long that lasts', async () => {
+  it('is written as soon as MongoDB is available again', async () => {
     failing = true;
     await started();
-    await looked(5);
+    await snapshotsTaken(5);
     failing = false;
-    await eventually(() => expect(said).to.have.length(1));
+    await eventually(() => expect(written).to.have.length(1));
   });
 });
