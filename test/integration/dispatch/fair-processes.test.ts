@@ -36,7 +36,7 @@ describe('two API processes with different latency to the workers', function () 
     for (const worker of workers.splice(0)) await worker.stop();
   });
 
-  it('queue renders about equally long in a burst while workers join', async () => {
+  it('keep renders waiting about equally long in a burst while workers join', async () => {
     await start(10, 1);
     const waits: number[] = [];
     const caller = async (_: unknown, index: number) => {

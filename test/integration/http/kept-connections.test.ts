@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.ts';
 const soon = () => AbortSignal.timeout(10_000);
 
 describe('idle slot connections', () => {
-  /** The gateway's side of a slot: answers PING and OPEN with `answer`, END with an empty result. */
+  /** The gateway's side of a slot. Answers PING and OPEN with `answer` and END with `{}`. */
   async function gateway(answer: object, closesOnOpen = false) {
     const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
     let upgrades = 0;

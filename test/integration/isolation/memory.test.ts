@@ -27,7 +27,7 @@ describe('memory of a render', function () {
   const text = halves.join('');
   const wanted = [Buffer.from(text), Buffer.from(text, 'utf16le')];
 
-  it('ends with the renderer process and is in no later process', async () => {
+  it('frees the memory with the renderer process and shares none of it with later ones', async () => {
     const first = await worker.open();
     await evaluate(
       first,

@@ -42,7 +42,7 @@ describe('render metrics', () => {
   });
   after(() => pressroom?.stop());
 
-  it('receives the expected statuses', () => {
+  it('responds with the expected statuses', () => {
     expect(statuses).to.deep.equal([200, 200, 200, 400, 429, 400]);
   });
 

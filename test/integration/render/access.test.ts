@@ -13,7 +13,7 @@ const as = (type: string, body: string) => (_request: IncomingMessage, response:
 const basic = (username: string, password: string) =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 const GOOD = basic('ann', 'sesame');
-/** Shows its page to ann alone. */
+/** Serves the page to the user ann only. */
 const locked =
   (page: string, challenge = 'Basic realm="shop"') =>
   (request: IncomingMessage, response: ServerResponse) => {
@@ -24,15 +24,15 @@ const locked =
       .end('<h1>LOCKED</h1>');
   };
 
-describe('what a render sends with the page', () => {
+describe('request headers and credentials of a render', () => {
   let web: WebServer;
   let other: WebServer;
   let dns: DnsServer;
   let pressroom: Installation;
-  /** The origin of the page; another site; the first host at another port. */
+  /** The origin of the page, another site, and the host of the page on another port. */
   let shop: string;
   let foreign: string;
-  let neighbour: string;
+  let otherPort: string;
 
   before(async () => {
     dns = await startDnsServer();
@@ -53,9 +53,9 @@ describe('what a render sends with the page', () => {
       '/': (request, response) =>
         as(
           'text/html',
-          `<h1>SHOP</h1><link rel=stylesheet href="/style.css"><img src="/picture.svg"><img src="${foreign}/picture.svg"><img src="${neighbour}/inner.svg">
+          `<h1>SHOP</h1><link rel=stylesheet href="/style.css"><img src="/picture.svg"><img src="${foreign}/picture.svg"><img src="${otherPort}/inner.svg">
            <iframe src="${foreign}/frame"></iframe><style>@font-face { font-family: f; src: url(${foreign}/font.woff) } h1 { font-family: f }</style>
-           <script>fetch('/data'); fetch('/own', { headers: { authorization: 'of the page' } }); new Worker('/worker.js').onmessage = () => { window.worked = true }</script>`,
+           <script>fetch('/data'); fetch('/own', { headers: { authorization: 'set by the page' } }); new Worker('/worker.js').onmessage = () => { window.worked = true }</script>`,
         )(request, response),
       '/style.css': as('text/css', 'h1 { background: url(/background.svg) }'),
       '/background.svg': as('image/svg+xml', SVG),
@@ -96,7 +96,7 @@ describe('what a render sends with the page', () => {
     });
     shop = `http://shop.example:${web.port}`;
     foreign = `http://other.example:${other.port}`;
-    neighbour = `http://shop.example:${other.port}`;
+    otherPort = `http://shop.example:${other.port}`;
     pressroom = await installation({
       intranet: true,
       env: {
@@ -115,20 +115,20 @@ describe('what a render sends with the page', () => {
   });
 
   const text = async (body: object) => pdfText(await pressroom.pdf(body));
-  const refusal = (body: object) => pressroom.renderError(body);
-  /** When all that the page and its worker ask for has been answered. */
-  const quiet = { wait_for_expression: 'window.worked', wait_for_network_idle: true };
-  /** What each request to a server carried of this header, by `host/path`. */
+  const renderError = (body: object) => pressroom.renderError(body);
+  /** Waits until all requests of the page and its worker have been answered. */
+  const settled = { wait_for_expression: 'window.worked', wait_for_network_idle: true };
+  /** The value of the header in each request, by `host/path`. */
   const arrived = ({ requests }: WebServer, header: string) =>
     Object.fromEntries(
       requests.map(({ url, headers }) => [`${headers.host!.split(':')[0]}${url}`, headers[header]]),
     );
 
-  describe('of extra headers', () => {
+  describe('extra_http_headers', () => {
     const extra = { extra_http_headers: { 'X-Tenant': 'blue' } };
 
-    it('is all of them with the page, its assets, its frames and its worker, wherever they are', async () => {
-      await text({ url: `${shop}/`, ...extra, ...quiet });
+    it('sends the headers with the page, its assets, frames and workers on any origin', async () => {
+      await text({ url: `${shop}/`, ...extra, ...settled });
       const everywhere = [
         '/',
         '/style.css',
@@ -155,14 +155,14 @@ describe('what a render sends with the page', () => {
       );
     });
 
-    it('asks no server of another origin beforehand, which could cost the page its fonts', async () => {
-      await text({ url: `${shop}/`, ...extra, ...quiet });
+    it('sends no CORS preflight request to another origin', async () => {
+      await text({ url: `${shop}/`, ...extra, ...settled });
       expect(other.requests.map(({ method, url }) => `${method} ${url}`))
         .to.include('GET /font.woff')
         .and.not.include('OPTIONS /font.woff');
     });
 
-    it('is all of them with what an html document loads', async () => {
+    it('sends the headers with everything an HTML document loads', async () => {
       await text({
         html: html(`<img src="${shop}/picture.svg"><iframe src="${foreign}/frame"></iframe>`),
         ...extra,
@@ -174,13 +174,13 @@ describe('what a render sends with the page', () => {
       });
     });
 
-    it('is the same after a redirect', async () => {
+    it('keeps the headers after a redirect', async () => {
       await text({ url: `${shop}/away`, ...extra });
       expect(arrived(web, 'x-tenant')).to.deep.equal({ 'shop.example/away': 'blue' });
       expect(arrived(other, 'x-tenant')).to.include({ 'other.example/landed': 'blue' });
     });
 
-    it('is in place of what the browser would send under the same name, in any case', async () => {
+    it('replaces a browser header of the same name in any case', async () => {
       await text({
         url: `${shop}/cookies`,
         extra_http_headers: { 'user-agent': 'Printer/1.0', 'ACCEPT-LANGUAGE': 'rm' },
@@ -199,8 +199,8 @@ describe('what a render sends with the page', () => {
       ['X-HTTP-Method', 'CONNECT'],
       ['Accept-encoding', 'gzip;q=0'],
     ] as const)
-      it(`is refused by its name when the browser does not send it, as ${name}: ${value}`, async () => {
-        const error = await refusal({
+      it(`rejects a header that the browser does not send (${name}: ${value})`, async () => {
+        const error = await renderError({
           url: `${shop}/cookies`,
           extra_http_headers: { 'X-Tenant': 'blue', [name]: value },
         });
@@ -209,7 +209,7 @@ describe('what a render sends with the page', () => {
         expect(web.requests).to.have.lengthOf(0);
       });
 
-    it('goes along with what a video asks for in its own way', async () => {
+    it('sends the headers with the range requests of a video', async () => {
       await text({
         html: html(`<video src="${shop}/video" preload="auto"></video>`),
         ...extra,
@@ -219,19 +219,19 @@ describe('what a render sends with the page', () => {
       expect(arrived(web, 'range')).to.deep.equal({ 'shop.example/video': 'bytes=0-' });
     });
 
-    it('goes along with the render’s cookies', async () => {
+    it('sends the headers together with cookies', async () => {
       const cookies = [{ name: 'a', value: '1', domain: 'shop.example' }];
       expect(await text({ url: `${shop}/cookies`, ...extra, cookies })).to.include('SENT a=1');
     });
   });
 
-  describe('of Authorization', () => {
+  describe('the Authorization header', () => {
     const authorized = {
       extra_http_headers: { authorization: 'Bearer secret', 'X-Tenant': 'blue' },
     };
 
-    it('goes to the origin of the page alone', async () => {
-      await text({ url: `${shop}/`, ...authorized, ...quiet });
+    it('is sent to the origin of the page only', async () => {
+      await text({ url: `${shop}/`, ...authorized, ...settled });
       const own = [
         '/',
         '/style.css',
@@ -243,7 +243,7 @@ describe('what a render sends with the page', () => {
       ];
       expect(arrived(web, 'authorization')).to.deep.equal({
         ...Object.fromEntries(own.map(path => [`shop.example${path}`, 'Bearer secret'])),
-        'shop.example/own': 'of the page',
+        'shop.example/own': 'set by the page',
       });
       const elsewhere = arrived(other, 'authorization');
       expect(elsewhere).to.include.keys(
@@ -255,11 +255,11 @@ describe('what a render sends with the page', () => {
       expect(Object.values(elsewhere).filter(Boolean)).to.deep.equal([]);
     });
 
-    it('goes to it without other headers too', async () => {
+    it('is sent without other extra headers', async () => {
       await text({
         url: `${shop}/`,
         extra_http_headers: { Authorization: 'Bearer secret' },
-        ...quiet,
+        ...settled,
       });
       expect(arrived(web, 'authorization')).to.include({
         'shop.example/': 'Bearer secret',
@@ -268,7 +268,7 @@ describe('what a render sends with the page', () => {
       expect(Object.values(arrived(other, 'authorization')).filter(Boolean)).to.deep.equal([]);
     });
 
-    it('goes to no other origin from a service worker', async () => {
+    it('is not sent to another origin by a service worker', async () => {
       await text({
         url: `http://127.0.0.1:${web.port}/serves`,
         ...authorized,
@@ -281,13 +281,13 @@ describe('what a render sends with the page', () => {
       expect(arrived(other, 'authorization')).to.deep.equal({ '127.0.0.1/data': undefined });
     });
 
-    it('does not follow a redirect to another origin', async () => {
+    it('is not sent after a redirect to another origin', async () => {
       expect(await text({ url: `${shop}/away`, ...authorized })).to.include('LANDED');
       expect(arrived(web, 'authorization')).to.deep.equal({ 'shop.example/away': 'Bearer secret' });
       expect(arrived(other, 'authorization')['other.example/landed']).to.equal(undefined);
     });
 
-    it('follows a redirect within the origin', async () => {
+    it('is sent after a redirect within the origin', async () => {
       await text({ url: `${shop}/hop`, ...authorized });
       expect(arrived(web, 'authorization')).to.include({
         'shop.example/hop': 'Bearer secret',
@@ -296,11 +296,11 @@ describe('what a render sends with the page', () => {
     });
   });
 
-  describe('of HTTP Basic', () => {
+  describe('HTTP Basic authentication', () => {
     const auth = { username: 'ann', password: 'sesame' };
 
-    it('is nothing without `auth`: the 401 is the page’s answer', async () => {
-      expect(await refusal({ url: `${shop}/locked` })).to.include({
+    it('fails with page_status on a 401 without `auth`', async () => {
+      expect(await renderError({ url: `${shop}/locked` })).to.include({
         status: 502,
         code: 'render_failed',
         reason: 'page_status',
@@ -308,8 +308,11 @@ describe('what a render sends with the page', () => {
       expect(web.requests).to.have.lengthOf(1);
     });
 
-    it('is the wrong password once: the 401 is the page’s answer', async () => {
-      const error = await refusal({ url: `${shop}/locked`, auth: { ...auth, password: 'wrong' } });
+    it('sends a wrong password once and fails with page_status', async () => {
+      const error = await renderError({
+        url: `${shop}/locked`,
+        auth: { ...auth, password: 'wrong' },
+      });
       expect(error).to.include({ status: 502, code: 'render_failed', reason: 'page_status' });
       expect(error.message).to.include('401');
       expect(web.requests.map(({ headers }) => headers.authorization)).to.deep.equal([
@@ -318,7 +321,7 @@ describe('what a render sends with the page', () => {
       ]);
     });
 
-    it('is the wrong password once when error pages are printed too', async () => {
+    it('prints the 401 page after a wrong password when raise_for_status is false', async () => {
       expect(
         await text({
           url: `${shop}/locked`,
@@ -328,7 +331,7 @@ describe('what a render sends with the page', () => {
       ).to.include('LOCKED');
     });
 
-    it('answers to the origin of the page, and leaves the challenges of others unanswered', async () => {
+    it('answers challenges of the page’s origin only', async () => {
       expect(await text({ url: `${shop}/locked`, auth, wait_for_network_idle: true })).to.include(
         'OPEN',
       );
@@ -341,7 +344,7 @@ describe('what a render sends with the page', () => {
       expect(Object.values(elsewhere).filter(Boolean)).to.deep.equal([]);
     });
 
-    it('answers along with extra headers', async () => {
+    it('answers challenges together with extra headers', async () => {
       const page = {
         url: `${shop}/locked`,
         auth,
@@ -353,10 +356,10 @@ describe('what a render sends with the page', () => {
       expect(Object.values(arrived(other, 'authorization')).filter(Boolean)).to.deep.equal([]);
     });
 
-    it('is nothing to the target of a redirect to another origin, whose 401 is the page’s answer', async () => {
+    it('does not answer a challenge after a redirect to another origin', async () => {
       for (const extra_http_headers of [{}, { 'X-Tenant': 'blue' }]) {
         other.requests.length = 0;
-        const error = await refusal({ url: `${shop}/to-lock`, auth, extra_http_headers });
+        const error = await renderError({ url: `${shop}/to-lock`, auth, extra_http_headers });
         expect(error).to.include({ status: 502, reason: 'page_status' });
         expect(
           other.requests.map(({ url, headers }) => [url, headers.authorization]),
@@ -364,13 +367,15 @@ describe('what a render sends with the page', () => {
       }
     });
 
-    it('is no answer to another scheme than Basic', async () => {
-      expect(await refusal({ url: `${shop}/digest`, auth })).to.include({ reason: 'page_status' });
+    it('does not answer a Digest challenge', async () => {
+      expect(await renderError({ url: `${shop}/digest`, auth })).to.include({
+        reason: 'page_status',
+      });
       expect(web.requests).to.have.lengthOf(1);
     });
 
-    it('is no answer to a server that claims to be a proxy', async () => {
-      expect(await refusal({ url: `${shop}/proxy`, auth })).to.include({
+    it('does not answer a proxy challenge of a server', async () => {
+      expect(await renderError({ url: `${shop}/proxy`, auth })).to.include({
         status: 502,
         code: 'render_failed',
       });

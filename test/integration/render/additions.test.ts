@@ -10,10 +10,10 @@ const RED = [255, 0, 0];
 const GREEN = [0, 255, 0];
 const BLUE = [0, 0, 255];
 
-describe('what is added to a page', () => {
+describe('css and javascript added to a page', () => {
   let fixture: AdditionsFixture;
   let pressroom: Installation;
-  let hasty: Installation;
+  let shortTimeout: Installation;
   let web: WebServer;
   let victim: WebServer;
   let base: string;
@@ -21,7 +21,7 @@ describe('what is added to a page', () => {
 
   before(async () => {
     fixture = await additionsFixture();
-    hasty = await fixture.shortTimeout();
+    shortTimeout = await fixture.shortTimeout();
     ({ pressroom, web, victim, base, other } = fixture);
   });
   after(() => fixture.close());
@@ -33,70 +33,70 @@ describe('what is added to a page', () => {
   const text = async (body: object) => pdfText(await pressroom.pdf(body));
   const colour = async (body: object) =>
     pdfColour(await pressroom.pdf({ margin: { top: '0', left: '0' }, ...body }), 80, 80);
-  const refusal = (body: object) => pressroom.renderError(body);
+  const renderError = (body: object) => pressroom.renderError(body);
 
   const endless: [string, () => object, RegExp][] = [
-    ['css that never comes', () => ({ css: `${base}/never.css` }), /css/],
-    ['javascript that never comes', () => ({ javascript: `${base}/never.js` }), /javascript/],
+    ['css that never loads', () => ({ css: `${base}/never.css` }), /css/],
+    ['javascript that never loads', () => ({ javascript: `${base}/never.js` }), /javascript/],
     [
-      'a promise of javascript that never settles',
+      'a promise in javascript that never settles',
       () => ({ javascript: 'new Promise(() => {})' }),
       /javascript/,
     ],
     [
-      'a move of javascript that never arrives',
+      'a navigation in javascript that never completes',
       () => ({ javascript: 'location = "/never.css"' }),
       /javascript/,
     ],
   ];
   for (const [what, fields, message] of endless)
-    it(`says what it was waiting for, with ${what}`, async () => {
-      const error = await hasty.renderError({ url: `${base}/`, ...fields() });
+    it(`names the field in the timeout error for ${what}`, async () => {
+      const error = await shortTimeout.renderError({ url: `${base}/`, ...fields() });
       expect(error).to.include({ status: 502, reason: 'page_timeout' });
       expect(error.message).to.match(message);
     });
 
-  describe('by css', () => {
+  describe('css', () => {
     const failures: [string, () => string, object, RegExp][] = [
       [
-        'that is not there',
+        'with status 404',
         () => `${other}/missing.css`,
         { status: 502, reason: 'page_status' },
         /`css`.*other\.example.*404/,
       ],
       [
-        'whose server fails',
+        'with status 500',
         () => `${other}/broken.css`,
         { status: 502, reason: 'page_status' },
         /`css`.*500/,
       ],
       [
-        'that is a page',
+        'with type text/html',
         () => `${base}/page.css`,
         { status: 502, reason: 'page_status' },
         /`css`.*style sheet/,
       ],
       [
-        'that is plain text',
+        'with type text/plain',
         () => `${other}/plain.css`,
         { status: 502, reason: 'page_status' },
         /`css`.*text\/plain/,
       ],
       [
-        'whose server hangs up',
+        'whose server closes the connection',
         () => `${other}/cut.css`,
         { status: 502, reason: 'page_unreachable' },
         /`css`.*other\.example/,
       ],
       [
-        'of no type, not to be guessed',
+        'without a type and with nosniff',
         () => `${base}/unnamed.css`,
         { status: 502 },
         /`css`.*style sheet/,
       ],
-      ['that breaks off', () => `${base}/half.css`, { status: 502 }, /`css`.*shop\.example/],
+      ['with a truncated body', () => `${base}/half.css`, { status: 502 }, /`css`.*shop\.example/],
       [
-        'whose host is none',
+        'with an unknown host',
         () => 'http://nowhere.example/a.css',
         { status: 502, reason: 'page_unreachable' },
         /`css`.*does not resolve/,
@@ -116,15 +116,15 @@ describe('what is added to a page', () => {
     ];
     for (const [what, css, expected, message] of failures)
       for (const page of ['url', 'html'])
-        it(`fails for a sheet ${what}, on a page by ${page}`, async () => {
-          const error = await refusal(
+        it(`fails for a style sheet ${what} on a page from ${page}`, async () => {
+          const error = await renderError(
             page === 'url' ? { url: `${base}/`, css: css() } : { html: box(), css: css() },
           );
           expect(error).to.include(expected);
           expect(error.message).to.match(message);
         });
 
-    it('wins over the page’s own styles by order, and loses to what is important there', async () => {
+    it('overrides styles of equal specificity but not important or more specific ones', async () => {
       const page = (own: string) => ({
         html: box(`<style>${own}</style>`),
         css: '#box { background: lime }',
@@ -134,7 +134,7 @@ describe('what is added to a page', () => {
       expect(await colour(page('body #box { background: red }'))).to.deep.equal(RED);
     });
 
-    it('comes after sheets that the page has made by script', async () => {
+    it('overrides style sheets that the page adopted by script', async () => {
       const script = `const s = new CSSStyleSheet(); s.replaceSync('#box { background: red }'); document.adoptedStyleSheets = [s]`;
       expect(
         await colour({
@@ -145,7 +145,7 @@ describe('what is added to a page', () => {
     });
 
     for (const path of ['/strict', '/meta'])
-      it(`styles a page whose policy forbids it (${path}), inline and from an address`, async () => {
+      it(`applies inline and by URL on a page whose CSP forbids styles (${path})`, async () => {
         expect(
           await colour({ url: `${base}${path}`, css: '#box { background: lime }' }),
         ).to.deep.equal(GREEN);
@@ -166,32 +166,32 @@ describe('what is added to a page', () => {
         ).to.deep.equal(GREEN);
       });
 
-    it('leaves the page’s policy as it is when it loads nothing', async () => {
+    it('keeps the CSP of the page in force when the css loads nothing', async () => {
       expect(
         await text({ url: `${base}/strict`, css: '#box { background: lime }' }),
       ).to.not.include('NEVER');
     });
 
-    it('waits until a sheet from an address is applied', async () => {
+    it('waits until a style sheet by URL is applied', async () => {
       expect(await colour({ url: `${base}/`, css: `${base}/late.css` })).to.deep.equal(GREEN);
       expect(await colour({ html: box(), css: `${other}/hop.css` })).to.deep.equal(GREEN);
       expect(await colour({ url: `${base}/`, css: `${base}/untyped.css` })).to.deep.equal(GREEN);
     });
 
-    it('applies without the `@import` rules that fail, inline and from an address', async () => {
+    it('ignores failed @import rules, inline and by URL', async () => {
       const imports = `@import "${other}/missing.css"; @import "http://hidden.example:${victim.port}/"; #box { background: lime }`;
       expect(await colour({ html: box(), css: imports })).to.deep.equal(GREEN);
       expect(await colour({ html: box(), css: `${other}/imports.css` })).to.deep.equal(GREEN);
       expect(await colour({ url: `${base}/`, css: `${base}/imports.css` })).to.deep.equal(GREEN);
     });
 
-    it('styles the screen or the print, as the render says', async () => {
+    it('applies the media rules of the emulated media', async () => {
       const css = '#box { background: red } @media screen { #box { background: lime } }';
       expect(await colour({ html: box(), css, emulate_media: 'screen' })).to.deep.equal(GREEN);
       expect(await colour({ html: box(), css })).to.deep.equal(RED);
     });
 
-    it('is there before the javascript runs', async () => {
+    it('is applied before javascript runs', async () => {
       const javascript =
         'document.getElementById("box").textContent = getComputedStyle(document.getElementById("box")).color';
       expect(
@@ -199,7 +199,7 @@ describe('what is added to a page', () => {
       ).to.include('rgb(1, 2, 3)');
     });
 
-    it('styles a document that is a drawing, and gets along with one that is empty', async () => {
+    it('styles an SVG document and accepts an empty document', async () => {
       expect(
         await colour({ url: `${base}/drawing.svg`, css: `${base}/drawing.css` }),
       ).to.deep.equal(GREEN);
@@ -217,10 +217,10 @@ describe('what is added to a page', () => {
       ).to.not.include('BOX');
     });
 
-    it('is waited for with its fonts, and so is a script with those that it brings', async () => {
+    it('waits for the fonts of css and of javascript', async () => {
       const face = `@font-face { font-family: late; src: url(${other}/late.woff) } #box { font-family: late }`;
       const script = `const style = document.createElement('style'); style.textContent = ${JSON.stringify(face)}; document.head.append(style)`;
-      // What the next step sees first is what it stays with.
+      // The first evaluation records the state; later ones do not change it.
       const seen =
         "(document.body.offsetHeight, (window.first ??= document.fonts.status) === 'loaded')";
       for (const added of [{ css: face }, { javascript: script }]) {
@@ -230,34 +230,34 @@ describe('what is added to a page', () => {
       }
     });
 
-    it('may be long', async () => {
+    it('accepts 180 kB of css', async () => {
       const css = `${'p { color: "\\"" }\n'.repeat(10_000)} #box { background: lime }`;
       expect(await colour({ html: box(), css })).to.deep.equal(GREEN);
     });
   });
 
-  describe('by javascript', () => {
+  describe('javascript', () => {
     const failures: [string, string, RegExp][] = [
       [
         'throws',
         'document.body.append("x")\nthrow new TypeError("no such wheel")',
         /"TypeError: no such wheel"/,
       ],
-      ['throws a text', 'throw "boom"', /"boom"/],
-      ['throws nothing', 'throw undefined', /"undefined"/],
-      ['throws a null', 'throw null', /"null"/],
+      ['throws a string', 'throw "boom"', /"boom"/],
+      ['throws undefined', 'throw undefined', /"undefined"/],
+      ['throws null', 'throw null', /"null"/],
       [
         'rejects',
         'new Promise((_, reject) => setTimeout(reject, 20, new Error("too late")))',
         /"Error: too late"/,
       ],
       ['rejects with a number', 'Promise.reject(7)', /"7"/],
-      ['is no script', 'this is no script', /"SyntaxError: /],
-      ['says very much', 'throw new Error("x".repeat(100000))', /x…"\.$/],
+      ['is not valid JavaScript', 'this is no script', /"SyntaxError: /],
+      ['throws a very long message', 'throw new Error("x".repeat(100000))', /x…"\.$/],
     ];
     for (const [what, javascript, message] of failures)
-      it(`is a validation_error when it ${what}`, async () => {
-        const error = await refusal({ html: box(), javascript });
+      it(`fails with validation_error when the script ${what}`, async () => {
+        const error = await renderError({ html: box(), javascript });
         expect(error).to.include({ status: 400, code: 'validation_error' });
         expect(error.message)
           .to.match(/`javascript`/)
@@ -267,25 +267,25 @@ describe('what is added to a page', () => {
 
     const loads: [string, () => string, object, RegExp][] = [
       [
-        'that is not there',
+        'with status 404',
         () => `${base}/missing.js`,
         { status: 502, reason: 'page_status' },
         /`javascript`.*shop\.example.*404/,
       ],
       [
-        'that another site does not have',
+        'with status 404 on another site',
         () => `${other}/missing.js`,
         { status: 502, reason: 'page_status' },
         /`javascript`.*other\.example/,
       ],
       [
-        'that is a page',
+        'with type text/html',
         () => `${other}/page.js`,
         { status: 502, reason: 'page_status' },
         /`javascript`.*not a script/,
       ],
       [
-        'whose host is none',
+        'with an unknown host',
         () => 'http://nowhere.example/a.js',
         { status: 502, reason: 'page_unreachable' },
         /`javascript`.*does not resolve/,
@@ -303,7 +303,7 @@ describe('what is added to a page', () => {
         /`javascript`/,
       ],
       [
-        'that throws, named with a fragment',
+        'that throws and has a fragment in its URL',
         () => `${other}/throws.js#now`,
         { status: 400, code: 'validation_error' },
         /"TypeError: no such wheel"/,
@@ -321,7 +321,7 @@ describe('what is added to a page', () => {
         /"TypeError: no such wheel"/,
       ],
       [
-        'that is no script',
+        'that is not valid JavaScript',
         () => `${base}/wrong.js`,
         { status: 400, code: 'validation_error' },
         /"SyntaxError: /,
@@ -329,8 +329,8 @@ describe('what is added to a page', () => {
     ];
     for (const [what, javascript, expected, message] of loads)
       for (const page of ['url', 'html'])
-        it(`fails for a script ${what}, on a page by ${page}`, async () => {
-          const error = await refusal(
+        it(`fails for a script ${what} on a page from ${page}`, async () => {
+          const error = await renderError(
             page === 'url'
               ? { url: `${base}/`, javascript: javascript() }
               : { html: box(), javascript: javascript() },
@@ -339,7 +339,7 @@ describe('what is added to a page', () => {
           expect(error.message).to.match(message);
         });
 
-    it('runs in the page’s own world, after its load event', async () => {
+    it('runs in the main world of the page after the load event', async () => {
       const page = box(
         '',
         '<script>let greeting = "HELLO"; onload = () => { greeting += " LOADED" }</script>',
@@ -349,20 +349,20 @@ describe('what is added to a page', () => {
       );
     });
 
-    it('is awaited when it gives a promise', async () => {
+    it('awaits a returned promise', async () => {
       const javascript =
         'new Promise(resolve => setTimeout(resolve, 300)).then(() => { document.body.append("LATE") })';
       expect(await text({ html: box(), javascript })).to.include('LATE');
     });
 
-    it('comes before the other waits', async () => {
+    it('runs before the other waits', async () => {
       const javascript = 'setTimeout(() => { document.body.append("THEN"); window.done = 1 }, 200)';
       expect(
         await text({ html: box(), javascript, wait_for_expression: 'window.done' }),
       ).to.include('THEN');
     });
 
-    it('runs on a page whose policy forbids it, inline and from an address', async () => {
+    it('runs inline and by URL on a page whose CSP forbids scripts', async () => {
       for (const path of ['/strict', '/meta']) {
         const inline = await text({
           url: `${base}${path}`,
@@ -375,13 +375,13 @@ describe('what is added to a page', () => {
       }
     });
 
-    it('runs from an address as a script of the page that knows where it comes from', async () => {
+    it('sets document.currentScript for a script by URL', async () => {
       expect(
         (await text({ html: box(), javascript: `${other}/writes.js` })).replace(/\s/g, ''),
       ).to.include(`WRITTENBY${other}/writes.js`);
     });
 
-    it('is not blamed for what the page throws, nor for what it leaves to run later', async () => {
+    it('ignores errors of the page and errors after the script has finished', async () => {
       expect(await text({ url: `${base}/throwing`, javascript: `${other}/writes.js` })).to.include(
         'WRITTEN',
       );
@@ -390,34 +390,34 @@ describe('what is added to a page', () => {
       );
     });
 
-    const moves: [string, string][] = [
-      ['at once', 'location = "/next"'],
-      ['while a promise of it is open', 'location = "/next"; new Promise(() => {})'],
+    const navigations: [string, string][] = [
+      ['immediately', 'location = "/next"'],
+      ['while its promise is pending', 'location = "/next"; new Promise(() => {})'],
       [
-        'after a while, with its promise open',
+        'later while its promise is pending',
         'setTimeout(() => { location = "/next" }, 100); new Promise(() => {})',
       ],
       [
-        'by a form',
+        'by submitting a form',
         'const f = document.createElement("form"); f.action = "/next"; document.body.append(f); f.submit()',
       ],
     ];
-    for (const [how, javascript] of moves)
-      it(`prints the page that it moves to ${how}, once that is loaded`, async () => {
+    for (const [how, javascript] of navigations)
+      it(`prints the loaded target when the script navigates ${how}`, async () => {
         expect(await text({ url: `${base}/`, javascript }))
           .to.include('NEXT')
           .and.to.include('LOADED')
           .and.not.include('BOX');
       });
 
-    it('prints the page that a script from an address moves to', async () => {
+    it('prints the target when a script by URL navigates and runs the script once', async () => {
       expect(await text({ url: `${base}/`, javascript: `${base}/moves.js` }))
         .to.include('NEXT')
         .and.to.include('LOADED');
       expect(web.requests.filter(({ url }) => url === '/moves.js')).to.have.lengthOf(1);
     });
 
-    it('styles the page that it moves to like the one before', async () => {
+    it('applies css to the target of a navigation', async () => {
       expect(
         await colour({
           url: `${base}/`,
@@ -427,7 +427,7 @@ describe('what is added to a page', () => {
       ).to.deep.equal(GREEN);
     });
 
-    it('prints an html document’s next page too, and stays where a move leads nowhere', async () => {
+    it('follows a navigation from an HTML document and ignores fragments and mailto links', async () => {
       expect(await text({ html: box(), javascript: `location = "${base}/next"` })).to.include(
         'LOADED',
       );
@@ -439,14 +439,14 @@ describe('what is added to a page', () => {
       ).to.include('BOX');
     });
 
-    it('prints the page as it is when it moves to an empty answer', async () => {
+    it('prints the current page when a navigation returns 204', async () => {
       expect(await text({ url: `${base}/`, javascript: 'location = "/nothing"' })).to.include(
         'BOX',
       );
     });
 
-    it('is ssrf_blocked when it moves the page to a private address', async () => {
-      const error = await refusal({
+    it('fails with ssrf_blocked when the script navigates to a private address', async () => {
+      const error = await renderError({
         html: box(),
         javascript: `location = "http://hidden.example:${victim.port}/"`,
       });

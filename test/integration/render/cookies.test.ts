@@ -12,7 +12,7 @@ import { type DnsServer, startDnsServer } from '../../support/servers/dns-server
 import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
 import { errorOf } from '../../support/worker.ts';
 
-describe('the cookies of a render', () => {
+describe('cookies', () => {
   let web: WebServer;
   let dns: DnsServer;
   let pressroom: Installation;
@@ -22,15 +22,15 @@ describe('the cookies of a render', () => {
     dns = await startDnsServer();
     for (const name of ['shop.example', 'www.shop.example', 'other.example'])
       dns.set(name, '127.0.0.1');
-    const shows = (request: IncomingMessage, response: ServerResponse) =>
+    const showCookies = (request: IncomingMessage, response: ServerResponse) =>
       response
         .writeHead(200, { 'content-type': 'text/html' })
         .end(
           `<p>SENT ${request.headers.cookie ?? 'nothing'}</p><p>SEEN <script>document.write(document.cookie)</script></p>`,
         );
     web = await startWebServer({
-      '/cookies': shows,
-      '/deep/cookies': shows,
+      '/cookies': showCookies,
+      '/deep/cookies': showCookies,
       '/picture.svg': (_request, response) =>
         response
           .writeHead(200, { 'content-type': 'image/svg+xml' })
@@ -61,12 +61,12 @@ describe('the cookies of a render', () => {
   const sent = async (url: string, ...cookies: object[]) =>
     /SENT (.*)/.exec(await text({ url, cookies }))![1];
 
-  it('is nothing of the render before', async () => {
+  it('does not send cookies of the previous render', async () => {
     expect(await sent(`${shop}/cookies`, cookie('a'))).to.equal('a=1');
     expect(await text({ url: `${shop}/cookies` })).to.include('SENT nothing');
   });
 
-  it('is for the host alone, or with a dot for its subdomains too', async () => {
+  it('applies a domain to the host, and with a leading dot to its subdomains', async () => {
     const www = shop.replace('shop', 'www.shop');
     const both = [cookie('host'), cookie('wide', { domain: '.shop.example' })] as const;
     expect(await sent(`${shop}/cookies`, ...both)).to.equal('host=1; wide=1');
@@ -74,25 +74,25 @@ describe('the cookies of a render', () => {
     expect(await sent(`${shop.replace('shop', 'other')}/cookies`, ...both)).to.equal('nothing');
   });
 
-  it('is for an address and for any port of it', async () => {
+  it('applies an IP address as the domain on any port', async () => {
     expect(
       await sent(`http://127.0.0.1:${web.port}/cookies`, cookie('ip', { domain: '127.0.0.1' })),
     ).to.equal('ip=1');
   });
 
-  it('is for a path and below', async () => {
+  it('applies a path to everything below it', async () => {
     const deep = cookie('deep', { path: '/deep' });
     expect(await sent(`${shop}/deep/cookies`, deep)).to.equal('deep=1');
     expect(await sent(`${shop}/cookies`, deep)).to.equal('nothing');
   });
 
-  it('is nothing secure over http', async () => {
+  it('does not send secure cookies over HTTP', async () => {
     expect(await sent(`${shop}/cookies`, cookie('s', { secure: true }), cookie('p'))).to.equal(
       'p=1',
     );
   });
 
-  it('is seen by the page’s scripts unless it is for http only', async () => {
+  it('hides http_only cookies from scripts', async () => {
     const page = await text({
       url: `${shop}/cookies`,
       cookies: [cookie('open'), cookie('shut', { http_only: true })],
@@ -103,7 +103,7 @@ describe('the cookies of a render', () => {
       .and.not.include('SEEN open=1; shut');
   });
 
-  it('is all of the page’s own site, however strict', async () => {
+  it('sends Strict and Lax cookies with the page', async () => {
     expect(
       await sent(
         `${shop}/cookies`,
@@ -113,7 +113,7 @@ describe('the cookies of a render', () => {
     ).to.equal('strict=1; lax=1');
   });
 
-  it('is, with what an html document loads, those that are meant for other sites or say nothing of it', async () => {
+  it('sends no Lax cookies with what an HTML document loads', async () => {
     const local = { domain: '127.0.0.1' };
     const cookies = [
       cookie('none', { ...local, same_site: 'None', secure: true }),
@@ -124,10 +124,10 @@ describe('the cookies of a render', () => {
     expect(web.requests[0]!.headers.cookie).to.equal('none=1; silent=1');
   });
 
-  it('is refused by its place in the list when Chrome does not take it', async () => {
+  it('names the index of a cookie that Chrome rejects', async () => {
     await pressroom.worker.until({ ready: 2 });
     const session = await pressroom.worker.open({ egress: 'intranet' });
-    const good = {
+    const valid = {
       name: 'a',
       value: '1',
       domain: 'shop.example',
@@ -135,16 +135,16 @@ describe('the cookies of a render', () => {
       secure: false,
       httpOnly: false,
     };
-    const wanted: RenderSettings = {
+    const settings: RenderSettings = {
       ...renderSettings({ url: `${shop}/cookies` } as never),
-      cookies: [good, { ...good, value: 'two; words' }],
+      cookies: [valid, { ...valid, value: 'two; words' }],
     };
     const limits = { renderMs: 10_000, output: { maxBytes: 2 ** 20, tagged: false } };
     const signal = new AbortController().signal;
     const error = await errorOf(
       runPageSession(
         session,
-        wanted,
+        settings,
         limits,
         createByteBudget(2 ** 20).open(accountHolder('account')),
         signal,

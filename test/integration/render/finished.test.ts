@@ -1,7 +1,6 @@
 // @proves metadata, metadata.title, metadata.author, metadata.subject, metadata.keywords, sandbox
 // @proves X-Usage-Count, X-Sandbox
-// What is done to a PDF after Chrome: its metadata, and the watermark of a sandbox render; read
-// back with tools that had no part in either.
+// Post-processing of a PDF: metadata and the sandbox watermark, verified with independent tools.
 import { expect } from 'chai';
 import { PDFDocument } from 'pdf-lib';
 import { eventually } from '../../support/eventually.ts';
@@ -9,27 +8,27 @@ import { html, type Installation, installation } from '../../support/installatio
 import { pdfFonts, pdfInfo, pdfPicture, pdfText } from '../../support/pdf.ts';
 
 const TEXTS = {
-  'plain words': 'Invoice 42',
+  'plain text': 'Invoice 42',
   'parentheses and backslashes': 'a (b) c) d( \\ \\n \\101 \\)',
   'Latin letters beyond ASCII': 'Überweisung für Ærø, Nº 7 €',
   'Chinese, Japanese and Korean': '请款单 請求書 청구서',
   'right to left': 'فاتورة חשבונית',
   emoji: '📄👩🏽‍💻🇪🇺',
-  'what looks like another encoding': 'þÿ<FEFF0041>',
-  'words that end an object of a PDF': 'an endobj here >> endstream',
+  'text that looks like another encoding': 'þÿ<FEFF0041>',
+  'keywords of PDF syntax': 'an endobj here >> endstream',
 };
 
 const page = (body: string, head = '') => html(body, `<style>body{margin:0}</style>${head}`);
 
-describe('the finished PDF', () => {
+describe('post-processing of a PDF', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation();
   });
   after(() => pressroom?.stop());
 
-  describe('says in its metadata', () => {
-    it('that Pressroom made it, also when nothing was asked for', async () => {
+  describe('metadata', () => {
+    it('names Pressroom as producer and creator by default', async () => {
       const info = await pdfInfo(await pressroom.pdf({ html: page('x') }));
       expect(info).to.include({
         producer: 'Pressroom',
@@ -42,7 +41,7 @@ describe('the finished PDF', () => {
       expect(info.created).to.match(/\d/);
     });
     for (const [what, text] of Object.entries(TEXTS))
-      it(`what the caller says, in every field: ${what}`, async () => {
+      it(`stores ${what} in every field`, async () => {
         const metadata = {
           title: `${text} 1`,
           author: `${text} 2`,
@@ -63,7 +62,7 @@ describe('the finished PDF', () => {
         expect(again.getProducer()).to.equal('Pressroom');
         expect(Math.abs(again.getCreationDate()!.getTime() - Date.now())).to.be.lessThan(600_000);
       });
-    it('the document’s own title where the caller gives none, whatever is in it', async () => {
+    it('uses the title of the document by default', async () => {
       for (const title of Object.values(TEXTS)) {
         const source = `<!doctype html><title>${title.replace('<', '&lt;')}</title>x`;
         expect(
@@ -71,19 +70,19 @@ describe('the finished PDF', () => {
         ).to.include({ title, author: 'A' });
       }
     });
-    it('no title where the caller gives an empty one', async () => {
+    it('omits the title when the request has an empty one', async () => {
       expect(
         (await pdfInfo(await pressroom.pdf({ html: page('x'), metadata: { title: '' } }))).title,
       ).to.equal('');
     });
-    it('one line where the caller gives several', async () => {
+    it('joins several lines into one', async () => {
       const metadata = { title: 'Invoice\r\n42', subject: 'a\tb\nc' };
       expect(await pdfInfo(await pressroom.pdf({ html: page('x'), metadata }))).to.include({
         title: 'Invoice 42',
         subject: 'a b c',
       });
     });
-    it('the longest that it takes', async () => {
+    it('stores a title of the maximum length', async () => {
       const title = '界'.repeat(682);
       expect(
         (await pdfInfo(await pressroom.pdf({ html: page('x'), metadata: { title } }))).title,
@@ -91,7 +90,7 @@ describe('the finished PDF', () => {
     });
   });
 
-  it('is whole and the same to look at with metadata', async () => {
+  it('keeps text, pages and links of a PDF with metadata', async () => {
     const source = page(
       '<h1>TEXT</h1><p style="break-before:page">MORE</p><a href="https://a.example/">link</a>',
     );
@@ -100,26 +99,28 @@ describe('the finished PDF', () => {
     expect((await PDFDocument.load(pdf)).getPageCount()).to.equal(2);
   });
 
-  describe('of a sandbox render', () => {
+  describe('sandbox renders', () => {
     const sandbox = (request: object) => pressroom.render({ sandbox: true, ...request });
-    const stamped = (request: object) => pressroom.pdf({ sandbox: true, ...request });
+    const watermarked = (request: object) => pressroom.pdf({ sandbox: true, ...request });
 
-    /** The watermark's part of all places of a page, by its colour on what is beneath. */
-    const isStamp = (beneath: [number, number, number]) => (colour: [number, number, number]) =>
-      Math.max(...colour.map((part, i) => Math.abs(part - beneath[i]!))) > 25;
-    async function share(
+    /** Whether a pixel differs from the background, so belongs to the watermark. */
+    const isWatermark =
+      (background: [number, number, number]) => (colour: [number, number, number]) =>
+        Math.max(...colour.map((part, i) => Math.abs(part - background[i]!))) > 25;
+    async function coverage(
       pdf: Buffer,
-      beneath: [number, number, number],
+      background: [number, number, number],
       number = 1,
     ): Promise<number> {
       const picture = await pdfPicture(pdf, number);
       let found = 0;
       for (let y = 0; y < picture.height; y++)
-        for (let x = 0; x < picture.width; x++) if (isStamp(beneath)(picture.at(x, y))) found++;
+        for (let x = 0; x < picture.width; x++)
+          if (isWatermark(background)(picture.at(x, y))) found++;
       return found / (picture.width * picture.height);
     }
 
-    it('is told by X-Sandbox, and not counted', async () => {
+    it('sends X-Sandbox and does not count the render', async () => {
       const before = await pressroom.usage();
       const counted = await pressroom.render({ html: page('x') });
       expect(counted.headers)
@@ -140,59 +141,59 @@ describe('the finished PDF', () => {
       });
     });
 
-    it('takes a place of its account like any other', async () => {
-      const held = sandbox({ html: page('x'), wait_delay: '20s' });
+    it('counts toward the concurrency limit', async () => {
+      const running = sandbox({ html: page('x'), wait_delay: '20s' });
       await eventually(async () => expect(await pressroom.running()).to.equal(1));
-      held.disconnect();
-      await held.catch(() => {});
+      running.disconnect();
+      await running.catch(() => {});
       await eventually(async () => expect(await pressroom.running()).to.equal(0));
     });
 
-    const fights: [string, string, [number, number, number]][] = [
+    const pagesUnderTest: [string, string, [number, number, number]][] = [
       ['an empty page', '', [255, 255, 255]],
       ['a black page', '<style>html{background:#000}</style>', [0, 0, 0]],
       [
-        'a page of the watermark’s colour',
+        'a page in the colour of the watermark',
         '<style>html{background:rgb(191,26,26)}</style>',
         [191, 26, 26],
       ],
       [
-        'a layer over all, in front of all',
+        'a full-page layer with the highest z-index',
         '<div style="position:fixed;inset:-99px;background:#fff;z-index:2147483647"></div>',
         [255, 255, 255],
       ],
       [
-        'a dialog over all',
+        'a full-page modal dialog',
         '<dialog id="d" style="border:0;inset:0;width:100%;height:100%;max-width:none;max-height:none;background:#fff"></dialog><script>d.showModal()</script>',
         [255, 255, 255],
       ],
       [
-        'styles against watermarks',
+        'a page with styles against watermarks',
         '<style>*{opacity:1!important;visibility:visible!important;mix-blend-mode:difference}</style>',
         [255, 255, 255],
       ],
       [
-        'an image over all',
+        'a full-page image',
         '<svg style="position:fixed;inset:0;width:100%;height:100%"><rect width="100%" height="100%" fill="#fff"/></svg>',
         [255, 255, 255],
       ],
     ];
-    for (const [what, body, beneath] of fights)
-      it(`has the watermark over ${what}`, async () => {
-        const pdf = await stamped({
+    for (const [what, body, background] of pagesUnderTest)
+      it(`draws the watermark over ${what}`, async () => {
+        const pdf = await watermarked({
           html: page(`${body}<p>TEXT</p>`),
           margin: { top: '0', right: '0', bottom: '0', left: '0' },
         });
-        expect(await share(pdf, beneath)).to.be.within(0.03, 0.4);
+        expect(await coverage(pdf, background)).to.be.within(0.03, 0.4);
         expect(await pdfText(pdf)).to.include('TEXT');
       });
 
-    it('has it over header and footer pages, with what they say', async () => {
-      const pdf = await stamped({
+    it('draws the watermark over the header and keeps its text', async () => {
+      const pdf = await watermarked({
         html: page('x'),
         header: { html: '<div style="background:#fff;height:100%">HEAD</div>', height: '140mm' },
       });
-      expect(await share(pdf, [255, 255, 255])).to.be.greaterThan(0.03);
+      expect(await coverage(pdf, [255, 255, 255])).to.be.greaterThan(0.03);
       expect(await pdfText(pdf)).to.include('HEAD');
     });
 
@@ -204,23 +205,26 @@ describe('the finished PDF', () => {
       },
       large: { format: 'A1' },
     }))
-      it(`has it on every page of a ${what} sheet`, async () => {
-        const pdf = await stamped({
+      it(`draws the watermark on every page of a ${what} sheet`, async () => {
+        const pdf = await watermarked({
           html: page('<p style="break-after:page">ONE</p><p>TWO</p>'),
           ...options,
         });
         expect((await pdfInfo(pdf)).pages).to.equal(2);
         for (const number of [1, 2])
-          expect(await share(pdf, [255, 255, 255], number)).to.be.within(0.03, 0.4);
+          expect(await coverage(pdf, [255, 255, 255], number)).to.be.within(0.03, 0.4);
         expect((await pdfText(pdf)).split(/\s+/)).to.include.members(['ONE', 'TWO']);
       });
 
-    it('lets through what is beneath', async () => {
+    it('draws a translucent watermark', async () => {
       const halves = page(
         '<div style="position:fixed;inset:0;background:linear-gradient(#000 50%,#fff 50%)"></div>',
       );
       const picture = await pdfPicture(
-        await stamped({ html: halves, margin: { top: '0', right: '0', bottom: '0', left: '0' } }),
+        await watermarked({
+          html: halves,
+          margin: { top: '0', right: '0', bottom: '0', left: '0' },
+        }),
       );
       for (let y = 0; y < picture.height; y += 3)
         for (let x = 0; x < picture.width; x += 3) {
@@ -230,8 +234,8 @@ describe('the finished PDF', () => {
         }
     });
 
-    it('has it all the way down a very tall page', async () => {
-      const pdf = await stamped({
+    it('repeats the watermark on a very tall page', async () => {
+      const pdf = await watermarked({
         html: page('<div style="height:150in"></div>'),
         single_page: true,
       });
@@ -239,14 +243,14 @@ describe('the finished PDF', () => {
       const picture = await pdfPicture(pdf, 1, 18);
       const rows = Array.from({ length: picture.height }, (_, y) => y).filter(y =>
         Array.from({ length: picture.width }, (_, x) => picture.at(x, y)).some(
-          isStamp([255, 255, 255]),
+          isWatermark([255, 255, 255]),
         ),
       );
       const gaps = [...rows, picture.height].map((y, i) => y - (rows[i - 1] ?? 0));
       expect((Math.max(...gaps) / picture.height) * heightMm).to.be.lessThan(297 / 2);
     });
 
-    it('has it on every one of 300 pages', async () => {
+    it('draws the watermark on each of 300 pages', async () => {
       const many = Array.from({ length: 300 }, (_, n) => `<p>P${n}</p>`).join(
         '<div style="break-after:page"></div>',
       );
@@ -261,11 +265,11 @@ describe('the finished PDF', () => {
       );
       expect(marks).to.have.length(300);
       for (const number of [1, 150, 300])
-        expect(await share(answer.body, [255, 255, 255], number)).to.be.greaterThan(0.03);
+        expect(await coverage(answer.body, [255, 255, 255], number)).to.be.greaterThan(0.03);
     });
 
-    it('keeps its metadata, its links and its fonts embedded', async () => {
-      const pdf = await stamped({
+    it('keeps metadata, links and embedded fonts', async () => {
+      const pdf = await watermarked({
         html: page('<a href="https://a.example/">a</a>'),
         metadata: { title: '請求書 (1)' },
       });
@@ -278,13 +282,13 @@ describe('the finished PDF', () => {
       expect((await PDFDocument.load(pdf)).getPage(0).node.Annots()?.size()).to.equal(1);
     });
 
-    it('cannot be had without it by cutting its end off', async () => {
-      const pdf = await stamped({ html: page('x') });
+    it('writes the PDF without incremental updates, so the watermark cannot be cut off', async () => {
+      const pdf = await watermarked({ html: page('x') });
       const ends = [...pdf.toString('latin1').matchAll(/%%EOF/g)];
       expect(ends).to.have.length(1);
     });
 
-    it('is counted by its time in the phase post', async () => {
+    it('measures the post phase', async () => {
       expect(await pressroom.metrics.text()).to.match(
         /pressroom_render_duration_seconds_count\{phase="post"\} [1-9]/,
       );
@@ -292,7 +296,7 @@ describe('the finished PDF', () => {
   });
 });
 
-describe('the finished PDF, tagged', () => {
+describe('post-processing of a tagged PDF', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation({ env: { PRESSROOM_TAGGED_PDF: 'on' } });
@@ -300,7 +304,7 @@ describe('the finished PDF, tagged', () => {
   after(() => pressroom?.stop());
 
   for (const sandbox of [false, true])
-    it(`keeps its tags and has its metadata${sandbox ? ', with the watermark too' : ''}`, async () => {
+    it(`keeps tags and sets metadata${sandbox ? ' with the watermark' : ''}`, async () => {
       const request = {
         html: page('<h1>HEADING</h1>'),
         sandbox,

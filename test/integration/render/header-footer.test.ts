@@ -1,6 +1,6 @@
 // @proves header, header.html, header.height, footer, footer.html, footer.height
-// Header and footer on real PDFs: where they stand, what they count, and that nothing in them runs,
-// loads or covers the page.
+// Header and footer on real PDFs: position, page numbers, and that they run no scripts, load
+// nothing and never cover the content.
 import { expect } from 'chai';
 import { html, type Installation, installation } from '../../support/installation.ts';
 import { pdfColour, pdfInfo, pdfText, pdfWords, type Word } from '../../support/pdf.ts';
@@ -40,8 +40,8 @@ describe('header and footer', () => {
   const find = (words: Word[], wanted: string) => words.find(({ text }) => text === wanted)!;
   const flat = async (pdf: Buffer) => (await pdfText(pdf)).replace(/\s+/g, ' ').trim();
 
-  describe('stand', () => {
-    it('in the margins, at the sides of the content, and leave the content where it is', async () => {
+  describe('position', () => {
+    it('places header and footer in the margins and does not move the content', async () => {
       const words = await wordsOf(print({ header: { html: 'HEAD' }, footer: { html: 'FOOT' } }));
       expect(find(words, 'HEAD').xMm).to.be.closeTo(15, 0.5);
       expect(find(words, 'HEAD').yMm).to.be.within(10, 18); // in the middle of 30 mm
@@ -49,11 +49,11 @@ describe('header and footer', () => {
       expect(find(words, 'FOOT').yMm).to.be.within(272 + 8, 272 + 14); // in the middle of 25 mm
       expect(find(words, 'CONTENT').yMm).to.be.closeTo(30, 1);
     });
-    it('up to the right margin', async () => {
+    it('aligns text to the right margin', async () => {
       const [word] = await wordsOf(header('<div style="text-align:right">END</div>'));
       expect(word!.xMm).to.be.within(170, 190);
     });
-    it('in the room that they ask for, when that is more than the margin', async () => {
+    it('enlarges the margin to the requested height', async () => {
       const words = await wordsOf(
         print({
           header: { html: 'HEAD', height: '50mm' },
@@ -63,7 +63,7 @@ describe('header and footer', () => {
       expect(find(words, 'CONTENT').yMm).to.be.closeTo(50, 1);
       expect(find(words, 'HEAD').yMm).to.be.within(20, 28);
     });
-    it('in the default margin too', async () => {
+    it('places the header in the default margin', async () => {
       const words = await wordsOf(
         pressroom.pdf({ html: page('CONTENT'), header: { html: 'HEAD' } }),
       );
@@ -71,7 +71,7 @@ describe('header and footer', () => {
       expect(find(words, 'HEAD').xMm).to.be.closeTo(10.16, 0.5);
       expect(find(words, 'CONTENT').yMm).to.be.closeTo(10.16, 1.5);
     });
-    it('beside a page whose own rules leave no margin', async () => {
+    it('keeps the margins when @page rules set none', async () => {
       for (const own of [
         page('CONTENT', '@page{margin:0}'),
         page('<script>1</script>CONTENT', '@page{margin:0!important}'),
@@ -81,7 +81,7 @@ describe('header and footer', () => {
         expect(find(words, 'CONTENT').xMm).to.be.closeTo(15, 0.5);
       }
     });
-    it('on every page of a landscape sheet', async () => {
+    it('draws the footer on every page of a landscape sheet', async () => {
       const pdf = await print({
         html: pages(3),
         landscape: true,
@@ -93,19 +93,19 @@ describe('header and footer', () => {
       for (const { yMm } of feet) expect(yMm).to.be.within(148 - 25, 148);
     });
     for (const edge of ['header', 'footer'] as const)
-      it(`alone: with a ${edge} only there is nothing at the other end`, async () => {
+      it(`draws only the ${edge} when only a ${edge} is set`, async () => {
         expect(await flat(await print({ [edge]: { html: 'ALONE' } }))).to.match(
           /^(ALONE CONTENT|CONTENT ALONE)$/,
         );
       });
-    it('not at all when only room is asked for', async () => {
+    it('draws nothing when only a height is set', async () => {
       expect(await flat(await print({ header: { height: '50mm' } }))).to.equal('CONTENT');
     });
   });
 
-  describe('look', () => {
+  describe('appearance', () => {
     const blue = '<div style="height:100%;background:#00f"></div>';
-    it('like text of 10 px without any style, whatever the scale of the page', async () => {
+    it('has a default font size of 10 px at any scale', async () => {
       const width = async (scale: number) => {
         const words = await wordsOf(
           header(
@@ -120,7 +120,7 @@ describe('header and footer', () => {
       expect(await width(0.5)).to.be.closeTo(plain, 0.2);
       expect(await width(2)).to.be.closeTo(plain, 0.2);
     });
-    it('as wide and tall as the margin where they ask for it, with their backgrounds', async () => {
+    it('fills the margin with a background of full height', async () => {
       const pdf = await header(blue);
       for (const [x, y] of [
         [16, 1],
@@ -134,18 +134,18 @@ describe('header and footer', () => {
       ] as const)
         expect(await pdfColour(pdf, x, y), `${x}, ${y}`).to.deep.equal([255, 255, 255]);
     });
-    it('without backgrounds when there are to be none', async () => {
+    it('draws no background when print_background is false', async () => {
       expect(
         await pdfColour(await header(blue, { print_background: false }), 100, 15),
       ).to.deep.equal([255, 255, 255]);
     });
-    it('with images that they bring along', async () => {
+    it('draws images from data URLs', async () => {
       const pdf = await header(
         `<img style="width:50mm;height:20mm" src="data:image/png;base64,${PNG}">`,
       );
       expect(await pdfColour(pdf, 30, 15)).to.not.deep.equal([255, 255, 255]);
     });
-    it('cut off where they are taller than their margin, so that they never cover the content', async () => {
+    it('clips content that is taller than the margin', async () => {
       const white = page('<div style="height:200mm;background:#0f0">CONTENT</div>');
       for (const tall of [
         '<div style="height:200mm;background:#00f">',
@@ -157,7 +157,7 @@ describe('header and footer', () => {
         expect(await pdfColour(pdf, 100, 31), tall).to.deep.equal([0, 255, 0]);
       }
     });
-    it('right whatever they leave open or close too often', async () => {
+    it('tolerates unclosed and surplus tags', async () => {
       for (const broken of [
         'HEAD<div><b',
         '</div></div></body>HEAD',
@@ -170,21 +170,21 @@ describe('header and footer', () => {
         expect(find(words, 'FOOT').yMm, broken).to.be.greaterThan(272);
       }
     });
-    it('in scripts of all kinds', async () => {
+    it('draws Japanese and Arabic text', async () => {
       expect(await flat(await header('日本語 مرحبا'))).to.include('日本語');
     });
   });
 
-  describe('count', () => {
+  describe('page numbers', () => {
     const numbers = { header: { html: 'NR {{page}} OF {{ total }}' } };
     const counted = async (request: object) => [
       ...(await flat(await print({ ...numbers, ...request }))).matchAll(/NR (\d+) OF (\d+)/g),
     ];
-    it('the page and all pages', async () => {
+    it('replaces {{page}} and {{total}}', async () => {
       const found = await counted({ html: pages(3) });
       expect(found.map(([text]) => text)).to.deep.equal(['NR 1 OF 3', 'NR 2 OF 3', 'NR 3 OF 3']);
     });
-    it('by Chrome’s classes too', async () => {
+    it('supports the CSS classes of Chrome', async () => {
       const own = {
         header: { html: 'NR <i class="x pageNumber"></i> OF <b class="totalPages"></b>' },
       };
@@ -193,11 +193,11 @@ describe('header and footer', () => {
         'NR 2 OF 2',
       ]);
     });
-    it('the pages of the whole document, also when only some are kept', async () => {
+    it('counts pages of the whole document when a page range is set', async () => {
       const found = await counted({ html: pages(5), pages: '2,4-' });
       expect(found.map(([text]) => text)).to.deep.equal(['NR 2 OF 5', 'NR 4 OF 5', 'NR 5 OF 5']);
     });
-    it('on every one of 300 pages', async () => {
+    it('numbers each of 300 pages', async () => {
       const found = await counted({ html: pages(300) });
       expect(found.map(([, nr]) => Number(nr))).to.deep.equal(
         Array.from({ length: 300 }, (_, n) => n + 1),
@@ -206,11 +206,11 @@ describe('header and footer', () => {
     });
   });
 
-  describe('neither run nor load', () => {
+  describe('scripts and resources', () => {
     const hostile: Record<string, (base: string) => string> = {
-      image: base =>
+      'an image': base =>
         `<img src="${base}/x.png" onerror="document.body.append('RAN')"><img srcset="${base}/x.png 1x">`,
-      'style sheet': base =>
+      'a style sheet': base =>
         `<link rel="stylesheet" href="${base}/x.css"><link rel="alternate stylesheet" title="x" href="${base}/x.css">`,
       'other links': base =>
         ['preload', 'prefetch', 'modulepreload', 'icon', 'preconnect']
@@ -228,18 +228,18 @@ describe('header and footer', () => {
         `<iframe src="${base}/x"></iframe><object data="${base}/x">.</object><embed src="${base}/x">`,
       'a video': base =>
         `<video src="${base}/x" poster="${base}/y" autoplay></video><audio src="${base}/z" autoplay></audio>`,
-      script: base =>
+      'a script': base =>
         `<script>document.body.append('RAN')</script><script src="${base}/x.js"></script><svg width=9 height=9 onload="document.body.append('RAN')"><script>document.body.append('RAN')</script></svg><details open ontoggle="document.body.append('RAN')">.</details>`,
       'a refresh': base =>
         `<meta http-equiv="refresh" content="0;url=${base}/x"><base href="${base}/">`,
     };
-    it('in a page from which a load does arrive', async () => {
+    it('detects requests of the page itself', async () => {
       const before = web.requests.length;
       await print({ html: page(`<img src="http://127.0.0.1:${web.port}/dot.svg">CONTENT`) });
       expect(web.requests.length).to.be.greaterThan(before);
     });
     for (const [what, source] of Object.entries(hostile))
-      it(`what is in them: ${what}`, async () => {
+      it(`blocks ${what} in header and footer`, async () => {
         const before = web.connections();
         const bad = source(`http://127.0.0.1:${web.port}`);
         const text = await flat(
@@ -255,7 +255,7 @@ describe('header and footer', () => {
       });
   });
 
-  it('leave the number of pages as it is', async () => {
+  it('does not change the number of pages', async () => {
     expect(
       (
         await pdfInfo(

@@ -11,13 +11,13 @@ import { PUBLIC } from '../../support/request-error.ts';
 import { evaluate, startWorker, type TestWorker } from '../../support/worker.ts';
 
 /**
- * Characters that JSON escapes, and some of two, three and four bytes. Its odd length makes pieces
- * end inside each kind.
+ * Characters that JSON escapes and characters of two, three and four bytes. The odd length makes
+ * pieces end inside each kind.
  */
-const ODD = 'é€😀"\\\n\t\u2028';
-const LARGE = ODD.repeat(Math.ceil((6 * PIECE_CHARS) / ODD.length));
+const MIXED = 'é€😀"\\\n\t\u2028';
+const LARGE = MIXED.repeat(Math.ceil((6 * PIECE_CHARS) / MIXED.length));
 
-describe('a large document', () => {
+describe('large HTML documents', () => {
   let worker: TestWorker;
   let session: Session;
 
@@ -34,12 +34,12 @@ describe('a large document', () => {
   const shown = (expression: string) => evaluate(session, expression);
   const text = 'document.querySelector("pre").textContent';
 
-  it('reaches the page unchanged, in pieces that end inside every kind of character', async () => {
+  it('transfers a document unchanged when pieces end inside characters', async () => {
     await openHtml(session, `<!doctype html><pre>${LARGE}`);
     expect((await shown(text)) === LARGE).to.equal(true);
   });
 
-  it('looks to its scripts like a small one', async () => {
+  it('shows scripts the same environment as a small document', async () => {
     const seen: unknown[] = [];
     for (const size of [0, WHOLE_CHARS]) {
       const script = `addEventListener('load', () => {
@@ -61,13 +61,13 @@ describe('a large document', () => {
     expect(seen[1]).to.include('"null"').and.include('CSS1Compat');
   });
 
-  it('fails like a small one when the session ends while it is written', async () => {
+  it('fails with SlotLost when the session ends during the transfer', async () => {
     const opened = openHtml(session, LARGE).catch((error: Error) => error);
     session.close();
     expect(await opened).to.have.property('name', 'SlotLost');
   });
 
-  it('gives a large PDF that is read whole, although Chrome shortens pieces that could split a character', async () => {
+  it('produces a complete large PDF although Chrome returns shortened pieces', async () => {
     const noise = `<canvas width="1500" height="1500"></canvas>MIDDLE<script>
       const context = document.querySelector('canvas').getContext('2d');
       const image = context.createImageData(1500, 1500);
@@ -76,19 +76,19 @@ describe('a large document', () => {
       context.putImageData(image, 0, 0);
     </script>`;
     const limits = { renderMs: 20_000, output: { maxBytes: 2 ** 24, tagged: false } };
-    const room = { take: () => true, give: () => {}, overBudget: overloaded };
-    const planned = renderSettings(parseRenderRequest({ html: noise }, PUBLIC));
+    const budget = { take: () => true, give: () => {}, overBudget: overloaded };
+    const settings = renderSettings(parseRenderRequest({ html: noise }, PUBLIC));
     const { pdf } = await runPageSession(
       session,
-      planned,
+      settings,
       limits,
-      room,
+      budget,
       new AbortController().signal,
       {},
     );
     const bytes = Buffer.concat(pdf.pieces);
     expect(bytes.length).to.be.greaterThan(5 * 2 ** 20);
-    // no byte before it is missing
+    // The offset is correct only if no byte is missing.
     expect(bytes.toString('latin1', pdf.tableAt, pdf.tableAt + 4)).to.equal('xref');
     expect(await pdfText(bytes)).to.include('MIDDLE');
   });

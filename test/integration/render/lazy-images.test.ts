@@ -20,11 +20,11 @@ describe('lazy_load_images', () => {
   });
 
   const lazy = (body: object) => pressroom.pdf({ lazy_load_images: true, ...body });
-  const asked = () => fixture.web.requests.map(({ url }) => url);
+  const requestedPaths = () => fixture.web.requests.map(({ url }) => url);
   const gap = '<div style="height:4000px"></div>';
   const note = (name: string) => `onload="document.body.append('${name}')"`;
 
-  it('loads images and frames that are put off', async () => {
+  it('loads images and frames with loading=lazy', async () => {
     const page = html(
       `${gap}<img loading="LAZY" src="${base}/slow.svg" ${note('IMAGE')}>${gap}<iframe loading="lazy" src="${base}/" ${note('FRAME')}></iframe>`,
     );
@@ -33,18 +33,17 @@ describe('lazy_load_images', () => {
       .and.to.include('FRAME');
   });
 
-  it('does not load them without being asked to', async () => {
+  it('does not load images observed by scripts when the option is off', async () => {
     await pressroom.pdf({
       html: html(`${gap}${gap}<img loading="lazy" src="${base}/slow.svg">`),
       wait_delay: '300ms',
     });
-    // Printing itself loads images that are put off; scripts that watch for what is seen are
-    // another matter.
+    // Printing loads images with loading=lazy itself, but does not trigger an observer.
     await pressroom.pdf({
       html: html(`${gap}${gap}${watcher}<img data-src="${base}/square.svg">`),
       wait_delay: '300ms',
     });
-    expect(asked()).to.not.include('/square.svg');
+    expect(requestedPaths()).to.not.include('/square.svg');
   });
 
   const watcher = `<script>
@@ -58,7 +57,7 @@ describe('lazy_load_images', () => {
   const watched = (name: string) =>
     `<img width="50" height="50" data-src="${base}/slow.svg?${name}" ${note(name)}>`;
 
-  it('loads what scripts load when it comes into view, wherever that is on the page', async () => {
+  it('loads images that scripts load when they come into view', async () => {
     const page = html(
       `${watcher}${gap}${watched('FIRST')}${gap}${watched('MIDDLE')}${gap}${watched('LAST')}`,
     );
@@ -68,7 +67,7 @@ describe('lazy_load_images', () => {
       .and.to.include('LAST');
   });
 
-  it('loads it in boxes that scroll by themselves, and below smooth scrolling', async () => {
+  it('loads images in scrollable boxes and with smooth scrolling', async () => {
     const inner = `<div style="height:300px;overflow:auto">${gap}${watched('INNER')}</div>`;
     const page = html(
       `${watcher}${gap}${inner}${gap}${watched('OUTER')}`,
@@ -79,7 +78,7 @@ describe('lazy_load_images', () => {
       .and.to.include('OUTER');
   });
 
-  it('loads it in shadow trees', async () => {
+  it('loads images in shadow trees', async () => {
     const script = `const root = document.body.appendChild(document.createElement('div')).attachShadow({ mode: 'open' });
       root.innerHTML = '<img loading=lazy src="${base}/slow.svg">';
       root.firstChild.onload = () => document.body.append('SHADOW')`;
@@ -88,7 +87,7 @@ describe('lazy_load_images', () => {
     ).to.include('SHADOW');
   });
 
-  it('goes back to the top', async () => {
+  it('scrolls back to the top', async () => {
     const page = html(
       `<p>TOP</p>${gap}<script>addEventListener('scroll', () => { window.seen = true })</script>`,
     );
@@ -96,7 +95,7 @@ describe('lazy_load_images', () => {
     expect((await pdfWords(pdf)).find(word => word.text === 'TOP')).to.include({ page: 1 });
   });
 
-  it('ends on a page that grows without end', async () => {
+  it('stops on a page that grows without end', async () => {
     const grow =
       'addEventListener("scroll", () => document.body.append(Object.assign(document.createElement("div"), { style: "height:3000px" })))';
     const page = html(
@@ -114,7 +113,7 @@ describe('lazy_load_images', () => {
     ).to.include('TOP');
   });
 
-  it('does not wait for an image that never comes beyond its bound', async () => {
+  it('stops waiting for an image that never loads', async () => {
     const script =
       'onload = () => { document.body.append(new Image()); document.images[0].src = "/never.css" }';
     const page = html(`<base href="${base}/"><p>TOP</p><script>${script}</script>`);

@@ -13,7 +13,7 @@ const HELLO = { html: '<title>Greeting</title><h1>Hello, world</h1>' };
 const LONG = { html: '<h1>long</h1>', wait_for_expression: 'false' };
 const slow = (delay: string) => ({ html: `<h1>took ${delay}</h1>`, wait_delay: delay });
 
-describe('the life of a render', () => {
+describe('the lifecycle of a render', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation({ plan: 'starter' });
@@ -24,7 +24,7 @@ describe('the life of a render', () => {
     await eventually(async () => expect(await pressroom.running()).to.equal(0));
   });
 
-  it('gives a PDF with its headers, and counts it', async () => {
+  it('returns a PDF with its headers and counts the render', async () => {
     const before = await pressroom.usage();
     const answer = await pressroom.render(HELLO);
     expect(answer.status).to.equal(200);
@@ -48,7 +48,7 @@ describe('the life of a render', () => {
     expect(await pressroom.usage()).to.equal(before + 1);
   });
 
-  it('does not count what fails', async () => {
+  it('does not count failed renders', async () => {
     const before = await pressroom.usage();
     expect((await pressroom.render({ html: 'x', wait_for_selector: '][' })).status).to.equal(400);
     expect((await pressroom.render({ html: 'x', url: 'http://example.com/' })).status).to.equal(
@@ -58,13 +58,13 @@ describe('the life of a render', () => {
     expect(await pressroom.usage()).to.equal(before);
   });
 
-  it('gives the slot and the lease back when the caller hangs up, and counts nothing', async () => {
+  it('releases the slot and the lease and counts nothing when the client disconnects', async () => {
     const before = await pressroom.usage();
     const call = pressroom.render(LONG);
-    const gone = call.catch(error => error.name);
+    const aborted = call.catch(error => error.name);
     await pressroom.worker.until({ busy: 1 });
     call.disconnect();
-    expect(await gone).to.equal('AbortError');
+    expect(await aborted).to.equal('AbortError');
     await pressroom.worker.until({ busy: 0, ready: 2 });
     await eventually(async () => expect(await pressroom.running()).to.equal(0));
     expect(await pressroom.usage()).to.equal(before);
@@ -75,22 +75,22 @@ describe('the life of a render', () => {
     );
   });
 
-  it('refuses at once what is over the plan’s parallel renders, and serves again afterwards', async () => {
+  it('responds 429 above the concurrency limit and serves again afterwards', async () => {
     const calls = [pressroom.render(LONG), pressroom.render(LONG)];
     const gone = calls.map(call => call.catch(() => {}));
     await pressroom.worker.until({ busy: 2 });
-    const refused = await pressroom.render(HELLO);
-    expect(refused.status).to.equal(429);
-    expect(refused.error().code).to.equal('concurrency_limit');
-    expect(refused.headers['x-concurrency-limit']).to.equal('2');
-    expect(Number(refused.headers['retry-after'])).to.be.within(1, 30);
+    const rejected = await pressroom.render(HELLO);
+    expect(rejected.status).to.equal(429);
+    expect(rejected.error().code).to.equal('concurrency_limit');
+    expect(rejected.headers['x-concurrency-limit']).to.equal('2');
+    expect(Number(rejected.headers['retry-after'])).to.be.within(1, 30);
     for (const call of calls) call.disconnect();
     await Promise.all(gone);
     await eventually(async () => expect(await pressroom.running()).to.equal(0));
     expect((await pressroom.render(HELLO)).status).to.equal(200);
   });
 
-  const odd: [string, string][] = [
+  const invalidUrls: [string, string][] = [
     ['a script', "<script>location.href = 'http://a%20b/'</script>"],
     [
       'a link',
@@ -98,15 +98,15 @@ describe('the life of a render', () => {
     ],
     ['a refresh', '<meta http-equiv="refresh" content="0;url=http://a b/">'],
   ];
-  for (const [what, html] of odd)
-    it(`survives an address that Chrome takes and Node does not, by ${what}`, async () => {
+  for (const [what, html] of invalidUrls)
+    it(`fails with page_unreachable for ${what} with a URL that Chrome accepts and Node does not`, async () => {
       const answer = await pressroom.render({ html, wait_delay: '500ms' });
       expect(answer.status).to.equal(502);
       expect(answer.error()).to.include({ code: 'render_failed', reason: 'page_unreachable' });
       expect((await pressroom.render(HELLO)).status).to.equal(200);
     });
 
-  it('lets a caller on a plan of one call again at once after a failure', async () => {
+  it('releases the lease before the error response, so a plan of one render can retry immediately', async () => {
     const account = 'one at a time';
     await pressroom.accounts.createAccount(account, { plan: 'free' });
     const { text } = await pressroom.accounts.createKey(account, { name: 'x' });
@@ -119,12 +119,12 @@ describe('the life of a render', () => {
     }
   });
 
-  it('learns at once that an account may reach the intranet', async () => {
+  it('applies a change of the intranet setting to the next request', async () => {
     const before = await pressroom.render({ url: 'http://127.0.0.1:8080/' });
     expect(before.error().code).to.equal('ssrf_blocked');
     await pressroom.accounts.setAccount(pressroom.account, { intranet: true });
-    // Let in by the first check, refused by the guard, which alone knows the operator's list: only
-    // the latter is counted.
+    // The API accepts the URL and the egress guard, which has the allow-list, blocks it. Only the
+    // guard counts blocked requests.
     await pressroom.render({ url: 'http://127.0.0.1:8080/' });
     expect(await pressroom.worker.metrics.text()).to.match(
       /pressroom_egress_denied_total\{reason="address"\} [1-9]/,
@@ -132,7 +132,7 @@ describe('the life of a render', () => {
     await pressroom.accounts.setAccount(pressroom.account, { intranet: false });
   });
 
-  it('ends a slot at once whose page has closed itself, as none can that is rendered', async () => {
+  it('ends a slot whose page closes itself, which a rendered page cannot do', async () => {
     const session = await pressroom.worker.open();
     session.command('Runtime.evaluate', { expression: 'window.close()' }).catch(() => {});
     expect(await session.ended).to.deep.equal({
@@ -141,7 +141,7 @@ describe('the life of a render', () => {
     });
   });
 
-  it('answers 401 alike whatever is wrong with the key, before it looks at the body', async () => {
+  it('responds with the same 401 to every invalid key before reading the body', async () => {
     const keys = [
       '',
       'Bearer',
@@ -166,13 +166,13 @@ describe('the life of a render', () => {
     }
   });
 
-  it('takes Bearer in any case', async () => {
+  it('accepts the Bearer scheme in any case', async () => {
     expect(
       (await pressroom.render(HELLO, { authorization: `bEARER ${pressroom.key}` })).status,
     ).to.equal(200);
   });
 
-  it('refuses a revoked key on the next request, though the process remembers it', async () => {
+  it('rejects a revoked key on the next request although the key is cached', async () => {
     const { text, key } = await pressroom.accounts.createKey(pressroom.account, {
       name: 'short-lived',
     });
@@ -183,7 +183,7 @@ describe('the life of a render', () => {
   });
 
   for (const state of ['canceled', 'unpaid', 'paused'])
-    it(`answers 403 for an account that is ${state}, saying where to mend it, and serves again when it is active`, async () => {
+    it(`responds 403 with the dashboard URL while an account is ${state}`, async () => {
       await pressroom.accounts.setAccount(pressroom.account, { state });
       const answer = await pressroom.render(HELLO);
       expect(answer.status).to.equal(403);
@@ -193,7 +193,7 @@ describe('the life of a render', () => {
       expect((await pressroom.render(HELLO)).status).to.equal(200);
     });
 
-  it('describes itself, and says how it is', async () => {
+  it('serves the API description and health checks', async () => {
     expect(
       JSON.parse((await pressroom.call('GET', '/openapi.json')).body.toString()),
     ).to.have.nested.property('info.version', '0.1.0');
@@ -211,7 +211,7 @@ describe('the life of a render', () => {
     });
   });
 
-  it('answers 405 with Allow, and 404 in the envelope', async () => {
+  it('responds 405 with Allow and 404 with an error object', async () => {
     const wrong = await pressroom.call('GET', '/v1/render');
     expect(wrong.status).to.equal(405);
     expect(wrong.headers.allow).to.include('POST');
@@ -220,11 +220,11 @@ describe('the life of a render', () => {
   });
 });
 
-describe('a render and its worker', () => {
+describe('renders and workers', () => {
   let pressroom: Installation;
   afterEach(() => pressroom.stop());
 
-  it('is rendered again elsewhere when its worker’s Chrome dies, and counted once', async () => {
+  it('retries renders whose Chrome dies and counts each once', async () => {
     pressroom = await installation({ workers: 2 });
     const calls = [
       pressroom.render(slow('2s')),
@@ -236,7 +236,7 @@ describe('a render and its worker', () => {
         pressroom.workers.map(({ worker }) => worker.status().busy).reduce((a, b) => a + b),
       ).to.equal(3),
     );
-    // A slot whose claim is still being answered is simply claimed again, which is no retry.
+    // A render whose claim is pending claims another slot, which is not a retry.
     await eventually(async () =>
       expect(await pressroom.metrics.text()).to.include('outcome="opened"} 3'),
     );
@@ -250,7 +250,7 @@ describe('a render and its worker', () => {
     );
   });
 
-  it('waits for the new Chrome of its only worker', async () => {
+  it('retries a render on the restarted Chrome of the only worker', async () => {
     pressroom = await installation({ workers: 1 });
     const call = pressroom.render(slow('1s'));
     await pressroom.worker.until({ busy: 1 });
@@ -258,7 +258,7 @@ describe('a render and its worker', () => {
     expect((await call).status).to.equal(200);
   });
 
-  it('is not tried again when the page’s own process crashes', async () => {
+  it('does not retry a render whose renderer process crashes', async () => {
     pressroom = await installation({ env: { PRESSROOM_RENDER_MEMORY: '200MiB' } });
     const answer = await pressroom.render({
       html: '<script>const all = []; for (;;) all.push(new Uint8Array(1 << 22).fill(1))</script>',
@@ -275,14 +275,14 @@ describe('a render and its worker', () => {
     );
   });
 
-  it('waits in the queue while all slots are busy', async () => {
+  it('queues renders while all slots are busy', async () => {
     pressroom = await installation({ env: { PRESSROOM_SLOTS: '1' } });
     const answers = await Promise.all([1, 2, 3, 4].map(() => pressroom.render(slow('200ms'))));
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
     expect(await pressroom.usage()).to.equal(4);
   });
 
-  it('is refused when the queue is full or the wait is too long, with Retry-After', async () => {
+  it('rejects renders with Retry-After when the queue is full or the queue time is exceeded', async () => {
     pressroom = await installation({
       env: {
         PRESSROOM_SLOTS: '1',
@@ -291,7 +291,7 @@ describe('a render and its worker', () => {
       },
     });
     const running = pressroom.render(LONG);
-    const gone = running.catch(() => {});
+    const aborted = running.catch(() => {});
     await pressroom.worker.until({ busy: 1 });
     const waiting = pressroom.render(HELLO);
     await eventually(async () =>
@@ -306,10 +306,10 @@ describe('a render and its worker', () => {
       expect(Number(headers['retry-after'])).to.be.within(1, 30);
     }
     running.disconnect();
-    await gone;
+    await aborted;
   });
 
-  it('finishes on a worker that drains, while new ones go to the other', async () => {
+  it('finishes renders on a draining worker and sends new ones to the other', async () => {
     pressroom = await installation({ workers: 2 });
     const calls = [
       pressroom.render(slow('1s')),
@@ -330,7 +330,7 @@ describe('a render and its worker', () => {
     expect(await drained).to.equal(true);
   });
 
-  it('finishes while the API drains, and later calls are not accepted', async () => {
+  it('finishes a render while the API drains and refuses new connections', async () => {
     pressroom = await installation();
     const call = pressroom.render(slow('1s'));
     await pressroom.worker.until({ busy: 1 });
@@ -342,7 +342,7 @@ describe('a render and its worker', () => {
     expect(await pressroom.render(HELLO).catch(error => error.code)).to.equal('ECONNREFUSED');
   });
 
-  it('finds a worker that comes later', async () => {
+  it('runs a queued render on a worker that starts later', async () => {
     const later = await startWorker();
     await later.stop();
     const port = new URL(later.address).port;

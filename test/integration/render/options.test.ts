@@ -9,7 +9,7 @@ import { pdfColour, pdfFonts, pdfInfo, pdfPixels, pdfText, pdfWords } from '../.
 
 const HALF_MM = 0.5;
 
-describe('the options of a render', () => {
+describe('render options', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation({ env: { PRESSROOM_RENDER_TIMEOUT: '2s' } });
@@ -17,7 +17,7 @@ describe('the options of a render', () => {
   after(() => pressroom.stop());
 
   const print = (body: object) => pressroom.pdf(body);
-  const refusal = (body: object) => pressroom.renderError(body);
+  const renderError = (body: object) => pressroom.renderError(body);
 
   describe('size', () => {
     const sizes: [object, number, number][] = [
@@ -47,7 +47,7 @@ describe('the options of a render', () => {
         expect(info.pages).to.equal(1);
       });
 
-    it('is the caller’s, whatever @page says', async () => {
+    it('ignores @page size', async () => {
       const info = await pdfInfo(
         await print({ html: html('x', '<style>@page { size: 50mm 50mm }</style>') }),
       );
@@ -69,28 +69,28 @@ describe('the options of a render', () => {
         )
       )[0]!;
 
-    it('are 0.4 in each by default', async () => {
+    it('default to 0.4 in on each side', async () => {
       const word = await place({});
       expect(word.xMm).to.be.closeTo(10.16, HALF_MM);
       expect(word.yMm).to.be.closeTo(10.16, 1.5);
     });
-    it('move the text as told, a bare number being inches', async () => {
+    it('treat a bare number as inches', async () => {
       const word = await place({ margin: { left: '30mm', top: '2' } });
       expect(word.xMm).to.be.closeTo(30, HALF_MM);
       expect(word.yMm).to.be.closeTo(50.8, 2);
     });
-    it('can be nothing at all', async () => {
+    it('can be zero', async () => {
       const word = await place({ margin: { top: '0', right: '0', bottom: '0', left: '0' } });
       expect(word.xMm).to.be.closeTo(0, HALF_MM);
     });
   });
 
-  describe('look', () => {
+  describe('appearance', () => {
     const red = html('', '<style>html{background:#f00}</style>');
-    it('has backgrounds by default', async () => {
+    it('prints backgrounds by default', async () => {
       expect(await pdfColour(await print({ html: red }), 100, 100)).to.deep.equal([255, 0, 0]);
     });
-    it('has none when print_background is false', async () => {
+    it('prints no backgrounds when print_background is false', async () => {
       expect(
         await pdfColour(await print({ html: red, print_background: false }), 100, 100),
       ).to.deep.equal([255, 255, 255]);
@@ -100,15 +100,15 @@ describe('the options of a render', () => {
       '<p class="p">PRINT</p><p class="s">SCREEN</p>',
       '<style>@media screen{.p{display:none}}@media print{.s{display:none}}</style>',
     );
-    it('is that of print by default', async () => {
+    it('emulates print media by default', async () => {
       expect((await pdfText(await print({ html: media }))).trim()).to.equal('PRINT');
     });
-    it('is that of the screen when asked for', async () => {
+    it('emulates screen media on request', async () => {
       expect(
         (await pdfText(await print({ html: media, emulate_media: 'screen' }))).trim(),
       ).to.equal('SCREEN');
     });
-    it('tells scripts which media it is from the first moment', async () => {
+    it('emulates the media before the first script runs', async () => {
       const page = html(
         '<script>document.write(matchMedia("print").matches ? "IS-PRINT" : "IS-SCREEN")</script>',
       );
@@ -124,14 +124,14 @@ describe('the options of a render', () => {
     );
     const end = async (options: object) =>
       (await pdfWords(await print({ html: ruler, margin: { left: '0' }, ...options })))[0]!.xMm;
-    it('is scaled by scale, else by zoom', async () => {
+    it('applies scale, or zoom when scale is not set', async () => {
       const whole = await end({});
       expect(await end({ scale: 0.5 })).to.be.closeTo(whole / 2, 1);
       expect(await end({ zoom: 0.5 })).to.be.closeTo(whole / 2, 1);
       expect(await end({ scale: 1, zoom: 0.5 })).to.be.closeTo(whole, 1);
     });
 
-    it('is scaled from right to left too', async () => {
+    it('applies scale to right-to-left documents', async () => {
       for (const html of [
         '<!doctype html><html dir="rtl">RIGHT',
         '<!doctype html><html dir="rtl"><body style="direction:ltr">LEFT',
@@ -142,16 +142,16 @@ describe('the options of a render', () => {
           );
     });
 
-    it('is the same whether a document is still or not', async () => {
+    it('prints a static document like one with scripts', async () => {
       const image = `<img width="300" height="200" src="data:image/svg+xml;base64,${Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 3 2"><rect width="3" height="2" fill="#0a0"/></svg>').toString('base64')}">`;
       const page = `${invoice(7)}${image}<svg width="90" height="90"><circle cx="45" cy="45" r="40" fill="gold"/></svg>`;
-      const [quiet, lively] = [
+      const [staticPdf, scriptedPdf] = [
         await print({ html: page }),
         await print({ html: `${page}<script></script>` }),
       ];
-      expect(await pdfPixels(quiet)).to.deep.equal(await pdfPixels(lively));
-      expect((await pdfText(quiet)).replace(/\s+/g, ' ')).to.equal(
-        (await pdfText(lively)).replace(/\s+/g, ' '),
+      expect(await pdfPixels(staticPdf)).to.deep.equal(await pdfPixels(scriptedPdf));
+      expect((await pdfText(staticPdf)).replace(/\s+/g, ' ')).to.equal(
+        (await pdfText(scriptedPdf)).replace(/\s+/g, ' '),
       );
     });
 
@@ -186,13 +186,15 @@ describe('the options of a render', () => {
         expect((await pdfText(answer.body)).match(/PAGE\d/g)).to.deep.equal(texts);
         expect(answer.headers['x-pdf-pages']).to.equal(String(texts.length));
       });
-    it('is refused when nothing is left, naming how many there are, and nothing is counted', async () => {
+    it('rejects a range without pages, names the page count and counts nothing', async () => {
       const before = await pressroom.usage();
-      expect(await refusal({ html: five, pages: '6-9' })).to.deep.include({
+      expect(await renderError({ html: five, pages: '6-9' })).to.deep.include({
         status: 400,
         code: 'validation_error',
       });
-      expect((await refusal({ html: five, pages: '99999999999' })).message).to.include('5 pages');
+      expect((await renderError({ html: five, pages: '99999999999' })).message).to.include(
+        '5 pages',
+      );
       expect(await pressroom.usage()).to.equal(before);
     });
   });
@@ -205,7 +207,7 @@ describe('the options of a render', () => {
       expect(info.pages).to.equal(1);
       return { ...info, text: await pdfText(pdf) };
     };
-    it('holds all of a long document', async () => {
+    it('contains all of a long document', async () => {
       const page = await one({ html: html(lines), single_page: true });
       expect(page.text).to.include('line0').and.to.include('line149');
       expect(page.widthMm).to.be.closeTo(210, HALF_MM);
@@ -218,12 +220,12 @@ describe('the options of a render', () => {
       );
       expect((await one({ html: 'short', single_page: true })).heightMm).to.be.within(12.7, 60);
     });
-    it('comes with {width}xauto, whose bare width is pixels', async () => {
+    it('is printed for {width}xauto with a bare width in pixels', async () => {
       const page = await one({ html: html(lines), format: '960xauto' });
       expect(page.widthMm).to.be.closeTo(254, HALF_MM);
       expect(page.text).to.include('line149');
     });
-    it('takes the turned width in landscape', async () => {
+    it('has the landscape width', async () => {
       expect(
         (await one({ html: html(lines), single_page: true, landscape: true })).widthMm,
       ).to.be.closeTo(297, HALF_MM);
@@ -264,12 +266,12 @@ describe('the options of a render', () => {
       ],
     ];
     for (const [what, page] of growing)
-      it(`holds content that is as tall as its viewport (${what})`, async () => {
+      it(`contains content as tall as the viewport (${what})`, async () => {
         const { text, heightMm } = await one({ html: page, single_page: true });
         expect(text).to.include('BOTTOM');
         expect(heightMm).to.be.lessThan(400);
       });
-    it('holds floats, tables and what is positioned', async () => {
+    it('contains floats, tables and positioned elements', async () => {
       const page = html(
         '<div style="float:left;height:1500px">FLOAT</div><table><tr><td>CELL</td></tr></table><div style="position:absolute;top:1800px">LOW</div>',
       );
@@ -277,8 +279,8 @@ describe('the options of a render', () => {
       expect(text).to.include('FLOAT').and.to.include('CELL').and.to.include('LOW');
       expect(heightMm).to.be.greaterThan(470);
     });
-    it('is refused when it would be over 200 in tall', async () => {
-      const error = await refusal({
+    it('fails with output_limit above 200 in', async () => {
+      const error = await renderError({
         html: html('<div style="height:300in">x</div>'),
         single_page: true,
       });

@@ -1,5 +1,5 @@
 // @proves page-rules
-// What the request says of sheet and margins, against what the page's own @page rules say.
+// Paper size and margins: precedence of the request over the @page rules of the document.
 import { expect } from 'chai';
 import { html, type Installation, installation } from '../../support/installation.ts';
 import { pdfInfo, pdfWords } from '../../support/pdf.ts';
@@ -11,7 +11,7 @@ const page = (css: string, rest = '') =>
     `<style>body{margin:0}${css}</style>`,
   );
 
-describe('the page rules of a document', () => {
+describe('documents with @page rules', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation();
@@ -21,14 +21,14 @@ describe('the page rules of a document', () => {
   const corner = async (request: object) => (await pdfWords(await pressroom.pdf(request)))[0]!;
 
   const sizes: [string, string][] = [
-    ['another size', '@page{size:A5}'],
-    ['the other direction', '@page{size:A4 landscape}'],
+    ['a different size', '@page{size:A5}'],
+    ['landscape', '@page{size:A4 landscape}'],
     ['an important size', '@page{size:A5 landscape!important}'],
-    ['a size of one page', '@page :first{size:A3}'],
-    ['the size of a name', '@page wide{size:A3 landscape}body{page:wide}'],
+    ['a size for the first page', '@page :first{size:A3}'],
+    ['a size for a named page', '@page wide{size:A3 landscape}body{page:wide}'],
   ];
   for (const [what, css] of sizes)
-    it(`do not change the sheet, nor where it begins: ${what}`, async () => {
+    it(`do not change the paper size or the origin (${what})`, async () => {
       const pdf = await pressroom.pdf({ html: page(css) });
       const { widthMm, heightMm, pages } = await pdfInfo(pdf);
       expect([widthMm, heightMm, pages].map(Math.round)).to.deep.equal([210, 297, 1]);
@@ -37,24 +37,24 @@ describe('the page rules of a document', () => {
       expect(word.yMm).to.be.closeTo(10.16, 1.5);
     });
 
-  it('say the margins of a request that says none', async () => {
+  it('use the margins of @page for a request without margins', async () => {
     expect((await corner({ html: page('@page{margin:30mm}') })).xMm).to.be.closeTo(30, HALF_MM);
     expect((await corner({ html: page('@page{margin:0}') })).xMm).to.be.closeTo(0, HALF_MM);
   });
 
   const margins: [string, string][] = [
-    ['none', '@page{margin:0}'],
-    ['important ones', '@media print{@page{margin:0!important}}'],
-    ['those of the first page', '@page :first{margin:5mm}'],
+    ['no margins', '@page{margin:0}'],
+    ['important margins', '@media print{@page{margin:0!important}}'],
+    ['margins of the first page', '@page :first{margin:5mm}'],
   ];
   for (const [what, css] of margins)
-    it(`say nothing of margins to a request that has its own: ${what}`, async () => {
+    it(`do not override the margins of a request (${what})`, async () => {
       const word = await corner({ html: page(css), margin: { left: '30mm', top: '40mm' } });
       expect(word.xMm).to.be.closeTo(30, HALF_MM);
       expect(word.yMm).to.be.closeTo(40, 1.5);
     });
 
-  it('move nothing where they name the sheet that it has', async () => {
+  it('do not move content when the size equals the paper size', async () => {
     const [plain, named] = [
       await corner({ html: page('') }),
       await corner({ html: page('@page { size: A4 }') }),
@@ -63,7 +63,7 @@ describe('the page rules of a document', () => {
     expect(named.yMm).to.be.closeTo(plain.yMm, HALF_MM);
   });
 
-  it('do not stop a page that has no style sheets to add to', async () => {
+  it('do not fail a page that removed adoptedStyleSheets', async () => {
     const broken = page(
       '@page{size:A5}',
       '<script>CSSStyleSheet = undefined; delete document.adoptedStyleSheets</script>',

@@ -15,14 +15,14 @@ import { temporaryFolder } from '../../support/temporary.ts';
 const run = promisify(execFile);
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
-describe('pages whose certificates a private authority has signed', () => {
+describe('certificates of a private CA', () => {
   const at = temporaryFolder();
   let server: Server;
   let port: number;
 
   before(async function () {
     if (!findOnPath(['certutil'], process.env))
-      skip(this, 'certutil is not here (Debian, Ubuntu: libnss3-tools)');
+      skip(this, 'certutil is not installed (Debian, Ubuntu: libnss3-tools).');
     const openssl = (...args: string[]) => run('openssl', args);
     await openssl(
       'req',
@@ -69,9 +69,7 @@ describe('pages whose certificates a private authority has signed', () => {
     server = createServer(
       { key: await readFile(at('site.key')), cert: await readFile(at('site.pem')) },
       (_, response) =>
-        response
-          .writeHead(200, { 'content-type': 'text/html' })
-          .end('<h1>THE WIKI OF THE COMPANY</h1>'),
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>INTERNAL WIKI</h1>'),
     );
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     port = (server.address() as AddressInfo).port;
@@ -83,34 +81,34 @@ describe('pages whose certificates a private authority has signed', () => {
 
   async function rendering<T>(
     env: Record<string, string>,
-    work: (site: Installation) => Promise<T>,
+    work: (pressroom: Installation) => Promise<T>,
   ): Promise<T> {
-    const site = await installation({
+    const pressroom = await installation({
       intranet: true,
       env: { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${port}`, ...env },
     });
     try {
-      return await work(site);
+      return await work(pressroom);
     } finally {
-      await site.stop();
+      await pressroom.stop();
     }
   }
 
-  it('are printed when the worker is told of the authority, also from a bundle of several', async () => {
-    const [ours, other] = [
+  it('accepts a certificate whose CA is in the bundle of the worker', async () => {
+    const [trusted, other] = [
       await readFile(at('ca.pem'), 'utf8'),
       await readFile(at('site.pem'), 'utf8'),
     ];
-    await writeFile(at('bundle.pem'), `# The company\n${other}\n${ours}`);
-    const pdf = await rendering({ PRESSROOM_EGRESS_CA: at('bundle.pem') }, site =>
-      site.pdf({ url: `https://127.0.0.1:${port}/` }),
+    await writeFile(at('bundle.pem'), `# The company\n${other}\n${trusted}`);
+    const pdf = await rendering({ PRESSROOM_EGRESS_CA: at('bundle.pem') }, pressroom =>
+      pressroom.pdf({ url: `https://127.0.0.1:${port}/` }),
     );
-    expect(await pdfText(pdf)).to.include('THE WIKI OF THE COMPANY');
+    expect(await pdfText(pdf)).to.include('INTERNAL WIKI');
   });
 
-  it('are page_unreachable when it is not', async () => {
-    const { status, code, reason } = await rendering({}, site =>
-      site.renderError({ url: `https://127.0.0.1:${port}/` }),
+  it('fails with page_unreachable without the CA', async () => {
+    const { status, code, reason } = await rendering({}, pressroom =>
+      pressroom.renderError({ url: `https://127.0.0.1:${port}/` }),
     );
     expect({ status, code, reason }).to.deep.equal({
       status: 502,
@@ -119,14 +117,14 @@ describe('pages whose certificates a private authority has signed', () => {
     });
   });
 
-  it('are told of by a file that has no certificate: the worker does not start', async () => {
+  it('rejects a bundle without certificates when the worker starts', async () => {
     await writeFile(at('empty.pem'), 'nothing');
     expect(() => readWorkerConfig({ PRESSROOM_EGRESS_CA: at('empty.pem') })).to.throw(
       /PRESSROOM_EGRESS_CA.*: the file has no certificate/,
     );
   });
 
-  it('are told of by a certificate that is none: Chrome does not start, and the reason names it', async () => {
+  it('names the position of an invalid certificate when Chrome fails to start', async () => {
     await writeFile(
       at('broken.pem'),
       '-----BEGIN CERTIFICATE-----\nbm90aGluZw==\n-----END CERTIFICATE-----\n',

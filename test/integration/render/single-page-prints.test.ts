@@ -1,5 +1,4 @@
-// How often Chrome prints a single page until it fits on its sheet: once, unless its content
-// depends on the sheet itself.
+// Number of prints until a single page fits: one, unless the content depends on the page height.
 import { expect } from 'chai';
 import { overloaded } from '../../../api/http/byte-budget.ts';
 import { runPageSession } from '../../../api/page/page-session.ts';
@@ -13,7 +12,7 @@ import { startWorker, type TestWorker } from '../../support/worker.ts';
 const page = (body: string, css = '') => html(body, `<style>body{margin:0}${css}</style>`);
 const NONE = { top: '0', right: '0', bottom: '0', left: '0' };
 
-describe('a single page is printed', () => {
+describe('prints of a single page', () => {
   let worker: TestWorker;
   before(async () => {
     worker = await startWorker();
@@ -50,7 +49,7 @@ describe('a single page is printed', () => {
   const once: [string, object][] = [
     ['a long page', { html: page('<p>x</p>'.repeat(200)) }],
     ['a short page', { html: page('<p>x</p>') }],
-    ['heights between two pixels', { html: page('<div style="height:1500.4px">x</div>') }],
+    ['a fractional height', { html: page('<div style="height:1500.4px">x</div>') }],
     ['a paragraph in bold without a doctype', { html: '<b><p>x</p></b>' }],
     ['breaks between pages', { html: page('<div style="break-after:page">x</div>'.repeat(5)) }],
     ['@page with margins', { html: page('<p>x</p>'.repeat(200), '@page{margin:50mm}') }],
@@ -61,11 +60,11 @@ describe('a single page is printed', () => {
     ],
   ];
   for (const [what, request] of once)
-    it(`once with ${what}`, async () => {
+    it(`prints ${what} once`, async () => {
       expect(await prints(request)).to.equal(1);
     });
 
-  it('twice when it is as tall as its viewport and more', async () => {
+  it('prints content taller than the viewport height twice', async () => {
     expect(
       await prints({ html: page('<header>x</header><main style="height:100vh">y</main>') }),
     ).to.equal(2);

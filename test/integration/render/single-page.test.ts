@@ -1,6 +1,6 @@
 // @proves single_page
-// A single page holds all of its content and ends where it ends: nothing is cut, little is left
-// over, and there is no second page.
+// Height of a single page: it contains all content, ends where the content ends, and there is no
+// second page.
 import { expect } from 'chai';
 import { html, type Installation, installation } from '../../support/installation.ts';
 import { pdfColour, pdfInfo, pdfText, pdfWords } from '../../support/pdf.ts';
@@ -24,11 +24,11 @@ const svg = (width: number, height: number) =>
   `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="teal"/></svg>`)}`;
 const tall = rows(100, 30);
 
-/** What it is, its html, its height in px with no margins, other fields of the request. */
+/** Title, HTML, height in px without margins, and further fields of the request. */
 const CASES: [string, string, number, object?][] = [
   ['plain rows', page(tall), 3_000],
   ['less than a sheet', page(rows(3, 100)), 300],
-  ['a height between two pixels', page('<div style="height:1500.4px">row0</div>'), 1_500.4],
+  ['a fractional height', page('<div style="height:1500.4px">row0</div>'), 1_500.4],
   ['a table', page(`<table style="border-spacing:0;width:100%">${tableRows(100)}</table>`), 3_000],
   [
     'a table with head and foot',
@@ -56,7 +56,7 @@ const CASES: [string, string, number, object?][] = [
     3_000,
   ],
   [
-    'position: fixed all over',
+    'position: fixed on all sides',
     page(`<div style="position:fixed;inset:0;border:3px solid red">FIXED</div>${tall}`),
     3_000,
   ],
@@ -82,20 +82,20 @@ const CASES: [string, string, number, object?][] = [
     page('<p style="margin:50px 0;height:2000px">row0</p>'),
     2_100,
   ],
-  ['the same on a short page', page('<p style="margin:50px 0;height:200px">row0</p>'), 300],
+  [
+    'collapsing margins on a short page',
+    page('<p style="margin:50px 0;height:200px">row0</p>'),
+    300,
+  ],
   [
     'paddings and borders',
     page(rows(60, 30), 'html{padding:40px 0}body{border:5px solid;padding:20px 0}'),
     1_930,
   ],
   ['html { height: 100% }', page(tall, 'html,body{height:100%}'), 3_000],
+  ['a flex column', page(tall, 'body{display:flex;flex-direction:column;min-height:100vh}'), 3_000],
   [
-    'a column of flex',
-    page(tall, 'body{display:flex;flex-direction:column;min-height:100vh}'),
-    3_000,
-  ],
-  [
-    'rows of flex',
+    'flex rows',
     page(
       `<div style="display:flex"><div style="flex:1">${rows(60, 30)}</div><div>${tall}</div></div>`,
     ),
@@ -125,34 +125,34 @@ const CASES: [string, string, number, object?][] = [
   ],
   ['no doctype', `<body style="margin:0">${tall}`, 3_000],
   ['no doctype and little content', `<body style="margin:0">${rows(3, 30)}`, 90],
-  ['html that hides what sticks out', page(tall, 'html{overflow:hidden}'), 3_000],
-  ['a body that scrolls inside itself', page(tall, 'html,body{height:100%;overflow:auto}'), 3_000],
+  ['html { overflow: hidden }', page(tall, 'html{overflow:hidden}'), 3_000],
+  ['a scrollable body', page(tall, 'html,body{height:100%;overflow:auto}'), 3_000],
   [
     'breaks between pages',
     page('<div style="break-after:page;height:300px">row0</div>'.repeat(5)),
     1_500,
   ],
   [
-    'breaks before pages, of old',
+    'legacy breaks before pages',
     page('<h1 style="page-break-before:always;margin:0;height:300px">row0</h1>'.repeat(5)),
     1_500,
   ],
   [
-    'pages of several names',
+    'named pages',
     page('<div style="page:a;height:300px">row0</div><div style="page:b;height:300px">row1</div>'),
     600,
   ],
   ['a size and margins in @page', page(tall, '@page{size:A5 landscape;margin:50mm}'), 3_000],
-  ['half its size', page(tall), 1_500, { scale: 0.5 }],
-  ['twice its size', page(tall), 6_000, { scale: 2 }],
+  ['content at half scale', page(tall), 1_500, { scale: 0.5 }],
+  ['content at double scale', page(tall), 6_000, { scale: 2 }],
   [
-    'the screen',
+    'screen media',
     page(`<div class="a">${tall}</div>`, '@media print{.a{display:none}}'),
     3_000,
     { emulate_media: 'screen' },
   ],
-  ['a sheet on its side', page(tall), 3_000, { landscape: true }],
-  ['a roll', page(tall), 3_000, { format: '80mmxauto' }],
+  ['a landscape page', page(tall), 3_000, { landscape: true }],
+  ['a continuous roll', page(tall), 3_000, { format: '80mmxauto' }],
   [
     'margins',
     page(tall),
@@ -169,7 +169,7 @@ const CASES: [string, string, number, object?][] = [
     },
   ],
   [
-    'header and footer at half the size',
+    'header and footer at half scale',
     page(tall),
     1_644,
     {
@@ -185,7 +185,7 @@ const paragraphs = (count: number) =>
 const email = (content: string) =>
   `<table width="100%" cellpadding="0" bgcolor="#eeeeee"><tr><td align="center"><table width="600"><tr><td><font face="Arial">${content}</font></td></tr></table></td></tr></table>`;
 
-/** Without a doctype, as e-mails are written; what it is, its html, and its height in px. */
+/** Documents without a doctype, as in e-mails: title, HTML and height in px. */
 const QUIRKS: [string, string, number][] = [
   [
     'a table with a paragraph in a font',
@@ -203,21 +203,21 @@ const QUIRKS: [string, string, number][] = [
   ],
   ['a long message', email(paragraphs(200)), 6_810],
   ['a message that almost fills the tallest sheet', `<b>${paragraphs(560)}</b>`, 19_048],
-  ['a table from right to left', `<html dir=rtl>${email(paragraphs(5))}`, 188],
+  ['a right-to-left table', `<html dir=rtl>${email(paragraphs(5))}`, 188],
   [
-    'a body from right to left that is too wide',
+    'a right-to-left body that is too wide',
     `<body dir=rtl><table width=1000><tr><td><font>${paragraphs(20)}</font></table>`,
     540,
   ],
   [
-    'a table as high as its window',
+    'a table as tall as the viewport',
     `<p>row0</p><table width=100% height=100%><tr><td><b>${paragraphs(3)}</b></table>`,
     1_150,
   ],
   ['an empty body', '<body>', 48],
 ];
 
-/** What is fixed, on a page that is otherwise short or long. */
+/** Fixed elements on short and long pages: title, HTML and height in px. */
 const FIXED: [string, string, number][] = [
   [
     'at the bottom of a short page',
@@ -225,22 +225,22 @@ const FIXED: [string, string, number][] = [
     110,
   ],
   [
-    'and taller than the window',
+    'that are taller than the viewport',
     '<div style="position:fixed;top:0;height:1500px">FIXED<p style="margin-top:1400px">LOW</p></div>',
     1_500,
   ],
   [
-    'and sticks out at the bottom',
+    'that overflow the bottom',
     `<div style="position:fixed;bottom:-50px;height:100px">FIXED</div>${tall}`,
     3_000,
   ],
   [
-    'and waits below the window',
+    'below the viewport',
     `<div style="position:fixed;bottom:-200px;height:100px">Away</div>${tall}`,
     3_000,
   ],
   [
-    'and was moved below the window',
+    'transformed below the viewport',
     `<div style="position:fixed;bottom:0;transform:translateY(100%)">Away</div>${tall}`,
     3_000,
   ],
@@ -277,34 +277,33 @@ describe('a single page', () => {
   }
 
   for (const [what, document, heightPx, options = {}] of CASES)
-    it(`holds ${what}, and is as tall`, () =>
-      expectWhole({ html: document, ...options }, heightPx, HALF_MM));
+    it(`fits ${what}`, () => expectWhole({ html: document, ...options }, heightPx, HALF_MM));
 
-  /** 8 px or a hundredth of the sheet is as close as a search comes. */
+  /** The precision of the search: 8 px or 1 % of the height. */
   const searchedMm = (heightPx: number) => Math.max(8, heightPx / 100) * MM_PER_PX + HALF_MM;
   for (const [what, document, heightPx] of QUIRKS)
-    it(`holds ${what} without a doctype, and is about as tall`, async () => {
+    it(`fits ${what} without a doctype`, async () => {
       const start = performance.now();
       await expectWhole({ html: document }, heightPx, searchedMm(heightPx));
       expect(performance.now() - start).to.be.below(3_000);
     });
 
   for (const [what, document, heightPx] of FIXED)
-    it(`holds what is fixed ${what}`, () => expectWhole({ html: page(document) }, heightPx, 1));
+    it(`fits fixed elements ${what}`, () => expectWhole({ html: page(document) }, heightPx, 1));
 
-  it('of e-mail HTML is a roll too', async () => {
+  it('prints e-mail HTML on a roll as one page', async () => {
     const pdf = await pressroom.pdf({ html: email(paragraphs(3)), format: '80mmxauto' });
     expect((await pdfInfo(pdf)).pages).to.equal(1);
   });
 
-  it('that no sheet holds is refused within three seconds, and the message says so', async () => {
+  it('fails with output_limit within three seconds when the content fits no page', async () => {
     const start = performance.now();
-    const refused = await pressroom.renderError({
+    const error = await pressroom.renderError({
       single_page: true,
       html: page(`${tall}<div style="position:absolute;bottom:-50px">x</div>`),
     });
-    expect(refused).to.include({ status: 502, reason: 'output_limit' });
-    expect(refused.message).to.include('does not fit on one page of at most 200 in');
+    expect(error).to.include({ status: 502, reason: 'output_limit' });
+    expect(error.message).to.include('does not fit on one page of at most 200 in');
     expect(
       (await pressroom.renderError({ single_page: true, html: `<b>${paragraphs(600)}</b>` }))
         .message,
@@ -319,7 +318,7 @@ describe('a single page', () => {
     ['Ledger', 279.4],
     ['A0', 1_189],
   ] as const)
-    it(`is as wide as ${format} on its side`, async () => {
+    it(`has the width of ${format} in landscape`, async () => {
       const pdf = await print({ html: page(tall), format, landscape: true });
       expect(await pdfInfo(pdf)).to.include({ pages: 1 });
       expect((await pdfInfo(pdf)).widthMm).to.be.closeTo(widthMm, HALF_MM);
@@ -327,10 +326,10 @@ describe('a single page', () => {
     });
 
   for (const [what, widthPx] of [
-    ['half as wide again', 1_200],
-    ['many times wider', 3_000],
+    ['1.5 times as wide', 1_200],
+    ['almost four times as wide', 3_000],
   ] as const)
-    it(`makes content smaller that is ${what} as its sheet, and is as tall as it is then`, async () => {
+    it(`shrinks content that is ${what} as the page`, async () => {
       const wide = `<div style="width:${widthPx}px;height:2000px">LEFT<span style="float:right">RIGHT</span></div><div style="height:1000px">row0</div>`;
       const pdf = await print({ html: page(wide) });
       const { pages, widthMm, heightMm } = await pdfInfo(pdf);
@@ -342,7 +341,7 @@ describe('a single page', () => {
       expect(words.find(({ text }) => text === 'RIGHT')!.xMm).to.be.within(180, 210);
     });
 
-  it('makes content smaller that is too wide from right to left', async () => {
+  it('shrinks right-to-left content that is too wide', async () => {
     const wide =
       '<div style="width:1500px;height:2000px">RIGHT<span style="float:left">LEFT</span></div>';
     const pdf = await print({
@@ -353,7 +352,7 @@ describe('a single page', () => {
     expect(words.find(({ text }) => text === 'RIGHT')!.xMm).to.be.within(180, 210);
   });
 
-  it('makes nothing tiny for what the page keeps out of sight', async () => {
+  it('does not shrink content because of hidden overflow', async () => {
     const menu = '<div style="position:absolute;left:4000px;width:100px">MENU</div>';
     const pdf = await print({
       html: page(
@@ -365,13 +364,13 @@ describe('a single page', () => {
     expect((await pdfInfo(pdf)).pages).to.equal(1);
   });
 
-  it('paints to its very end', async () => {
+  it('paints backgrounds to the bottom edge', async () => {
     const pdf = await print({ html: page('<div style="height:2000px;background:#00f"></div>') });
     const { heightMm } = await pdfInfo(pdf);
     expect(await pdfColour(pdf, 100, heightMm - 1)).to.deep.equal([0, 0, 255]);
   });
 
-  it('draws header and footer once, at its two ends', async () => {
+  it('draws header and footer once at the top and bottom edges', async () => {
     const pdf = await print({
       html: page(tall),
       header: { html: 'HEAD {{page}} of {{total}}', height: '20mm' },

@@ -17,13 +17,13 @@ const redirect =
   (_request: unknown, response: import('node:http').ServerResponse) =>
     response.writeHead(status, { location: to }).end();
 
-describe('a render of a URL', () => {
+describe('renders of a URL', () => {
   let web: WebServer;
   let victim: WebServer;
   let dns: DnsServer;
   let pressroom: Installation;
   let base: string;
-  /** Pages may connect to it, but no server listens there. */
+  /** A port that the allow-list contains and on which no server listens. */
   let closedPort: number;
 
   before(async () => {
@@ -103,13 +103,13 @@ describe('a render of a URL', () => {
   afterEach(() => expect(victim.connections(), 'the victim was reached').to.equal(0));
 
   const text = async (body: object) => pdfText(await pressroom.pdf(body));
-  const refusal = (body: object) => pressroom.renderError(body);
+  const renderError = (body: object) => pressroom.renderError(body);
 
   it('prints the page', async () => {
     expect(await text({ url: `${base}/` })).to.include('HELLO FROM THE SHOP');
   });
 
-  it('loads what the page uses, and leaves out what the guard refuses', async () => {
+  it('loads resources of the page except those that the egress guard blocks', async () => {
     const answer = await pressroom.render({ url: `${base}/uses`, margin: { top: '0', left: '0' } });
     expect(await pdfText(answer.body)).to.include('USES');
     expect(await pdfColour(answer.body, 80, 80)).to.deep.equal([0, 0, 255]);
@@ -118,7 +118,7 @@ describe('a render of a URL', () => {
     );
   });
 
-  it('loads what an html document uses, under the same guard', async () => {
+  it('loads resources of an HTML document under the same rules', async () => {
     const answer = await pressroom.render({
       html: `<body style="margin:0"><img src="${base}/dot.svg" width=400 height=400><img src="http://hidden.example:${victim.port}/">`,
       margin: { top: '0', left: '0' },
@@ -126,19 +126,19 @@ describe('a render of a URL', () => {
     expect(await pdfColour(answer.body, 80, 80)).to.deep.equal([0, 0, 255]);
   });
 
-  it('waits for the network to be idle when asked to', async () => {
+  it('waits for network idle', async () => {
     expect(await text({ url: `${base}/slow`, wait_for_network_idle: true })).to.include(
       'ARRIVED LATE',
     );
   });
 
-  it('is idle though the page has workers, whose own network nobody sees the end of', async () => {
+  it('ignores the requests of workers in network idle', async () => {
     expect(await text({ url: `${base}/workers`, wait_for_network_idle: true })).to.include(
       'WORKERS',
     );
   });
 
-  it('sees all of the network though the blank page is slow to let go', async () => {
+  it('tracks every request when the blank page delays the navigation', async () => {
     const session = await pressroom.worker.open({ egress: 'intranet' });
     session
       .command('Runtime.evaluate', {
@@ -162,8 +162,8 @@ describe('a render of a URL', () => {
     expect(await pdfText(Buffer.concat(pdf.pieces))).to.include('ARRIVED LATE');
   });
 
-  it('is ssrf_blocked for an account without intranet, though the operator allows the address', async () => {
-    const account = 'an outsider';
+  it('fails with ssrf_blocked for an account without intranet although the allow-list has the address', async () => {
+    const account = 'without intranet';
     await pressroom.accounts.createAccount(account, { plan: 'free' });
     const { text: key } = await pressroom.accounts.createKey(account, { name: 'x' });
     const before = web.connections();
@@ -177,7 +177,7 @@ describe('a render of a URL', () => {
     expect(web.connections()).to.equal(before);
   });
 
-  it('is ssrf_blocked without the operator’s allow-list', async () => {
+  it('fails with ssrf_blocked without an allow-list', async () => {
     const closed = await installation({
       intranet: true,
       env: { PRESSROOM_DNS_SERVERS: dns.address, PRESSROOM_EGRESS_PORTS: String(web.port) },
@@ -195,16 +195,16 @@ describe('a render of a URL', () => {
 
   const blocked: [string, () => string][] = [
     ['a name with a private address', () => `http://hidden.example:${victim.port}/`],
-    ['a name of whose addresses one is private', () => `http://half.example:${web.port}/`],
+    ['a name with a public and a private address', () => `http://half.example:${web.port}/`],
     ['a literal loopback address', () => `http://127.0.0.1:8080/`],
     ['localhost', () => 'http://localhost:8080/'],
     ['the metadata service', () => 'http://169.254.169.254/latest/meta-data/'],
     ['a redirect to a private address', () => `${base}/away`],
-    ['a script that moves the page to a private address', () => `${base}/away-script`],
+    ['a script that navigates to a private address', () => `${base}/away-script`],
   ];
   for (const [what, url] of blocked)
-    it(`is ssrf_blocked for ${what}`, async () => {
-      const error = await refusal({ url: url(), wait_delay: '300ms' });
+    it(`fails with ssrf_blocked for ${what}`, async () => {
+      const error = await renderError({ url: url(), wait_delay: '300ms' });
       expect([error.code, error.status]).to.satisfy(
         ([code, status]: [string, number]) =>
           (code === 'ssrf_blocked' && status === 422) ||
@@ -213,8 +213,8 @@ describe('a render of a URL', () => {
       expect(error.message).to.not.match(/\b(127|169|192)\./);
     });
 
-  it('is ssrf_blocked for html whose script moves the page to a private address', async () => {
-    const error = await refusal({
+  it('fails with ssrf_blocked for an HTML document whose script navigates to a private address', async () => {
+    const error = await renderError({
       html: `<script>location = 'http://hidden.example:${victim.port}/'</script>`,
       wait_for_selector: '#never',
     });
@@ -222,38 +222,38 @@ describe('a render of a URL', () => {
   });
 
   const failures: [string, string, object, string, RegExp][] = [
-    ['a page that is not there', '/nothing', {}, 'page_status', /404.*raise_for_status/],
-    ['a page that fails', '/error', {}, 'page_status', /500/],
-    [
-      'a redirect when every one is an error',
-      '/hop',
-      { raise_for_status: true },
-      'page_status',
-      /302/,
-    ],
-    ['an endless redirect', '/loop', {}, 'page_unreachable', /redirects/],
+    ['a page with status 404', '/nothing', {}, 'page_status', /404.*raise_for_status/],
+    ['a page with status 500', '/error', {}, 'page_status', /500/],
+    ['a redirect with raise_for_status', '/hop', { raise_for_status: true }, 'page_status', /302/],
+    ['a redirect loop', '/loop', {}, 'page_unreachable', /redirects/],
     ['eleven redirects', '/chain?n=11', {}, 'page_unreachable', /10 times/],
     ['a download', '/download', {}, 'page_unreachable', /download/],
-    ['an empty answer', '/empty', {}, 'page_unreachable', /empty/],
-    ['a server that hangs up', '/cut', {}, 'page_unreachable', /closed the connection/],
-    ['a server that never answers', '/never', {}, 'page_timeout', /load event/],
+    ['an empty response', '/empty', {}, 'page_unreachable', /empty/],
+    [
+      'a server that closes the connection',
+      '/cut',
+      {},
+      'page_unreachable',
+      /closed the connection/,
+    ],
+    ['a server that never responds', '/never', {}, 'page_timeout', /load event/],
   ];
   for (const [what, path, options, reason, message] of failures)
-    it(`fails with ${reason} for ${what}, and is not counted`, async () => {
+    it(`fails with ${reason} for ${what} and counts nothing`, async () => {
       const before = await pressroom.usage();
-      const error = await refusal({ url: `${base}${path}`, ...options });
+      const error = await renderError({ url: `${base}${path}`, ...options });
       expect(error).to.include({ status: 502, code: 'render_failed', reason });
       expect(error.message).to.match(message);
       expect(await pressroom.usage()).to.equal(before);
     });
 
-  it('fails for a name that does not exist, and says so', async () => {
-    const error = await refusal({ url: 'http://nowhere.example:8080/' });
+  it('names an unknown host in the error', async () => {
+    const error = await renderError({ url: 'http://nowhere.example:8080/' });
     expect(error).to.include({ status: 502, reason: 'page_unreachable' });
     expect(error.message).to.include('does not resolve');
   });
 
-  it('says that a server refused the connection, for the page, css and javascript', async () => {
+  it('reports a refused connection of the page, css and javascript', async () => {
     const server = `shop.example:${closedPort}/`;
     for (const request of [
       { url: `http://${server}` },
@@ -261,7 +261,7 @@ describe('a render of a URL', () => {
       { html: 'x', css: `http://${server}` },
       { html: 'x', javascript: `https://${server}` },
     ]) {
-      const error = await refusal(request);
+      const error = await renderError(request);
       expect(error, JSON.stringify(request)).to.include({
         status: 502,
         reason: 'page_unreachable',
@@ -270,7 +270,7 @@ describe('a render of a URL', () => {
     }
   });
 
-  it('prints error pages when told to, and follows redirects', async () => {
+  it('prints error pages when raise_for_status is false and follows redirects', async () => {
     expect(await text({ url: `${base}/error`, raise_for_status: false })).to.include('BROKEN');
     expect(await text({ url: `${base}/nothing`, raise_for_status: false })).to.include('NOT FOUND');
     expect(await text({ url: `${base}/hop` })).to.include('HELLO');

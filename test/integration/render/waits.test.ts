@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { html, type Installation, installation } from '../../support/installation.ts';
 import { pdfText } from '../../support/pdf.ts';
 
-describe('the waits of a render', () => {
+describe('waits', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation({ env: { PRESSROOM_RENDER_TIMEOUT: '2s' } });
@@ -12,10 +12,10 @@ describe('the waits of a render', () => {
   after(() => pressroom.stop());
 
   const print = (body: object) => pressroom.pdf(body);
-  const refusal = (body: object) => pressroom.renderError(body);
+  const renderError = (body: object) => pressroom.renderError(body);
 
   const later = (script: string) => html(`<script>${script}</script>`);
-  it('prints what is there at the load event, without one', async () => {
+  it('prints at the load event when no wait is set', async () => {
     const page = html(
       '<img src="data:image/svg+xml,%3Csvg xmlns=\'http://www.w3.org/2000/svg\'/%3E" onload="document.body.append(\'LOADED\')">',
     );
@@ -33,7 +33,7 @@ describe('the waits of a render', () => {
       ),
     ).to.include('LATE');
   });
-  it('waits for an expression, also a promise', async () => {
+  it('waits for an expression and for a promise', async () => {
     const page = later(`setTimeout(() => { ${add}; window.done = true }, 400)`);
     expect(
       await pdfText(await print({ html: page, wait_for_expression: 'window.done' })),
@@ -58,14 +58,14 @@ describe('the waits of a render', () => {
       ),
     ).to.include('LATE');
   });
-  it('waits as long as told', async () => {
+  it('waits for a delay', async () => {
     expect(
       await pdfText(
         await print({ html: later(`setTimeout(() => { ${add} }, 300)`), wait_delay: '600ms' }),
       ),
     ).to.include('LATE');
   });
-  it('looks at the document only after a selector, an expression and a delay, in this order', async () => {
+  it('waits for the selector, the expression and the delay in this order', async () => {
     const page = later(
       `setTimeout(() => { ${add} }, 100); setTimeout(() => { document.body.append("SECOND"); window.second = 1 }, 300)`,
     );
@@ -82,7 +82,7 @@ describe('the waits of a render', () => {
 
   const failures: [string, object, RegExp, string | undefined][] = [
     [
-      'a selector that never comes',
+      'a selector that never matches',
       { wait_for_selector: '#never' },
       /wait_for_selector/,
       'page_timeout',
@@ -106,15 +106,15 @@ describe('the waits of a render', () => {
       undefined,
     ],
     [
-      'an expression that is no JavaScript',
+      'an expression that is not valid JavaScript',
       { wait_for_expression: 'a b c' },
       /wait_for_expression.*SyntaxError/,
       undefined,
     ],
   ];
   for (const [what, options, message, reason] of failures)
-    it(`says which wait it was, for ${what}`, async () => {
-      const error = await refusal({ html: html('x'), ...options });
+    it(`names the field in the error for ${what}`, async () => {
+      const error = await renderError({ html: html('x'), ...options });
       expect(error).to.include(
         reason
           ? { status: 502, code: 'render_failed', reason }
@@ -122,17 +122,19 @@ describe('the waits of a render', () => {
       );
       expect(error.message).to.match(message);
     });
-  it('takes a SyntaxError at run time for false, not for bad input', async () => {
-    expect(await refusal({ html: html('x'), wait_for_expression: 'JSON.parse("{")' })).to.include({
+  it('treats a SyntaxError at run time as false', async () => {
+    expect(
+      await renderError({ html: html('x'), wait_for_expression: 'JSON.parse("{")' }),
+    ).to.include({
       reason: 'page_timeout',
     });
   });
-  it('says that the load event did not come, for a page that hangs', async () => {
-    const error = await refusal({ html: html('<script>while (true);</script>') });
+  it('names the load event in the timeout error of a page that hangs', async () => {
+    const error = await renderError({ html: html('<script>while (true);</script>') });
     expect(error).to.include({ status: 502, reason: 'page_timeout' });
     expect(error.message).to.include('load event').and.to.include('2 s');
   });
-  it('is not stopped by dialogs, nor by a page that broke its globals', async () => {
+  it('works on a page with dialogs and overwritten globals', async () => {
     const page = html(
       '<script>alert(1); if (confirm("?")) document.write("YES"); window.Promise = undefined; document.querySelector = null</script><form name="fonts"></form><i id="x">X</i>',
     );
