@@ -1,5 +1,5 @@
-// Wires the dashboard: sessions, pages, the management API and the built page. Returns what the
-// application routes and what runs beside it.
+// Wires the dashboard: sessions, pages, the management API and the built page. Returns the routes and
+// the services for the application.
 import type { Network } from '../../common/addresses.ts';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
@@ -13,11 +13,12 @@ import { createRetention } from '../history/retention.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Middleware, Route } from '../http/state.ts';
 import type { FirstAdmin } from './auth/admin-config.ts';
-import { createAuth } from './auth/auth.ts';
+import { type Auth, createAuth } from './auth/auth.ts';
 import { bootstrapService } from './auth/bootstrap.ts';
 import { createOperators } from './auth/operators.ts';
 import { createSessions } from './auth/sessions.ts';
 import { type BillingConfig, createBilling } from './billing/create-billing.ts';
+import { withNext } from './html/next-path.ts';
 import { pageRoutes } from './html/page-route.ts';
 import { createCookies } from './kit/cookies.ts';
 import type { ConsoleRoute } from './kit/route.ts';
@@ -54,13 +55,13 @@ import { twoFactorRoutes } from './routes/two-factor.ts';
 import { usageRoutes } from './routes/usage.ts';
 import { createAudit } from './security/audit.ts';
 import type { SsoConfig } from './sso/sso-config.ts';
-import { createInvitations } from './users/invitations.ts';
+import { Invitations } from './users/invitations.ts';
 import { createTeams } from './users/teams.ts';
 
 export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, HeartbeatDeps {
   publicUrl: string;
   secret: string;
-  /** The first is the one that new keys take. */
+  /** New keys use the first. */
   peppers: readonly string[];
   budget: ByteBudget;
   requests: AccountRequests;
@@ -71,63 +72,103 @@ export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, HeartbeatD
   trustedProxies: readonly Network[];
   log: Log;
   renderLogKeepMs: number;
-  /** Without it there is neither the tool nor the OAuth server. */
+  /** Without it there is neither the MCP tool nor the OAuth server. */
   mcp:
     | (Pick<McpDeps, 'links' | 'renderMs' | 'outputMaxBytes'> & {
         clients: ProviderDeps['clients'];
       })
     | undefined;
-  /** Made at the start when nobody has the address. */
+  /** Created at startup unless a user with this address exists. */
   admin: FirstAdmin | undefined;
   sso: SsoConfig | undefined;
   /** False: only operators sign in with a password. */
   passwordSignIn: boolean;
   /** Receives the setup link; without it the link is logged. */
   onSetupLink?: ((url: string) => void) | undefined;
-  /** The way to the documents in which apps describe themselves. */
+  /** Fetches the client metadata documents of apps. */
   clientFetch: ClientFetch;
 }
 
 export interface Console {
   routes: Route[];
   services: Service[];
-  /** Records how renders end, for the API, the playground and MCP. */
+  /** Records the outcome of renders, for the API, the playground and MCP. */
   renders: RenderLog;
-  /** Where apps get their tokens; only with the MCP tool. */
+  /** Issues the tokens of apps; only with the MCP tool. */
   oauth: OAuth | undefined;
-  /** The management API's, for tests that walk them. */
+  /** Of the management API, for tests. */
   rows: readonly ConsoleRoute[];
 }
 
 export function createConsole(deps: ConsoleDeps): Console {
-  const { publicUrl, store, budget, requests, trustedProxies } = deps;
+  const parts = createParts(deps);
+  const { auth, billing, cookies, oauth, renders } = parts;
+  const rows = managementRows(deps, parts);
+  const dashboard = createDashboard(auth);
+  return {
+    rows,
+    renders,
+    oauth,
+    routes: [
+      dashboard.assets,
+      ...consoleRoutes(rows, { ...deps, cookies, sessions: auth.sessions }),
+      ...billing.routes,
+      ...formRoutes(deps, parts),
+      ...toolRoutes(deps, parts),
+      ...dashboard.pages,
+    ],
+    services: [
+      renders,
+      createRetention(deps.store, deps.renderLogKeepMs, deps.log),
+      createHeartbeat(deps),
+      ...billing.services,
+      dashboard.service,
+      bootstrapService(auth, cookies, deps),
+    ],
+  };
+}
+
+type Parts = ReturnType<typeof createParts>;
+
+function createParts(deps: ConsoleDeps) {
+  const { publicUrl, store } = deps;
   const cookies = createCookies(publicUrl);
   const sessions = createSessions(store);
   const audit = createAudit(store);
-  const renders = new RenderLog(store, deps.log, deps.metrics);
-  const keys = new AccountKeys(store, deps.peppers);
-  const accounts = new Accounts(store, deps);
   const teams = createTeams(store);
-  const invitations = createInvitations(store, teams);
-  const operators = createOperators(store, sessions);
-  const auth = createAuth({ ...deps, cookies, sessions, audit, sso: deps.sso });
+  const auth = createAuth({ ...deps, cookies, sessions, audit });
   const formPage = pageRoutes(deps);
-  const {
-    billing,
-    routes: paymentRoutes,
-    services: billingServices,
-  } = createBilling({ ...deps, config: deps.billing, audit });
-  const oauth = deps.mcp
-    ? createOAuth({
+  return {
+    cookies,
+    audit,
+    teams,
+    auth,
+    formPage,
+    renders: new RenderLog(store, deps.log, deps.metrics),
+    keys: new AccountKeys(store, deps.peppers),
+    accounts: new Accounts(store, deps),
+    invitations: new Invitations(store, teams),
+    operators: createOperators(store, sessions),
+    billing: createBilling({ ...deps, config: deps.billing, audit }),
+    oauth:
+      deps.mcp &&
+      createOAuth({
         ...deps,
         resource: mcpResource(publicUrl),
         audit,
         clients: deps.mcp.clients,
         ipOf: auth.login.ipOf,
-        renderError: (ctx, refusal, back) => showOAuthError(ctx, refusal, back),
+        renderError: showOAuthError,
         page: formPage,
-      })
-    : undefined;
+      }),
+  };
+}
+
+/** The rows of the management API. */
+function managementRows(deps: ConsoleDeps, parts: Parts): ConsoleRoute[] {
+  const { publicUrl, store } = deps;
+  const { auth, accounts, audit, keys, invitations, oauth, operators, renders, teams } = parts;
+  const { billing } = parts.billing;
   const rows: ConsoleRoute[] = [
     ...meRoutes({ ...deps, auth, billingMode: billing.mode, mcpUrl: oauth?.resource }),
     ...twoFactorRoutes(auth),
@@ -147,63 +188,57 @@ export function createConsole(deps: ConsoleDeps): Console {
     ...operatorHealthRoutes(deps),
     descriptionRoute(publicUrl, () => rows),
   ];
+  return rows;
+}
 
+/** The server-rendered pages, and the OAuth server with its consent page. */
+const formRoutes = (
+  deps: ConsoleDeps,
+  { auth, formPage, invitations, oauth, teams }: Parts,
+): Route[] => [
+  ...signInPages(auth, formPage),
+  ...ssoPages({ ...deps, auth, teams }, formPage),
+  ...secondFactorPages(auth, formPage),
+  ...setupPages(auth, formPage),
+  ...invitationPages({ auth, store: deps.store, invitations }, formPage),
+  ...(oauth ? [...oauth.routes, ...consentPages(auth, oauth, formPage)] : []),
+];
+
+const toolRoutes = (deps: ConsoleDeps, { oauth, renders }: Parts): Route[] =>
+  deps.mcp && oauth
+    ? mcpRoutes({
+        ...deps,
+        ...deps.mcp,
+        resource: oauth.resource,
+        tokens: oauth.tokens,
+        renders,
+      })
+    : [];
+
+/** The built page, which its service loads, for signed-in users. */
+function createDashboard({ login }: Auth) {
   let files: StaticFiles;
-  const toSignIn: Middleware = async (ctx, next) => {
-    if (await auth.login.signedIn(ctx)) return next();
-    ctx.redirect(
-      `/app/sign-in${ctx.path === '/app' ? '' : `?next=${encodeURIComponent(ctx.path + ctx.search)}`}`,
-    );
+  const requireSignIn: Middleware = async (ctx, next) => {
+    if (await login.signedIn(ctx)) return next();
+    const here = ctx.path === '/app' ? '/app' : ctx.path + ctx.search;
+    ctx.redirect(withNext('/app/sign-in', here));
   };
   const page: Middleware = ctx => files.page(ctx);
-
-  return {
-    rows,
-    renders,
-    oauth,
-    routes: [
-      { method: 'get', path: '/app/assets/{*file}', handle: [ctx => files.asset(ctx)] },
-      ...consoleRoutes(rows, {
-        publicUrl,
-        store,
-        sessions,
-        cookies,
-        budget,
-        requests,
-        trustedProxies,
-      }),
-      ...paymentRoutes,
-      ...signInPages(auth, formPage),
-      ...ssoPages({ ...deps, auth, teams }, formPage),
-      ...secondFactorPages(auth, formPage),
-      ...setupPages(auth, formPage),
-      ...invitationPages(auth, { store, invitations }, formPage),
-      ...(oauth ? [...oauth.routes, ...consentPages(auth, oauth, formPage)] : []),
-      ...(deps.mcp && oauth
-        ? mcpRoutes({
-            ...deps,
-            ...deps.mcp,
-            resource: oauth.resource,
-            tokens: oauth.tokens,
-            renders,
-          })
-        : []),
-      { method: 'get', path: '/app', handle: [toSignIn, page] },
-      { method: 'get', path: '/app/{*path}', handle: [toSignIn, page] },
-    ],
-    services: [
-      renders,
-      createRetention(store, deps.renderLogKeepMs, deps.log),
-      createHeartbeat(deps),
-      ...billingServices,
-      {
-        name: 'dashboard',
-        start: async () => {
-          files = await staticFiles();
-        },
-        stop: async () => {},
-      },
-      bootstrapService(auth, cookies, deps),
-    ],
+  const service: Service = {
+    name: 'dashboard',
+    start: async () => {
+      files = await staticFiles();
+    },
+    stop: async () => {},
   };
+  const assets: Route = {
+    method: 'get',
+    path: '/app/assets/{*file}',
+    handle: [ctx => files.asset(ctx)],
+  };
+  const pages: Route[] = [
+    { method: 'get', path: '/app', handle: [requireSignIn, page] },
+    { method: 'get', path: '/app/{*path}', handle: [requireSignIn, page] },
+  ];
+  return { assets, pages, service };
 }

@@ -3,7 +3,7 @@
 // not lost on the way, whichever way a person signs in.
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
-import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
+import { TwoFactor } from '../../api/console/auth/two-factor.ts';
 import { createUsers } from '../../api/console/users/users.ts';
 import { type ConsentFixture, consentFixture } from '../support/console/consent-fixture.ts';
 import { looks } from '../support/console/console-browser.ts';
@@ -33,7 +33,7 @@ describe('the window of an app that waits for a consent', function () {
     const person = await personWithPassword(fixture, { role: 'developer' });
     const user = async () => (await createUsers(fixture.store).byEmail(person.email))!;
     const anHourAgo = Date.now() - 3600e3;
-    const twoFactor = createTwoFactor(
+    const twoFactor = new TwoFactor(
       fixture.store,
       { secret: CONSOLE_SECRET, label: 'Pressroom' },
       () => anHourAgo,
@@ -44,13 +44,13 @@ describe('the window of an app that waits for a consent', function () {
     const { page: tab } = await browser.open(undefined, '/sign-in');
     const popup = await all.popup(tab, await all.client());
     await signIn(popup, person, 'wrong');
-    await popup.getByText('The email address or the password is wrong.').waitFor();
+    await popup.getByText('Incorrect email address or password.').waitFor();
     await signIn(popup, person);
     await popup.getByLabel('Code').fill('000000');
     await press(popup, 'Sign in');
-    await popup.getByText('This code is wrong').waitFor();
+    await popup.getByText('This code is incorrect').waitFor();
     await popup.getByRole('link', { name: 'Use a recovery code' }).click();
-    await popup.getByRole('link', { name: 'Use a code of the app' }).click();
+    await popup.getByRole('link', { name: 'Use your authenticator app' }).click();
     await popup.getByLabel('Code').fill(TOTP.generate({ secret }));
     await press(popup, 'Sign in');
     await consentShown(popup);
@@ -64,7 +64,7 @@ describe('the window of an app that waits for a consent', function () {
   it('is kept where the app is refused before anybody is asked, and says how to mend that', async () => {
     const { page: tab } = await all.browser.open(undefined, '/sign-in');
     const popup = await all.popup(tab, { ...(await all.client()), id: 'nobody' });
-    await popup.getByRole('heading', { name: 'The app could not be connected' }).waitFor();
+    await popup.getByRole('heading', { name: 'Could not connect the app' }).waitFor();
     expect(await pageText(popup)).to.include('Remove the connection in the app and add it again');
     await looks(popup, 'consent-refused');
     expect(await all.appStatus(tab)).to.equal('waiting');
@@ -99,12 +99,12 @@ describe('the window of an app, over the company’s sign-in', function () {
     const { page: tab } = await browser.open(undefined, '/sign-in');
     const popup = await all.popup(tab, await all.client());
     await signInAtProvider(popup, '');
-    await popup.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+    await popup.getByRole('heading', { name: 'Sign-in failed' }).waitFor();
     await popup.getByRole('link', { name: 'Other ways to sign in' }).click();
     await signInAtProvider(popup, '');
     await signInAtProvider(popup, ada.subject, 'Try again');
-    await popup.getByRole('heading', { name: 'Is this you?' }).waitFor();
-    await popup.getByLabel(/^Password of/).fill(PASSWORD);
+    await popup.getByRole('heading', { name: 'Link your login' }).waitFor();
+    await popup.getByLabel(/^Password for/).fill(PASSWORD);
     await press(popup, 'Link and sign in');
     await consentShown(popup);
     expect(await all.appStatus(tab)).to.equal('waiting');
@@ -119,7 +119,7 @@ describe('the window of an app, over the company’s sign-in', function () {
     const { page: tab } = await all.browser.open(undefined, '/sign-in');
     const popup = await all.popup(tab, await all.client());
     await signInAtProvider(popup, eve.subject);
-    await popup.getByText('There is no account in which you may render').waitFor();
+    await popup.getByText('no account gives you permission to render').waitFor();
     await press(popup, 'Cancel');
     await eventually(async () => expect(await all.appStatus(tab)).to.equal('access_denied'));
     await tab.context().close();

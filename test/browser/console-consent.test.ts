@@ -71,8 +71,8 @@ describe('the consent in a browser', function () {
       await page.goto(all.ask(await all.client()).url);
       await consentShown(page);
       expect(await pageText(page))
-        .to.include('no account in which you may render')
-        .and.include('the role of a developer');
+        .to.include('no account gives you permission to render')
+        .and.include('the developer role');
       expect(await page.getByRole('button', { name: 'Allow' }).count()).to.equal(0);
       if (role) await looks(page, 'consent-none');
       await press(page, 'Cancel');
@@ -87,10 +87,10 @@ describe('the consent in a browser', function () {
     const person = await all.fixture.person({ role: 'developer' });
     const { page } = await all.browser.open(person, '/profile');
     for (const [redirect, where] of [
-      ['https://chat.example/callback', 'The answer goes to it at chat.example.'],
+      ['https://chat.example/callback', 'You will be redirected to chat.example.'],
       [
         'cursor://anysphere.cursor-mcp/oauth/callback',
-        'The answer goes to it in the program that opens cursor: links.',
+        'You will be redirected to the app that opens cursor: links.',
       ],
     ] as const) {
       await page.goto(
@@ -98,7 +98,7 @@ describe('the consent in a browser', function () {
       );
       await consentShown(page);
       expect(await pageText(page))
-        .to.include('An app that says no name asks to make PDFs in your name.')
+        .to.include('An app without a name wants to create PDFs on your behalf.')
         .and.include(where);
     }
     await page.context().close();
@@ -152,7 +152,7 @@ describe('the consent in a browser', function () {
     await other.waitForURL(`${browser.origin}/app`);
 
     await press(page, 'Allow');
-    await page.getByText('Somebody else has signed in here meanwhile.').waitFor();
+    await page.getByText('You have signed in as a different user in the meantime.').waitFor();
     expect(await pageText(page))
       .to.include(ben.email)
       .and.not.include(ada.email);
@@ -172,7 +172,7 @@ describe('the consent in a browser', function () {
     const { page } = await browser.open(ada, '/profile');
     await page.goto(all.ask(await all.client({ client_name: 'An Asker' })).url);
     await consentShown(page);
-    await press(page, 'Sign in as somebody else');
+    await press(page, 'Use a different account');
     await signIn(page, ben);
     await consentShown(page);
     expect(await pageText(page))

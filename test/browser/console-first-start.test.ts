@@ -46,7 +46,7 @@ describe('the first minutes with npm start', function () {
     await page.getByLabel('Email').fill('ada@localhost');
     await page.getByLabel('Password', { exact: true }).fill('correct horse battery staple');
     await page.getByRole('button', { name: 'Set up' }).click();
-    const wrong = page.getByText('This token is wrong');
+    const wrong = page.getByText('This token is incorrect');
     await wrong.waitFor();
     // Only the fragment changes: the browser does not load the page again.
     await page.goto(link);
@@ -64,7 +64,7 @@ describe('the first minutes with npm start', function () {
 
     const stranger = await (await browser.newContext()).newPage();
     await stranger.goto(link);
-    await stranger.getByRole('heading', { name: 'Set up already' }).waitFor();
+    await stranger.getByRole('heading', { name: 'Already set up' }).waitFor();
     await stranger.context().close();
   });
 

@@ -129,7 +129,7 @@ describe('the profile in a browser', function () {
     await page.getByRole('button', { name: 'Switch it off' }).click();
     await dialog(page).getByLabel('A code of your app').fill(codes[2]!);
     await dialog(page).getByRole('button', { name: 'Switch it off' }).click();
-    await dialog(page).getByText('wrong, or was used already').waitFor();
+    await dialog(page).getByText('incorrect or was already used').waitFor();
     await dialog(page).getByLabel('A code of your app').fill(renewed[0]!);
     await dialog(page).getByRole('button', { name: 'Switch it off' }).click();
     await notice(page, 'The second factor is off.');

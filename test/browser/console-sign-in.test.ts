@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import { createSetup } from '../../api/console/auth/bootstrap.ts';
-import { createTwoFactor } from '../../api/console/auth/two-factor.ts';
+import { TwoFactor } from '../../api/console/auth/two-factor.ts';
 import { createUsers } from '../../api/console/users/users.ts';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
 import {
@@ -60,9 +60,9 @@ describe('the sign-in pages in a browser', function () {
           await page.getByLabel('Your name').fill('Ada');
           await page.getByLabel('Email').fill(EMAIL);
           await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-          await page.getByLabel('Name of your team').fill('Team');
+          await page.getByLabel('Account name').fill('Team');
           await button(page, 'Set up').click();
-          await page.getByText('This token is wrong').waitFor();
+          await page.getByText('This token is incorrect').waitFor();
           expect(await active(page)).to.equal('token');
         },
         REFUSED,
@@ -134,7 +134,7 @@ describe('the sign-in pages in a browser', function () {
       const users = createUsers(fixture.store);
       const user = async () => (await users.byEmail(EMAIL))!;
       const anHourAgo = Date.now() - 3600e3;
-      const twoFactor = createTwoFactor(
+      const twoFactor = new TwoFactor(
         fixture.store,
         { secret: CONSOLE_SECRET, label: 'Pressroom' },
         () => anHourAgo,
@@ -155,7 +155,7 @@ describe('the sign-in pages in a browser', function () {
           await page.getByRole('link', { name: 'Use a recovery code' }).click();
           await page.getByLabel('Recovery code').fill('not one of them');
           await button(page, 'Sign in').click();
-          await page.getByText('This code is wrong').waitFor();
+          await page.getByText('This code is incorrect').waitFor();
         },
         REFUSED,
       );

@@ -106,7 +106,7 @@ describe('the team, the audit log and the settings in a browser', function () {
     const { page } = await open('Olga');
     await page.getByRole('button', { name: 'Leave the account' }).click();
     await dialog(page).getByRole('button', { name: 'Leave', exact: true }).click();
-    await dialog(page).getByRole('alert').filter({ hasText: 'never without an owner' }).waitFor();
+    await dialog(page).getByRole('alert').filter({ hasText: 'needs at least one owner' }).waitFor();
   });
 
   it('lets a viewer look and leave, and do nothing else', async () => {

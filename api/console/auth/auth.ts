@@ -13,7 +13,7 @@ import { createDevices } from './devices.ts';
 import { createLogin } from './login.ts';
 import { createPendingTwoFactor } from './pending-two-factor.ts';
 import type { Sessions } from './sessions.ts';
-import { createTwoFactor } from './two-factor.ts';
+import { TwoFactor } from './two-factor.ts';
 
 export interface AuthDeps {
   publicUrl: string;
@@ -24,7 +24,7 @@ export interface AuthDeps {
   audit: Audit;
   plans: readonly Plan[];
   trustedProxies: readonly Network[];
-  /** What the company's sign-in is called and whose addresses it knows, when there is one. */
+  /** The label and the email domains of SSO; undefined when it is off. */
   sso?: Pick<SsoConfig, 'name' | 'domains'> | undefined;
   /** False: only operators sign in with a password. */
   passwordSignIn: boolean;
@@ -52,9 +52,8 @@ export function createAuth(deps: AuthDeps) {
     sso,
     passwordSignIn,
     /**
-     * Whether somebody new with this address gets a password. Not whom the company knows: the link
-     * of an invitation goes to who invites, and would make a person of an address that is
-     * another's.
+     * Whether a new user with this address may set a password. Not for SSO domains: the invitation
+     * link is shown to the inviter, who could claim the address of somebody else.
      */
     newWithPassword: (email: string) => passwordSignIn && !(sso && isSsoEmail(email, sso)),
     cookies,
@@ -64,7 +63,7 @@ export function createAuth(deps: AuthDeps) {
     passwords,
     devices,
     limits: createSignInLimits(store, secret),
-    twoFactor: createTwoFactor(store, { secret, label: `Pressroom ${new URL(publicUrl).host}` }),
+    twoFactor: new TwoFactor(store, { secret, label: `Pressroom ${new URL(publicUrl).host}` }),
     pendingTwoFactor: createPendingTwoFactor(secret, cookies, users),
     login: createLogin({ sessions, cookies, users, audit, devices, trustedProxies }),
     setup: createSetup(store),

@@ -1,5 +1,5 @@
-// How the first person signs in to a new installation: as the administrator of the configuration,
-// or by a setup link that works once. The page of the link is pages/setup.ts.
+// Creates the first user of an installation: the administrator from the configuration, or by a
+// one-time setup link. The page of the link is pages/setup.ts.
 
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Service } from '../../../common/lifecycle.ts';
@@ -13,23 +13,23 @@ import { createTeams } from '../users/teams.ts';
 import type { Users } from '../users/users.ts';
 import type { FirstAdmin } from './admin-config.ts';
 
-/** What `npm start` makes at its first start. */
+/** The account that `npm start` creates at its first start. */
 export const WAITING_ACCOUNT = 'default';
 
 export interface FirstOwner {
   /** The id of the account `default` while it has no owner. */
   waiting(): Promise<string | undefined>;
-  /** Makes the person its owner. False when it has one already. */
+  /** Makes the user its owner. False when it already has one. */
   own(accountId: string, userId: string): Promise<boolean>;
-  /** Makes the person one of the owners. False when there is no account of this name. */
+  /** Adds the user as an owner. False when no account has this name. */
   addOwner(accountName: string, userId: string): Promise<boolean>;
   /**
-   * Makes the account with the largest plan, and the person its owner. Rejects with ApiError
+   * Creates an account on the largest plan with the user as its owner. Rejects with ApiError
    * `validation_error` for a name that is taken.
    */
   ownNew(name: string, userId: string): Promise<string>;
   isTaken(name: string): Promise<boolean>;
-  /** Whether there is any account. */
+  /** Whether any account exists. */
   hasAccounts(): Promise<boolean>;
 }
 
@@ -71,7 +71,7 @@ export function createFirstOwner(store: Store, plans: readonly Plan[]): FirstOwn
     ownNew: async (name, userId) => {
       const largest = plans.reduce((best, plan) => (plan.parallel > best.parallel ? plan : best));
       const settings: AccountSettings = { plan: largest.name };
-      // Keys are not touched here, so no pepper is needed.
+      // Creates no key, so no pepper is needed.
       const { id } = await new Accounts(store, { plans, peppers: [] }).createAccount(
         name,
         settings,
@@ -85,14 +85,11 @@ export function createFirstOwner(store: Store, plans: readonly Plan[]): FirstOwn
   };
 }
 
-/**
- * Whether the error says that another process of the installation, which started at the same
- * moment, was quicker.
- */
+/** True when another process of the installation, started at the same time, was first. */
 const wasTaken = (error: unknown) =>
   error instanceof ApiError && (error.code === 'conflict' || error.code === 'validation_error');
 
-/** Without any account there would be nothing to look at. */
+/** The dashboard needs an account to show. */
 async function ownFirstAccount(firstOwner: FirstOwner, userId: string): Promise<void> {
   if (!(await firstOwner.waiting()) && !(await firstOwner.hasAccounts()))
     await firstOwner.ownNew(WAITING_ACCOUNT, userId).catch(error => {
@@ -102,11 +99,8 @@ async function ownFirstAccount(firstOwner: FirstOwner, userId: string): Promise<
   if (waiting) await firstOwner.own(waiting, userId);
 }
 
-/**
- * Creates the administrator of the configuration. A user who has that address already is left
- * unchanged. True when it was created.
- */
-async function makeAdmin(
+/** Creates the configured administrator unless the address exists. True when it was created. */
+async function createAdmin(
   { users, audit, firstOwner }: { users: Users; audit: Audit; firstOwner: FirstOwner },
   { email, password }: FirstAdmin,
 ): Promise<boolean> {
@@ -130,7 +124,7 @@ async function makeAdmin(
   }
 }
 
-/** The setup link; undefined once there is a user. */
+/** Undefined once a user exists. */
 async function setupLink({
   setup,
   publicUrl,
@@ -142,18 +136,18 @@ async function setupLink({
 }
 
 const LASTS_MS = 24 * 3600e3;
-/** Of processes that started one after the other; the oldest go. */
+/** Each start creates one; the oldest are removed. */
 const MAX_TOKENS = 20;
 const ID = 'setup';
 
 export interface Setup {
-  /** True while there is no user. */
+  /** True while no user exists. */
   needed(): Promise<boolean>;
-  /** The text of a new token, which is stored nowhere. */
+  /** Returns a new token, of which only the hash is stored. */
   createToken(): Promise<string>;
-  /** Uses up the token, and with it all others: of several at once one gets true. */
+  /** Consumes all tokens. Of several concurrent calls exactly one returns true. */
   use(token: string): Promise<boolean>;
-  /** Whether it could be used now. */
+  /** Whether the token could be used now. */
   isGood(token: string): Promise<boolean>;
 }
 
@@ -197,35 +191,31 @@ interface BootstrapDeps {
   onSetupLink?: ((url: string) => void) | undefined;
 }
 
-/**
- * At the start: creates the configured administrator, or publishes the setup link while there is no
- * user.
- */
+/** At startup: creates the configured administrator, or publishes the setup link. */
 export function bootstrapService(
   auth: { users: Users; audit: Audit; firstOwner: FirstOwner; setup: Setup; publicUrl: string },
   { secure }: { secure: boolean },
   { admin, publicUrl, log, onSetupLink }: BootstrapDeps,
 ): Service {
   return {
-    name: 'first person',
+    name: 'first user',
     start: async () => {
-      if (admin && (await makeAdmin(auth, admin)))
-        log.info('the administrator of the configuration was made');
+      if (admin && (await createAdmin(auth, admin)))
+        log.info('created the administrator from the configuration');
       if (!secure)
         log.warn(
           { publicUrl },
-          'the dashboard is reached by plain http: passwords travel in the open, give it https',
+          'the dashboard uses plain http and sends passwords unencrypted: use https',
         );
       if (new URL(publicUrl).pathname !== '/')
         log.warn(
           { publicUrl },
-          'the dashboard and /mcp work at the root of a host alone: give PRESSROOM_PUBLIC_URL a host name without a path',
+          'the dashboard and /mcp only work at the root of a host: set PRESSROOM_PUBLIC_URL to a URL without a path',
         );
       const link = await setupLink(auth);
       if (!link) return;
       if (onSetupLink) onSetupLink(link);
-      else
-        log.warn({ link }, 'nobody has set this installation up: open the link, which works once');
+      else log.warn({ link }, 'this installation is not set up: open the link, which works once');
     },
     stop: async () => {},
   };

@@ -1,5 +1,5 @@
-// Remembers in a cookie that a person signed in on this device before: strangers' tries to guess a
-// password then do not keep the person out. It opens nothing.
+// A cookie that marks a device on which a user signed in before, so that the password guesses of
+// others do not lock the user out. It grants no access.
 import { randomBase62 } from '../../accounts/keys.ts';
 import type { Context } from '../../http/state.ts';
 import type { Cookies } from '../kit/cookies.ts';
@@ -8,9 +8,9 @@ import { createEncryption } from '../security/encryption.ts';
 const KEPT_MS = 180 * 24 * 3600e3;
 
 export interface Devices {
-  /** The device's id when this very person signed in on it. */
+  /** The id of the device when this user signed in on it before. */
   known(ctx: Context, userId: string | undefined): string | undefined;
-  /** Sets the cookie; a device that is known keeps its id. */
+  /** Sets the cookie. A known device keeps its id. */
   remember(ctx: Context, userId: string): void;
 }
 

@@ -1,4 +1,4 @@
-// Opens the session of a user who has authenticated, by whatever method.
+// Opens the session of a user who has authenticated by any method.
 import type { Network } from '../../../common/addresses.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
 import { callerIp } from '../../http/client-ip.ts';
@@ -14,12 +14,12 @@ import type { Sessions } from './sessions.ts';
 
 export interface Login {
   /**
-   * Opens a session with a token of its own, ends the one that the browser had, and notes it.
-   * `user`: as it was when the person proved who they are. Rejects with ApiError `unauthorized`
-   * when password, second factor or the right to sign in is another one by now.
+   * Opens a session with a new token, ends the previous one of the browser, and writes to the audit
+   * log. `user`: as read before the credentials were checked. Rejects with ApiError `unauthorized`
+   * when the credentials have changed since, or the user was disabled.
    */
   enter(ctx: Context, user: UserDocument, method: SessionDocument['method']): Promise<void>;
-  /** Who is signed in in that browser. */
+  /** The user who is signed in in this browser. */
   signedIn(ctx: Context): Promise<SignedIn | undefined>;
   ipOf(ctx: Context): string;
 }
@@ -55,23 +55,23 @@ export function createLogin({
   ): Promise<void> {
     const { _id, email } = user;
     const ip = ipOf(ctx);
-    // A token that stood in the browser before may be known to whoever put it there.
-    const whose = await signedIn(ctx);
-    if (whose) await sessions.end(whose.user.id, whose.sessionId);
+    // Session fixation: another party may know the token that the browser already had.
+    const previous = await signedIn(ctx);
+    if (previous) await sessions.end(previous.user.id, previous.sessionId);
     const { token, publicId, maxAgeMs } = await sessions.open({
       user: _id,
       method,
       ip,
       userAgent: ctx.get('User-Agent'),
     });
-    // Checking a password takes its time. A change meanwhile has ended all sessions that there
-    // were, and this one was not there yet.
+    // Hashing a password takes time. A change of credentials in the meantime ended all sessions,
+    // but not this one, which did not exist yet.
     const current = await users.byId(_id);
     if (!current || current.disabled || credentialsHash(current) !== credentialsHash(user)) {
       await sessions.end(_id, publicId);
       throw new ApiError(
         'unauthorized',
-        'How you sign in was changed in this moment. Sign in again.',
+        'Your credentials changed while you were signing in. Sign in again.',
       );
     }
     cookies.setSession(ctx, token, maxAgeMs);

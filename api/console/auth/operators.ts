@@ -1,5 +1,5 @@
-// Who runs the installation, and who may sign in at all. Owns that there is always somebody who can
-// run it.
+// Changes the operator role of users, and disables and enables users. Owns the rule that at least
+// one enabled operator remains.
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
 import { stillGiven } from '../users/team-rules.ts';
@@ -9,16 +9,15 @@ import type { Sessions } from './sessions.ts';
 export interface UserChange {
   operator?: boolean | undefined;
   disabled?: boolean | undefined;
-  /** Forgets who the person is at the company's sign-in. */
+  /** Unlinks the SSO identity. */
   company?: false | undefined;
 }
 
 export interface Operators {
   /**
-   * Changes another person, and ends the sessions and the apps of one who is disabled or whose
-   * identity of the company is forgotten; invitations that the person gave and could give no more
-   * are void. Returns the person as it was before. Throws ApiError `not_found`, or `conflict` for
-   * oneself and for the last operator.
+   * Changes another user. Disabling or unlinking ends the user's sessions and disconnects their
+   * apps. Revokes invitations that the user may no longer create. Returns the user before the
+   * change. Throws ApiError `not_found`, or `conflict` for oneself and for the last operator.
    */
   change(actor: string, user: string, change: UserChange): Promise<UserDocument>;
 }
@@ -28,8 +27,8 @@ export function createOperators(store: Store, sessions: Pick<Sessions, 'endAll'>
   const { limits, limited } = store;
   const { change: changeTeam } = createTeams(store);
 
-  /** As an operator the person invited into every account; as a member into some. */
-  async function takeBackInvitations(user: string): Promise<void> {
+  /** An operator may invite to every account; a member only to some. */
+  async function revokeInvitations(user: string): Promise<void> {
     const found = store.console.teams.find(
       { 'invitations.by': user },
       { projection: { _id: 1 }, ...limits },
@@ -51,7 +50,10 @@ export function createOperators(store: Store, sessions: Pick<Sessions, 'endAll'>
     { operator, disabled, company }: UserChange,
   ): Promise<UserDocument> {
     if (actor === user)
-      throw new ApiError('conflict', 'You cannot change this of yourself. Ask another operator.');
+      throw new ApiError(
+        'conflict',
+        'You cannot change your own administrator access. Ask another administrator.',
+      );
     const before = await limited(
       users.findOneAndUpdate(
         { _id: user },
@@ -65,9 +67,9 @@ export function createOperators(store: Store, sessions: Pick<Sessions, 'endAll'>
         { returnDocument: 'before', ...limits },
       ),
     );
-    if (!before) throw new ApiError('not_found', 'There is no such person.');
-    // Two can unmake each other at the same moment. Each has written before it looks, so that at
-    // least the later of them sees that nobody is left.
+    if (!before) throw new ApiError('not_found', 'User not found.');
+    // Two operators may remove each other concurrently. Each writes before it reads, so at least
+    // the later one sees that no operator is left.
     if (!(await hasOperator())) {
       const { operator: was, disabled: wasDisabled = false, identities } = before;
       await limited(
@@ -79,16 +81,16 @@ export function createOperators(store: Store, sessions: Pick<Sessions, 'endAll'>
       );
       throw new ApiError(
         'conflict',
-        'An installation is never without an operator. Make somebody else one first.',
+        'An installation needs at least one administrator. Add another one first.',
       );
     }
     if (disabled || company === false) {
       await sessions.endAll(user);
-      // Whoever was in the person's place may have allowed apps of their own. All of them end here,
-      // and none is let in again with the person.
+      // Somebody with access to the login may have connected apps. Disconnect them all, so that
+      // none works again once the user is enabled.
       await limited(store.console.oauthGrants.deleteMany({ user }, limits));
     }
-    // Links that the person gave away would let in whoever holds them.
+    // The links would still add whoever has them.
     if (disabled)
       await limited(
         store.console.teams.updateMany(
@@ -97,7 +99,7 @@ export function createOperators(store: Store, sessions: Pick<Sessions, 'endAll'>
           limits,
         ),
       );
-    else if (operator === false) await takeBackInvitations(user);
+    else if (operator === false) await revokeInvitations(user);
     return before;
   }
 

@@ -1,5 +1,5 @@
-// A sign-in whose password was right and whose second factor is missing: an encrypted cookie of five
-// minutes, good only as long as what it was given for is the same.
+// A sign-in between a correct password and the second factor: an encrypted cookie that lasts five
+// minutes and is void once the credentials change.
 import { createHash } from 'node:crypto';
 import { randomBase62 } from '../../accounts/keys.ts';
 import type { Context } from '../../http/state.ts';
@@ -13,17 +13,17 @@ const LASTS_MS = 5 * 60_000;
 type Method = SessionDocument['method'];
 
 export interface PendingTwoFactor {
-  /** `method`: how the first step was done. */
+  /** `method`: of the first step. */
   begin(ctx: Context, user: UserDocument, method: Method): void;
   /**
-   * Who has done the first step; undefined when it is too long ago, or the password or the second
-   * factor was changed since.
+   * The user who completed the first step. Undefined when it expired, or when the password or the
+   * second factor has changed since.
    */
   waiting(ctx: Context): Promise<{ user: UserDocument; id: string; method: Method } | undefined>;
   end(ctx: Context): void;
 }
 
-/** What a sign-in stands on: another password or another second factor has another one. */
+/** Changes with the password and with the second factor. */
 export const credentialsHash = ({ password, twoFactor }: UserDocument): string =>
   createHash('sha256')
     .update(JSON.stringify([password ?? null, twoFactor?.secret ?? null]))

@@ -1,5 +1,5 @@
-// Sessions of people in a browser: a random token in a cookie, its hash in MongoDB. Owns their
-// limits in time; who may open one is for others to decide.
+// Browser sessions of users: a random token in a cookie, its hash in MongoDB. Owns their lifetime;
+// who may open one is decided by the callers.
 
 import { ApiError } from '../../../common/contract/errors.ts';
 import { randomBase62 } from '../../accounts/keys.ts';
@@ -7,14 +7,14 @@ import type { SessionDocument, Store } from '../../store/store.ts';
 import type { SignedIn } from '../kit/route.ts';
 import { createToken, hashToken, isToken } from '../security/tokens.ts';
 
-/** Without a click for so long the session is over, */
+/** A session ends after this time without a request. */
 export const SESSION_IDLE_MS = 24 * 3600e3;
-/** and so it is after this whatever was done in it. */
+/** A session ends after this time in any case. */
 export const SESSION_MAX_MS = 14 * 24 * 3600e3;
-/** `lastSeenAt` is written at most so often: each call of the page would be a write otherwise. */
+/** Bounds the writes of `lastSeenAt`, which every request would cause otherwise. */
 const TOUCH_EVERY_MS = 60_000;
 const MAX_USER_AGENT = 300;
-/** The oldest goes when there is one more. */
+/** Of one user; a new session beyond this ends the oldest. */
 const MAX_SESSIONS = 50;
 
 export interface NewSession {
@@ -25,23 +25,26 @@ export interface NewSession {
 }
 
 export interface Sessions {
-  /** The token for the cookie, which is stored nowhere, and how long it can last. */
+  /** Returns the token for the cookie, of which only the hash is stored, and its lifetime. */
   open(session: NewSession): Promise<{ token: string; publicId: string; maxAgeMs: number }>;
   /**
-   * Who that is, or undefined when the session is over or the person disabled. Keeps the session
-   * alive.
+   * The signed-in user; undefined when the session has ended or the user is disabled. Extends the
+   * session.
    */
   find(token: string): Promise<SignedIn | undefined>;
   listOf(user: string): Promise<SessionDocument[]>;
-  /** By its public id. False when there is none. */
+  /** By its public id. False when it does not exist. */
   end(user: string, publicId: string): Promise<boolean>;
-  /** All of them, or all but one. */
+  /** Ends all sessions, or all but one. Returns how many. */
   endAll(user: string, exceptPublicId?: string): Promise<number>;
 }
 
-/** The same whether there never was one, it is over, or its person is gone. */
+/** The same message for an unknown session, an ended one and a deleted user. */
 export const notSignedIn = () =>
-  new ApiError('unauthorized', 'You are not signed in, or your session is over. Sign in again.');
+  new ApiError(
+    'unauthorized',
+    'You are not signed in, or your session has expired. Sign in again.',
+  );
 
 export function createSessions(store: Store, now = () => Date.now()): Sessions {
   const { sessions, users } = store.console;

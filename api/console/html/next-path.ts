@@ -1,16 +1,16 @@
-// Where somebody goes after signing in: a page of the dashboard, never another site. Pure.
+// The path after a sign-in: a page of the dashboard, never another site. Pure.
 
 const ORIGIN = 'http://here';
-/** Where it would lead round in a circle. */
-const DOORS = /^\/app\/(?:(?:sign-in|setup)(?:\/|$)|invitation$)/;
+/** Pages that would cause a redirect loop. */
+const SIGN_IN_PAGES = /^\/app\/(?:(?:sign-in|setup)(?:\/|$)|invitation$)/;
 
 /**
- * The path and query when `text` is a path at or below /app, as the browser itself would read it;
- * else `/app`.
+ * The path and query when `text`, as a browser parses it, is a path at or below /app; otherwise
+ * `/app`.
  */
 export function nextPath(text: unknown): string {
   if (typeof text !== 'string' || text.length > 1_000) return '/app';
-  // A browser reads a backslash as a slash and drops tabs and line feeds; `//` would name a host.
+  // Browsers treat a backslash as a slash and drop tabs and line feeds; `//` starts a host name.
   if (
     !/^\/app(?:[/?#]|$)/.test(text) ||
     /\\|\/\/|\p{C}|\s/u.test(text.split('?')[0]!) ||
@@ -23,10 +23,10 @@ export function nextPath(text: unknown): string {
     origin === ORIGIN &&
     (pathname === '/app' || pathname.startsWith('/app/')) &&
     !pathname.includes('//');
-  return inside && !DOORS.test(pathname) ? pathname + search : '/app';
+  return inside && !SIGN_IN_PAGES.test(pathname) ? pathname + search : '/app';
 }
 
-/** `path` with `next` as its query, where it is worth saying. */
+/** `path` with the query parameter `next`, unless it is the default. */
 export const withNext = (path: string, next: string, more = ''): string => {
   const query = [
     ...(more ? [more] : []),

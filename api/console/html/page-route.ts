@@ -1,5 +1,4 @@
-// What every page of a form shares: it takes no post of another site, and says what went wrong as a
-// page.
+// What all pages with a form share: they reject requests from other sites, and show errors as a page.
 
 import { ApiError } from '../../../common/contract/errors.ts';
 import { markup } from '../../../common/contract/markup.ts';
@@ -17,25 +16,26 @@ export interface PageRoute {
   handle: Middleware[];
 }
 
-const away = (cause: unknown) =>
+const unavailable = (cause: unknown) =>
   new ApiError('unavailable', OUTAGE.sentence, { cause, retryAfterS: OUTAGE.retryAfterS });
 
-/** Also behind an error of a library that asked it for us. */
-const isAway = (error: unknown) =>
+/** Also as the cause of an error of a library that used the database. */
+const isUnavailable = (error: unknown) =>
   isDatabaseUnavailable(error) || (error instanceof Error && isDatabaseUnavailable(error.cause));
 
-/** A body that was not read to its end needs the care that the application's own errors take. */
+/** A body that was not read completely is left to the error handler of the application. */
 const isRead = (ctx: Context) => ctx.method !== 'POST' || ctx.req.complete;
 
 const asPage = (log: Log): Middleware => {
   return async (ctx, next) => {
-    // Also of what only leads on: cookies go with it.
+    // Redirects too: they carry cookies.
     ctx.set('Cache-Control', 'no-store');
     try {
       await next();
     } catch (error) {
       if (error instanceof ClientClosed || !isRead(ctx)) throw error;
-      const known = error instanceof ApiError ? error : isAway(error) ? away(error) : undefined;
+      const known =
+        error instanceof ApiError ? error : isUnavailable(error) ? unavailable(error) : undefined;
       const { requestId } = ctx.state;
       if (known?.code === 'unavailable')
         log.warn({ requestId, reason: (error as Error).message }, 'the database failed a request');
@@ -43,18 +43,16 @@ const asPage = (log: Log): Middleware => {
         log.error({ err: known?.cause ?? error, requestId }, 'unexpected error');
       ctx.state.code = known?.code ?? 'internal';
       ctx.set(known?.headers ?? {});
-      const body = markup`<p class="hint">Request ${requestId}</p><p class="below"><a href="/app">To the dashboard</a></p>`;
+      const body = markup`<p class="hint">Request ID: ${requestId}</p><p class="below"><a href="/app">Go to the dashboard</a></p>`;
       const message =
         known?.message ??
-        'Something went wrong on our side. Try again; if it happens again, report the request id.';
-      sendPage(ctx, { title: 'This did not work', error: message, body }, known?.status ?? 500);
+        'Something went wrong on our side. Try again. If it keeps failing, report the request ID.';
+      sendPage(ctx, { title: 'Something went wrong', error: message, body }, known?.status ?? 500);
     }
   };
 };
 
-/**
- * The error of a client that is rate-limited, to be shown in its form; throws every other error.
- */
+/** Returns the error of a rate-limited client, to show it in the form; throws any other error. */
 export function asThrottled(ctx: Context, error: unknown): ApiError {
   if (!(error instanceof ApiError) || error.code !== 'rate_limited') throw error;
   ctx.state.code = error.code;
@@ -62,7 +60,7 @@ export function asThrottled(ctx: Context, error: unknown): ApiError {
   return error;
 }
 
-/** Makes routes of pages. */
+/** Returns the function that creates the routes of pages. */
 export const pageRoutes =
   ({ publicUrl, log }: { publicUrl: string; log: Log }) =>
   (method: PageRoute['method'], path: string, handle: Middleware): PageRoute => ({

@@ -1,5 +1,5 @@
-// The pages work without this. It takes a link's token out of the address into its field, where nobody else gets to see it, lets a password be looked at, and has a
-// consent wait until it was in view for a moment.
+// The pages work without this script. It moves the token of a link from the URL into its field, adds
+// a button that shows the password, and delays the button that allows a consent.
 const tokenField = document.querySelector('input[name=token]');
 function takeToken() {
   const fragment = location.hash.slice(1);
@@ -18,7 +18,7 @@ function takeToken() {
 // A field's error describes its previous value: it is removed when the value changes.
 for (const field of document.querySelectorAll('input[aria-invalid]')) {
   const error = document.getElementById(`${field.name}-error`);
-  const forget = () => {
+  const removeError = () => {
     error.remove();
     field.removeAttribute('aria-invalid');
     field.setAttribute(
@@ -26,7 +26,7 @@ for (const field of document.querySelectorAll('input[aria-invalid]')) {
       field.getAttribute('aria-describedby').replace(error.id, '').trim(),
     );
   };
-  field.addEventListener('input', forget, { once: true });
+  field.addEventListener('input', removeError, { once: true });
 }
 takeToken();
 // Opening a link in a tab that already shows its page changes only the fragment.
@@ -35,7 +35,7 @@ for (const field of document.querySelectorAll('input[type=password]')) {
   const button = document.createElement('button');
   button.type = 'button';
   button.textContent = 'Show';
-  button.setAttribute('aria-label', 'Show the password');
+  button.setAttribute('aria-label', 'Show password');
   button.setAttribute('aria-pressed', 'false');
   button.addEventListener('click', () => {
     const hidden = field.type === 'password';
@@ -46,18 +46,19 @@ for (const field of document.querySelectorAll('input[type=password]')) {
   field.parentElement.classList.add('with-button');
   field.after(button);
 }
-// Another site may have somebody click twice, and have this page stand there in time for the second click: shown or uncovered a moment ago, what gives something away takes none.
+// Clickjacking by double click: another site may show this page just before the second click. The
+// button therefore ignores clicks for a moment after the page appears or gets the focus.
 const allow = document.querySelector('button[value=allow]');
 if (allow) {
-  let waiting;
-  const wait = () => {
+  let timer;
+  const disableBriefly = () => {
     allow.setAttribute('aria-disabled', 'true');
-    clearTimeout(waiting);
-    waiting = setTimeout(() => allow.removeAttribute('aria-disabled'), 700);
+    clearTimeout(timer);
+    timer = setTimeout(() => allow.removeAttribute('aria-disabled'), 700);
   };
-  wait();
-  addEventListener('focus', wait);
-  addEventListener('pageshow', wait);
+  disableBriefly();
+  addEventListener('focus', disableBriefly);
+  addEventListener('pageshow', disableBriefly);
   allow.addEventListener('click', event => {
     if (allow.hasAttribute('aria-disabled')) event.preventDefault();
   });

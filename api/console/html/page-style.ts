@@ -1,5 +1,5 @@
-// How the pages before the dashboard look: its colours and measures (Mantine's indigo), light and
-// dark, from a phone to a desktop. Nothing is loaded.
+// The style of the server-rendered pages: the dashboard's colours and spacing (Mantine's indigo),
+// light and dark, for phones and desktops. It loads no resources.
 
 export const pageStyle = `
 :root {

@@ -1,16 +1,16 @@
-// The frame of the pages that the server itself makes: sign-in, setup, invitation. They need no
-// script. Owns their policy, and how their fields are written.
+// The layout of the server-rendered pages: sign-in, setup, invitation, consent. They work without
+// scripts. Owns their Content-Security-Policy and their form fields.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
-import { isOnConsentWay } from './consent-way.ts';
+import { isInConsentFlow } from './consent-flow.ts';
 import { pageStyle } from './page-style.ts';
 
 const script = readFileSync(new URL('page-script.js', import.meta.url), 'utf8');
 const source = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** The one style and the one script, by their hashes; forms go to ourselves; nobody frames it. */
+/** Allows one style and one script by hash, forms to the same origin, and no framing. */
 const policy = (formAction: boolean) =>
   [
     "default-src 'none'",
@@ -21,21 +21,21 @@ const policy = (formAction: boolean) =>
     "frame-ancestors 'none'",
   ].join('; ');
 const POLICY = policy(true);
-const POLICY_OF_FORMS_THAT_LEAD_AWAY = policy(false);
+const POLICY_WITHOUT_FORM_ACTION = policy(false);
 
 export interface FormPage {
   title: string;
   /** A sentence below the title. */
   lead?: string;
-  /** What stands below the title and the error. */
+  /** Below the title and the error. */
   body: Markup;
-  /** What went wrong with the whole; what is wrong with a field stands at the field. */
+  /** An error of the whole form; errors of a field are shown at the field. */
   error?: string | undefined;
 }
 
 const LOGO = markup`<svg viewBox="0 0 32 32" aria-hidden="true"><rect x="4" y="3" width="24" height="26" rx="4" fill="#4263eb"/><path d="M10 11h12M10 16h12M10 21h7" stroke="#fff" stroke-width="2.4" stroke-linecap="round"/></svg>`;
 
-/** A whole document. */
+/** The whole document. */
 export const pageHtml = ({ title, lead, body, error }: FormPage): string =>
   markup`<!doctype html>
 <html lang="en">
@@ -60,15 +60,15 @@ ${body}
 `.text;
 
 /**
- * `formAction: false`: the answer of its form leads to another site. `opener: true`: it stands in a
- * window of another site, which waits for its end; by default the path decides.
+ * `formAction: false`: the form redirects to another site. `opener: true`: the page is in a window
+ * that another site opened and observes; by default the path decides.
  */
 export interface Loosened {
   formAction?: boolean;
   opener?: boolean;
 }
 
-/** What a page needs of the response; the OAuth library's own contexts have it too. */
+/** The part of the context that a page needs; contexts of the OAuth library have it too. */
 export interface PageContext extends Pick<Context, 'path' | 'query'> {
   status: number;
   type: string;
@@ -76,18 +76,18 @@ export interface PageContext extends Pick<Context, 'path' | 'query'> {
   set(name: string, value: string): void;
 }
 
-/** Answers with the page. It is not cached, not framed, and sends no referrer to other sites. */
+/** Sends the page. It is not cached or framed, and sends no referrer to other sites. */
 export function sendPage(
   ctx: PageContext,
   shown: FormPage,
   status = 200,
-  { formAction = true, opener = isOnConsentWay(ctx) }: Loosened = {},
+  { formAction = true, opener = isInConsentFlow(ctx) }: Loosened = {},
 ): void {
   ctx.status = status;
-  ctx.set('Content-Security-Policy', formAction ? POLICY : POLICY_OF_FORMS_THAT_LEAD_AWAY);
+  ctx.set('Content-Security-Policy', formAction ? POLICY : POLICY_WITHOUT_FORM_ACTION);
   ctx.set('Cache-Control', 'no-store');
   ctx.set('Referrer-Policy', 'same-origin');
-  // One page of the way that has it, and the app takes the window for closed
+  // With this header on any page of the flow, the app would see its window as closed
   // (https://html.spec.whatwg.org/#cross-origin-opener-policies).
   if (!opener) ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
   ctx.type = 'text/html; charset=utf-8';
@@ -98,14 +98,14 @@ export interface FormField {
   name: string;
   label: string;
   type?: 'text' | 'email' | 'password';
-  /** What was typed before. Never a password. */
+  /** The previous input. Never a password. */
   value?: string | undefined;
   autocomplete: string;
   inputmode?: 'numeric' | 'email' | 'text';
   hint?: string | undefined;
-  /** What is wrong with it, as a sentence. */
+  /** A sentence. */
   error?: string | undefined;
-  /** At most one of a page. */
+  /** At most one per page. */
   focus?: boolean;
   optional?: boolean;
   minLength?: number;
@@ -116,7 +116,7 @@ const flag = (name: string, on: boolean | undefined) => (on ? new Markup(` ${nam
 const attribute = (name: string, value: string | number | undefined) =>
   value === undefined ? undefined : markup` ${new Markup(name)}="${value}"`;
 
-/** A labelled field with its hint and its error, which are tied to it for screen readers. */
+/** A labelled field. Hint and error are linked to the input for screen readers. */
 export function field({
   name,
   label,
@@ -147,7 +147,7 @@ export function field({
 ${hint ? markup`<p class="hint" id="${name}-hint">${hint}</p>` : undefined}${error ? markup`<p class="wrong" id="${name}-error">${error}</p>` : undefined}</div>`;
 }
 
-/** Leads the browser on to a page that it gets, whatever it sent here (RFC 9110 section 15.4.4). */
+/** Redirects to a GET, whatever the method of this request (RFC 9110 section 15.4.4). */
 export function seeOther(ctx: Context, to: string): void {
   ctx.status = 303;
   ctx.redirect(to);
@@ -156,6 +156,6 @@ export function seeOther(ctx: Context, to: string): void {
 export const hidden = (name: string, value: string): Markup =>
   markup`<input type="hidden" name="${name}" value="${value}">`;
 
-/** `action` is a path of ours. */
+/** `action` is a path on this server. */
 export const form = (action: string, fields: readonly Markup[], button: string): Markup =>
   markup`<form method="post" action="${action}">${fields}<button class="main-button">${button}</button></form>`;

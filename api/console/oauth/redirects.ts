@@ -43,12 +43,3 @@ export function redirectName(uri: string): string {
   const { protocol, host } = new URL(uri);
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
 }
-
-/** The same as a sentence's end: "It will get the answer …". */
-export function redirectLabel(uri: string): string {
-  const { protocol, host } = new URL(uri);
-  if (protocol === 'https:') return `at ${host}`;
-  return isLoopback(uri)
-    ? `on this computer (${host})`
-    : `in the program that opens ${protocol} links`;
-}

@@ -1,5 +1,5 @@
-// The page on which a person allows an app to render in their name, or does not. Owns its texts;
-// what a consent is, is decided elsewhere.
+// The consent page, on which a user allows or denies an app to render on their behalf. Owns its
+// texts; grants and consents are decided in oauth/.
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Auth } from '../auth/auth.ts';
@@ -13,48 +13,57 @@ import { SCOPE } from '../oauth/access.ts';
 import type { Asking } from '../oauth/consents.ts';
 import { appName } from '../oauth/grants.ts';
 import type { OAuth } from '../oauth/oauth.ts';
-import { redirectLabel, redirectName } from '../oauth/redirects.ts';
+import { isLoopback, redirectName } from '../oauth/redirects.ts';
 import type { OAuthErrorFields } from '../oauth/refused-requests.ts';
 import { UNREADABLE } from '../oauth/unreadable-documents.ts';
 
 type Account = { id: string; name: string };
 
-/** A document's address is a name that the app has proved; what it calls itself it has not. */
+/** The host of a client metadata document is proven; the name in it is not. */
 const provenHost = (clientId: string) =>
   clientId.startsWith('https://') ? URL.parse(clientId)?.host : undefined;
 
-/**
- * Chrome checks `form-action` along all redirects of a form's answer, and this one leads to the
- * app.
- */
-const TO_THE_APP = { formAction: false };
+function appLabel({ clientId, clientName }: Asking): Markup {
+  const named =
+    clientName === '' ? markup`An app without a name` : markup`An app named “${clientName}”`;
+  const host = provenHost(clientId);
+  return host === undefined ? named : markup`${named} (from <strong>${host}</strong>)`;
+}
 
-const chosen = (accounts: readonly Account[]): Markup =>
+/** Chrome applies `form-action` to all redirects of a form, and this one redirects to the app. */
+const REDIRECTS_TO_APP = { formAction: false };
+
+const accountChoice = (accounts: readonly Account[]): Markup =>
   accounts.length === 1
-    ? markup`${hidden('account', accounts[0]!.id)}<p>It renders in the account <strong>${accounts[0]!.name}</strong>, and its renders count there.</p>`
+    ? markup`${hidden('account', accounts[0]!.id)}<p>Its renders count toward the account <strong>${accounts[0]!.name}</strong>.</p>`
     : markup`<div class="field"><label for="account">Account</label>
 <div><select id="account" name="account" required>${accounts.map(({ id, name }) => markup`<option value="${id}">${name}</option>`)}</select></div>
-<p class="hint">It renders in this account, and its renders count there.</p></div>`;
+<p class="hint">Its renders count toward this account.</p></div>`;
 
-/** By the error's code. */
+function redirectSentence(uri: string): string {
+  const { protocol, host } = new URL(uri);
+  if (protocol === 'https:') return `You will be redirected to ${host}.`;
+  return isLoopback(uri)
+    ? `You will be redirected to an app on this computer (${host}).`
+    : `You will be redirected to the app that opens ${protocol} links.`;
+}
+
+/** By error code. */
 const MESSAGES: Partial<Record<string, string>> = {
   invalid_client:
-    'This installation does not know the app that sent you. Remove the connection in the app and add it again.',
+    'The app is not registered with this installation. Remove the connection in the app and add it again.',
   invalid_redirect_uri:
-    'The app wants the answer at an address that it did not name before. Remove the connection in the app and add it again.',
+    'The app uses a redirect URI that it did not register. Remove the connection in the app and add it again.',
   temporarily_unavailable:
-    'The database of this installation does not answer. Wait a few seconds and load this page again.',
+    'The database is temporarily unavailable. Wait a few seconds and reload this page.',
   server_error: 'Something went wrong on our side. Go back to the app and try again.',
 };
 const OTHER_MESSAGE =
-  'The app asked for something that cannot be done here. Go back to it and try again.';
+  'The app sent an invalid authorization request. Go back to the app and try again.';
 const UNREADABLE_MESSAGE =
-  'This installation cannot read what the app says of itself at its address. Try again; if it stays so, whoever runs this installation can tell why by the log.';
+  'Could not read the client metadata document of the app. Try again. If it keeps failing, contact your administrator: the log has the reason.';
 
-/**
- * The page of an error of the OAuth server that cannot redirect to the app. `back`: the link to the
- * app.
- */
+/** The page for an error that the OAuth server cannot send to the app. `back`: link to the app. */
 export function showOAuthError(
   ctx: PageContext,
   { error, error_description: description }: OAuthErrorFields,
@@ -66,125 +75,151 @@ export function showOAuthError(
   const link =
     back &&
     markup`<p><a href="${back}" rel="noreferrer">Back to the app (${redirectName(back)})</a></p>`;
-  const body = markup`${detail}${link}<p class="below"><a href="/app">To the dashboard</a></p>`;
+  const body = markup`${detail}${link}<p class="below"><a href="/app">Go to the dashboard</a></p>`;
   const message = UNREADABLE.test(description ?? '')
     ? UNREADABLE_MESSAGE
     : (MESSAGES[error] ?? OTHER_MESSAGE);
   sendPage(
     ctx,
-    { title: 'The app could not be connected', error: message, body },
+    { title: 'Could not connect the app', error: message, body },
     ctx.status >= 400 ? ctx.status : 400,
   );
 }
 
-export function consentPages(
-  {
-    sessions,
-    cookies,
-    audit,
-    login,
-    publicUrl,
-  }: Pick<Auth, 'sessions' | 'cookies' | 'audit' | 'login' | 'publicUrl'>,
-  { consents, grants }: Pick<OAuth, 'consents' | 'grants'>,
-  route: ReturnType<typeof pageRoutes>,
-): PageRoute[] {
-  const host = new URL(publicUrl).host;
-  const uidOf = (ctx: Context) => (ctx as Context & { params: { uid: string } }).params.uid;
+/** What the steps share. */
+interface ConsentFlow
+  extends Pick<Auth, 'sessions' | 'cookies' | 'audit' | 'login' | 'publicUrl'>,
+    Pick<OAuth, 'consents' | 'grants'> {}
 
-  const gone = (ctx: Context) =>
-    sendPage(
-      ctx,
-      {
-        title: 'Start again in the app',
-        error:
-          'This was answered already, took longer than an hour, or was begun in another browser.',
-        body: markup`<p>Go back to the app and connect it once more.</p><p class="below"><a href="/app">To the dashboard</a></p>`,
-      },
-      410,
-    );
+const uidOf = (ctx: Context) => (ctx as Context & { params: { uid: string } }).params.uid;
 
-  async function show(
-    ctx: Context,
-    asking: Asking,
-    { user }: SignedIn,
-    error?: string,
-    status = 200,
-  ): Promise<void> {
-    const accounts = await grants.accountsOf(user.id);
-    const proven = provenHost(asking.clientId);
-    const who =
-      asking.clientName === ''
-        ? 'An app that says no name'
-        : markup`An app that calls itself “${asking.clientName}”`;
-    const may = markup`${chosen(accounts)}
-<p>It may: <strong>render PDFs</strong> (<code>${SCOPE}</code>). It does not see keys, the log or the team. You can disconnect it in your profile at any time.</p>
+const sendGone = (ctx: Context) =>
+  sendPage(
+    ctx,
+    {
+      title: 'Request no longer valid',
+      error:
+        'This request was already answered, has expired after an hour, or was started in another browser.',
+      body: markup`<p>Go back to the app and connect it again.</p><p class="below"><a href="/app">Go to the dashboard</a></p>`,
+    },
+    410,
+  );
+
+async function sendForm(
+  { grants, publicUrl }: ConsentFlow,
+  ctx: Context,
+  asking: Asking,
+  { user }: SignedIn,
+  error?: string,
+  status = 200,
+): Promise<void> {
+  const accounts = await grants.accountsOf(user.id);
+  const allow = markup`${accountChoice(accounts)}
+<p>It will be able to: <strong>render PDFs</strong> (<code>${SCOPE}</code>). It cannot see your API keys, logs or team. You can disconnect it in your profile at any time.</p>
 <p><button class="main-button" name="answer" value="allow">Allow</button></p>`;
-    const none = markup`<p class="notice">There is no account in which you may render, so you cannot allow it. Ask an owner or admin of your account for the role of a developer.</p>`;
-    const body = markup`<p>${who}${proven === undefined ? undefined : markup` (from <strong>${proven}</strong>)`} asks to make PDFs in your name.</p>
-<p>The answer goes to it ${redirectLabel(asking.redirectUri)}. Go on only if you have just connected it yourself.</p>
+  const noAccount = markup`<p class="notice">You cannot allow this, because no account gives you permission to render. Ask an owner or admin of your account for the developer role.</p>`;
+  const body = markup`<p>${appLabel(asking)} wants to create PDFs on your behalf.</p>
+<p>${redirectSentence(asking.redirectUri)} Continue only if you started this request.</p>
 <form method="post" action="${consentPath(uidOf(ctx))}">
 ${hidden('user', user.id)}
-${accounts.length === 0 ? none : may}
+${accounts.length === 0 ? noAccount : allow}
 <p><button class="main-button quiet" name="answer" value="cancel">Cancel</button></p>
-<p class="below hint">You are signed in as ${user.email}. <button class="as-link" name="answer" value="other">Sign in as somebody else</button></p>
+<p class="below hint">You are signed in as ${user.email}. <button class="as-link" name="answer" value="other">Use a different account</button></p>
 </form>`;
-    sendPage(ctx, { title: 'Connect an app', lead: `to ${host}`, error, body }, status, TO_THE_APP);
-  }
+  sendPage(
+    ctx,
+    { title: 'Connect an app', lead: `to ${new URL(publicUrl).host}`, error, body },
+    status,
+    REDIRECTS_TO_APP,
+  );
+}
 
-  async function look(ctx: Context): Promise<void> {
-    const asking = await consents.find(ctx.req, ctx.res, uidOf(ctx));
-    if (!asking) return gone(ctx);
-    const signedIn = await login.signedIn(ctx);
-    if (!signedIn) return ctx.redirect(withNext('/app/sign-in', ctx.path));
-    await show(ctx, asking, signedIn);
-  }
+/** GET: the request of the app. */
+async function showRequest(flow: ConsentFlow, ctx: Context): Promise<void> {
+  const asking = await flow.consents.find(ctx.req, ctx.res, uidOf(ctx));
+  if (!asking) return sendGone(ctx);
+  const signedIn = await flow.login.signedIn(ctx);
+  if (!signedIn) return ctx.redirect(withNext('/app/sign-in', ctx.path));
+  await sendForm(flow, ctx, asking, signedIn);
+}
 
-  /** The person signs out, and who signs in next is asked the same. */
-  async function leave(
-    ctx: Context,
-    { user: { id: user, email }, sessionId }: SignedIn,
-  ): Promise<void> {
-    await sessions.end(user, sessionId);
-    cookies.clear(ctx, 'session');
-    await audit.note({ user, actor: email, ip: login.ipOf(ctx) }, { action: 'person.signed_out' });
-    seeOther(ctx, withNext('/app/sign-in', ctx.path));
-  }
-
-  async function submit(ctx: Context): Promise<void> {
-    const sent = await formBody(ctx.req);
-    const asking = await consents.find(ctx.req, ctx.res, uidOf(ctx));
-    if (!asking) return gone(ctx);
-    const signedIn = await login.signedIn(ctx);
-    if (!signedIn) return seeOther(ctx, withNext('/app/sign-in', ctx.path));
-    // Somebody else has signed in since the page was shown: what it said is not theirs.
-    if (sent.get('user') !== signedIn.user.id)
-      return show(
-        ctx,
-        asking,
-        signedIn,
-        'Somebody else has signed in here meanwhile. Look at it again.',
-        409,
-      );
-    if (sent.get('answer') === 'other') return leave(ctx, signedIn);
-    if (sent.get('answer') !== 'allow') return seeOther(ctx, await consents.deny(ctx.req, ctx.res));
-    const { id: user, email } = signedIn.user;
-    const account = (await grants.accountsOf(user)).find(({ id }) => id === sent.get('account'));
-    if (!account)
-      return show(ctx, asking, signedIn, 'You may not render in that account any more.', 403);
-    const onward = await consents.allow(ctx.req, ctx.res, asking, { user, account: account.id });
-    await audit.note(
-      { account: account.id, user, actor: email, ip: login.ipOf(ctx) },
-      {
-        action: 'app.connected',
-        target: appName(asking),
-        details: {
-          client: asking.clientId.slice(0, 200),
-          redirect: redirectName(asking.redirectUri),
-        },
-      },
+/** POST: allows or denies, or signs out to use a different account. */
+async function submitAnswer(flow: ConsentFlow, ctx: Context): Promise<void> {
+  const sent = await formBody(ctx.req);
+  const asking = await flow.consents.find(ctx.req, ctx.res, uidOf(ctx));
+  if (!asking) return sendGone(ctx);
+  const signedIn = await flow.login.signedIn(ctx);
+  if (!signedIn) return seeOther(ctx, withNext('/app/sign-in', ctx.path));
+  // Another user has signed in since the page was shown, which named the first one.
+  if (sent.get('user') !== signedIn.user.id)
+    return sendForm(
+      flow,
+      ctx,
+      asking,
+      signedIn,
+      'You have signed in as a different user in the meantime. Review the request again.',
+      409,
     );
-    seeOther(ctx, onward);
-  }
+  if (sent.get('answer') === 'other') return signOut(flow, ctx, signedIn);
+  if (sent.get('answer') !== 'allow')
+    return seeOther(ctx, await flow.consents.deny(ctx.req, ctx.res));
+  await allow(flow, ctx, asking, signedIn, sent.get('account'));
+}
 
-  return [route('get', consentPath(':uid'), look), route('post', consentPath(':uid'), submit)];
+async function allow(
+  flow: ConsentFlow,
+  ctx: Context,
+  asking: Asking,
+  signedIn: SignedIn,
+  accountId: string,
+): Promise<void> {
+  const { consents, grants, audit, login } = flow;
+  const { id: user, email } = signedIn.user;
+  const account = (await grants.accountsOf(user)).find(({ id }) => id === accountId);
+  if (!account)
+    return sendForm(
+      flow,
+      ctx,
+      asking,
+      signedIn,
+      'You no longer have permission to render in this account.',
+      403,
+    );
+  const onward = await consents.allow(ctx.req, ctx.res, asking, { user, account: account.id });
+  await audit.note(
+    { account: account.id, user, actor: email, ip: login.ipOf(ctx) },
+    {
+      action: 'app.connected',
+      target: appName(asking),
+      details: {
+        client: asking.clientId.slice(0, 200),
+        redirect: redirectName(asking.redirectUri),
+      },
+    },
+  );
+  seeOther(ctx, onward);
+}
+
+/** The next user who signs in gets the same request. */
+async function signOut(
+  { sessions, cookies, audit, login }: ConsentFlow,
+  ctx: Context,
+  { user: { id: user, email }, sessionId }: SignedIn,
+): Promise<void> {
+  await sessions.end(user, sessionId);
+  cookies.clear(ctx, 'session');
+  await audit.note({ user, actor: email, ip: login.ipOf(ctx) }, { action: 'person.signed_out' });
+  seeOther(ctx, withNext('/app/sign-in', ctx.path));
+}
+
+export function consentPages(
+  { sessions, cookies, audit, login, publicUrl }: Auth,
+  { consents, grants }: OAuth,
+  route: ReturnType<typeof pageRoutes>,
+): PageRoute[] {
+  const flow: ConsentFlow = { sessions, cookies, audit, login, publicUrl, consents, grants };
+  return [
+    route('get', consentPath(':uid'), ctx => showRequest(flow, ctx)),
+    route('post', consentPath(':uid'), ctx => submitAnswer(flow, ctx)),
+  ];
 }

@@ -1,5 +1,5 @@
-// The pages that an invitation's link opens: the code of the link, then who is invited into what,
-// and one button. Owns their texts and the order of things.
+// The pages of an invitation link: the code of the link, then the invitation with one button. Owns
+// their texts and the order of the steps.
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
@@ -16,14 +16,18 @@ import { nameField, newPasswordField } from './new-user.ts';
 
 const TOKEN_PAGE = '/app/invitation';
 const ACCEPT_PAGE = '/app/invitation/accept';
-/**
- * The token waits in a cookie while its owner signs in, perhaps with a second factor or at the
- * company.
- */
-const REMEMBERED_MS = 30 * 60_000;
+/** The token stays in a cookie while the user signs in, perhaps with a second factor or by SSO. */
+const TOKEN_COOKIE_MS = 30 * 60_000;
 
 const GONE =
-  'This invitation was used, was revoked, or is older than 7 days. If you have already joined, sign in. Otherwise, ask for a new link.';
+  'This invitation was used, was revoked, or has expired after 7 days. If you already joined, sign in. Otherwise, ask for a new link.';
+
+/** What the steps share. */
+interface InvitationFlow {
+  auth: Auth;
+  store: Store;
+  invitations: Invitations;
+}
 
 interface Typed {
   name?: string;
@@ -37,19 +41,20 @@ const problem = (
   value: string,
 ): string | undefined => {
   const parsed = schema.safeParse(value);
-  return parsed.success ? undefined : `It must be ${parsed.error.issues[0]!.message}.`;
+  return parsed.success ? undefined : `Must be ${parsed.error.issues[0]!.message}.`;
 };
 
-function sendCodeForm(ctx: Context, publicUrl: string): void {
+/** GET of the link: the form for its code, which the script fills in. */
+function sendCodeForm({ auth }: InvitationFlow, ctx: Context): void {
   const token = field({
     name: 'token',
     label: 'Invitation code',
     autocomplete: 'off',
-    hint: 'What stands behind the # of the link that you were sent.',
+    hint: 'The part after # in your invitation link.',
     focus: true,
     maxLength: 400,
   });
-  const body = markup`<p class="lead">to ${new URL(publicUrl).host}</p>${form(TOKEN_PAGE, [token], 'Continue')}`;
+  const body = markup`<p class="lead">to ${new URL(auth.publicUrl).host}</p>${form(TOKEN_PAGE, [token], 'Continue')}`;
   sendPage(ctx, { title: 'Your invitation', body });
 }
 
@@ -81,7 +86,7 @@ const sendNewUserForm = (
       ACCEPT_PAGE,
       [
         hidden('as', 'new'),
-        // For programs that keep passwords: whose this one is.
+        // Password managers store it with the password.
         markup`<input type="hidden" name="username" autocomplete="username" value="${open.invitation.email}">`,
         nameField({ value: name, error: nameError, focus: !passwordError }),
         newPasswordField({
@@ -112,14 +117,14 @@ function sendAcceptPage(
     return sendInvitation(
       ctx,
       open,
-      markup`<p class="notice">You are signed in as ${email}, and the invitation is for another address.</p>${form(ACCEPT_PAGE, [hidden('as', 'somebody-else')], 'Sign out and go on')}`,
+      markup`<p class="notice">You are signed in as ${email}, but this invitation is for another address.</p>${form(ACCEPT_PAGE, [hidden('as', 'other-user')], 'Sign out and continue')}`,
       403,
     );
   if (invited?.disabled)
     return sendInvitation(
       ctx,
       open,
-      markup`<p class="notice">This person is disabled. Who runs this installation can help.</p>`,
+      markup`<p class="notice">Your login is disabled. Ask your administrator to enable it.</p>`,
       403,
     );
   if (invited)
@@ -137,113 +142,122 @@ function sendAcceptPage(
   sendNewUserForm(ctx, open);
 }
 
+function sendGone({ auth: { cookies } }: InvitationFlow, ctx: Context): void {
+  cookies.clear(ctx, 'invitation');
+  ctx.state.code = 'not_found';
+  const body = markup`<p><a class="main-button" href="/app/sign-in">Sign in</a></p>
+<p class="below"><a href="${TOKEN_PAGE}">Enter another code</a></p>`;
+  sendPage(ctx, { title: 'Invitation no longer valid', error: GONE, body }, 404);
+}
+
+/** POST of the code: keeps it in a cookie and redirects to the invitation. */
+async function submitCode(flow: InvitationFlow, ctx: Context): Promise<void> {
+  // A whole link may be pasted instead of the code.
+  const token = (await formBody(ctx.req)).get('token').trim().replace(/^.*#/, '');
+  if (!(await flow.invitations.find(token))) return sendGone(flow, ctx);
+  flow.auth.cookies.setPassing(ctx, 'invitation', token, TOKEN_COOKIE_MS);
+  seeOther(ctx, ACCEPT_PAGE);
+}
+
+/** The invitation of the cookie. */
+async function openInvitation(
+  { auth: { cookies }, invitations }: InvitationFlow,
+  ctx: Context,
+): Promise<OpenInvitation | undefined> {
+  const token = cookies.passing(ctx, 'invitation');
+  return token === undefined ? undefined : invitations.find(token);
+}
+
+/** GET: the invitation, with the button or the form that fits the signed-in user. */
+async function showInvitation(flow: InvitationFlow, ctx: Context): Promise<void> {
+  const { auth } = flow;
+  const open = await openInvitation(flow, ctx);
+  if (!open) return sendGone(flow, ctx);
+  const signedIn = await auth.login.signedIn(ctx);
+  const invited = await auth.users.byEmail(open.invitation.email);
+  sendAcceptPage(auth, ctx, open, signedIn?.user.email, invited);
+}
+
+/** POST: signs out, accepts as the signed-in user, or creates the user. */
+async function submitAnswer(flow: InvitationFlow, ctx: Context): Promise<void> {
+  const { users, sessions, cookies, login, newWithPassword } = flow.auth;
+  const sent = await formBody(ctx.req);
+  const open = await openInvitation(flow, ctx);
+  if (!open) return sendGone(flow, ctx);
+  const signedIn = await login.signedIn(ctx);
+  const invited = await users.byEmail(open.invitation.email);
+  const as = sent.get('as');
+  if (as === 'other-user' && signedIn) {
+    await sessions.end(signedIn.user.id, signedIn.sessionId);
+    cookies.clear(ctx, 'session');
+  } else if (as === 'member' && signedIn?.user.email === open.invitation.email) {
+    if (!(await accept(flow, ctx, { _id: signedIn.user.id, email: signedIn.user.email })))
+      return sendGone(flow, ctx);
+    return seeOther(ctx, '/app');
+  } else if (as === 'new' && !signedIn && !invited && newWithPassword(open.invitation.email))
+    return join(flow, ctx, open, sent.get('name'), sent.get('password'));
+  // The form no longer fits, for example after a sign-in in another tab: show the current page.
+  seeOther(ctx, ACCEPT_PAGE);
+}
+
+/** False when another request has used the invitation. */
+async function accept(
+  { auth: { cookies, audit, login }, invitations }: InvitationFlow,
+  ctx: Context,
+  user: { _id: string; email: string },
+): Promise<boolean> {
+  const open = await invitations.accept(cookies.passing(ctx, 'invitation') ?? '', user._id);
+  if (!open) return false;
+  cookies.clear(ctx, 'invitation');
+  await audit.note(
+    { account: open.account.id, user: user._id, actor: user.email, ip: login.ipOf(ctx) },
+    { action: 'member.joined', target: user.email, details: { role: open.invitation.role } },
+  );
+  return true;
+}
+
+/** Creates the user, accepts, and signs in. */
+async function join(
+  flow: InvitationFlow,
+  ctx: Context,
+  open: OpenInvitation,
+  name: string,
+  password: string,
+): Promise<void> {
+  const { store } = flow;
+  const { users, login } = flow.auth;
+  const errors = {
+    nameError: problem(schemas.name, name),
+    passwordError: problem(schemas.password, password),
+  };
+  if (errors.nameError || errors.passwordError)
+    return sendNewUserForm(ctx, open, { name, ...errors }, 400);
+  const user = await users.create({
+    email: open.invitation.email,
+    name: schemas.name.parse(name),
+    password,
+  });
+  let joined = false;
+  try {
+    joined = await accept(flow, ctx, user);
+  } finally {
+    // Only the invitation proves the address: without it the user must not exist.
+    if (!joined)
+      await store.limited(store.console.users.deleteOne({ _id: user._id }, store.limits));
+  }
+  if (!joined) return sendGone(flow, ctx);
+  await login.enter(ctx, user, 'invitation');
+  seeOther(ctx, '/app');
+}
+
 export function invitationPages(
-  auth: Auth,
-  { store, invitations }: { store: Store; invitations: Invitations },
+  flow: InvitationFlow,
   route: ReturnType<typeof pageRoutes>,
 ): PageRoute[] {
-  const { users, sessions, cookies, login, audit, publicUrl, newWithPassword } = auth;
-
-  function gone(ctx: Context): void {
-    cookies.clear(ctx, 'invitation');
-    ctx.state.code = 'not_found';
-    const body = markup`<p><a class="main-button" href="/app/sign-in">Sign in</a></p>
-<p class="below"><a href="${TOKEN_PAGE}">Enter another code</a></p>`;
-    sendPage(ctx, { title: 'Invitation no longer valid', error: GONE, body }, 404);
-  }
-
-  async function takeToken(ctx: Context): Promise<void> {
-    // A whole link that was pasted does as well.
-    const token = (await formBody(ctx.req)).get('token').trim().replace(/^.*#/, '');
-    if (!(await invitations.find(token))) return gone(ctx);
-    cookies.setPassing(ctx, 'invitation', token, REMEMBERED_MS);
-    seeOther(ctx, ACCEPT_PAGE);
-  }
-
-  async function openOf(ctx: Context): Promise<OpenInvitation | undefined> {
-    const token = cookies.passing(ctx, 'invitation');
-    return token === undefined ? undefined : invitations.find(token);
-  }
-
-  async function look(ctx: Context): Promise<void> {
-    const open = await openOf(ctx);
-    if (!open) return gone(ctx);
-    const signedIn = await login.signedIn(ctx);
-    sendAcceptPage(
-      auth,
-      ctx,
-      open,
-      signedIn?.user.email,
-      await users.byEmail(open.invitation.email),
-    );
-  }
-
-  /** False when somebody else was quicker. */
-  async function accept(ctx: Context, user: { _id: string; email: string }): Promise<boolean> {
-    const open = await invitations.accept(cookies.passing(ctx, 'invitation') ?? '', user._id);
-    if (!open) return false;
-    cookies.clear(ctx, 'invitation');
-    await audit.note(
-      { account: open.account.id, user: user._id, actor: user.email, ip: login.ipOf(ctx) },
-      { action: 'member.joined', target: user.email, details: { role: open.invitation.role } },
-    );
-    return true;
-  }
-
-  async function join(
-    ctx: Context,
-    open: OpenInvitation,
-    name: string,
-    password: string,
-  ): Promise<void> {
-    const wrong = {
-      nameError: problem(schemas.name, name),
-      passwordError: problem(schemas.password, password),
-    };
-    if (wrong.nameError || wrong.passwordError)
-      return sendNewUserForm(ctx, open, { name, ...wrong }, 400);
-    const user = await users.create({
-      email: open.invitation.email,
-      name: schemas.name.parse(name),
-      password,
-    });
-    let joined = false;
-    try {
-      joined = await accept(ctx, user);
-    } finally {
-      // Without the invitation nobody vouches for the address.
-      if (!joined)
-        await store.limited(store.console.users.deleteOne({ _id: user._id }, store.limits));
-    }
-    if (!joined) return gone(ctx);
-    await login.enter(ctx, user, 'invitation');
-    seeOther(ctx, '/app');
-  }
-
-  async function submit(ctx: Context): Promise<void> {
-    const sent = await formBody(ctx.req);
-    const open = await openOf(ctx);
-    if (!open) return gone(ctx);
-    const signedIn = await login.signedIn(ctx);
-    const invited = await users.byEmail(open.invitation.email);
-    const as = sent.get('as');
-    if (as === 'somebody-else' && signedIn) {
-      await sessions.end(signedIn.user.id, signedIn.sessionId);
-      cookies.clear(ctx, 'session');
-    } else if (as === 'member' && signedIn?.user.email === open.invitation.email) {
-      if (!(await accept(ctx, { _id: signedIn.user.id, email: signedIn.user.email })))
-        return gone(ctx);
-      return seeOther(ctx, '/app');
-    } else if (as === 'new' && !signedIn && !invited && newWithPassword(open.invitation.email))
-      return join(ctx, open, sent.get('name'), sent.get('password'));
-    // What the form stood for is not so any more: the page as it is now.
-    seeOther(ctx, ACCEPT_PAGE);
-  }
-
   return [
-    route('get', TOKEN_PAGE, ctx => sendCodeForm(ctx, publicUrl)),
-    route('post', TOKEN_PAGE, takeToken),
-    route('get', ACCEPT_PAGE, look),
-    route('post', ACCEPT_PAGE, submit),
+    route('get', TOKEN_PAGE, ctx => sendCodeForm(flow, ctx)),
+    route('post', TOKEN_PAGE, ctx => submitCode(flow, ctx)),
+    route('get', ACCEPT_PAGE, ctx => showInvitation(flow, ctx)),
+    route('post', ACCEPT_PAGE, ctx => submitAnswer(flow, ctx)),
   ];
 }

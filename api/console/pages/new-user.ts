@@ -1,4 +1,4 @@
-// The fields that make a person, the same wherever somebody comes for the first time.
+// The fields for a new user, shared by the pages of the setup and of an invitation.
 import type { Markup } from '../../../common/contract/markup.ts';
 import { MAX_PASSWORD, MIN_PASSWORD } from '../contract/users.ts';
 import { type FormField, field } from '../html/page.ts';
@@ -14,7 +14,7 @@ export const newPasswordField = (shown: Omit<Shown, 'value'>): Markup =>
     label: 'Password',
     type: 'password',
     autocomplete: 'new-password',
-    hint: `At least ${MIN_PASSWORD} characters. Length is what protects: several words are good.`,
+    hint: `Use at least ${MIN_PASSWORD} characters. A few random words work well.`,
     minLength: MIN_PASSWORD,
     maxLength: MAX_PASSWORD,
     ...shown,

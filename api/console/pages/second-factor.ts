@@ -1,5 +1,5 @@
-// The page of the second factor: a code of the app, or a recovery code. Owns its texts and what a
-// wrong code leads to.
+// The page of the second factor: a code of the authenticator app, or a recovery code. Owns its texts
+// and the handling of wrong codes.
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { Auth } from '../auth/auth.ts';
@@ -15,7 +15,7 @@ export function secondFactorPages(auth: Auth, route: ReturnType<typeof pageRoute
 
   const isRecovery = (ctx: Context) => ctx.query['recovery'] !== undefined;
 
-  function show(ctx: Context, wrong?: string, status = 200): void {
+  function show(ctx: Context, error?: string, status = 200): void {
     const next = nextPath(ctx.query['next']);
     const recovery = isRecovery(ctx);
     const code: Markup = recovery
@@ -23,27 +23,29 @@ export function secondFactorPages(auth: Auth, route: ReturnType<typeof pageRoute
           name: 'code',
           label: 'Recovery code',
           autocomplete: 'off',
-          hint: 'One of those that you kept. Each works once.',
-          error: wrong,
+          hint: 'Enter one of the recovery codes that you saved. Each works once.',
+          error,
           focus: true,
           maxLength: 40,
         })
       : field({
           name: 'code',
-          label: 'Code',
+          label: 'Authentication code',
           autocomplete: 'one-time-code',
           inputmode: 'numeric',
-          hint: 'The six digits that your app shows now.',
-          error: wrong,
+          hint: 'The 6-digit code that the app shows now.',
+          error,
           focus: true,
           maxLength: 40,
         });
-    const other = recovery ? 'Use a code of the app' : 'Use a recovery code';
+    const other = recovery ? 'Use your authenticator app' : 'Use a recovery code';
     sendPage(
       ctx,
       {
-        title: recovery ? 'Recovery code' : 'Second factor',
-        lead: 'The password was right. This is the second step.',
+        title: recovery ? 'Recovery code' : 'Two-factor authentication',
+        lead: recovery
+          ? 'Enter a recovery code in place of the code from your authenticator app.'
+          : 'Enter the code from your authenticator app.',
         body: markup`${form(withNext(PATH, next, recovery ? 'recovery' : ''), [code], 'Sign in')}
 <p class="below"><a href="${withNext(PATH, next, recovery ? '' : 'recovery')}">${other}</a> · <a href="${withNext('/app/sign-in', next)}">Start again</a></p>`,
       },
@@ -56,8 +58,8 @@ export function secondFactorPages(auth: Auth, route: ReturnType<typeof pageRoute
     const body = markup`<p><a class="main-button" href="${withNext('/app/sign-in', nextPath(ctx.query['next']))}">Sign in again</a></p>`;
     sendPage(ctx, { title: 'Sign in again', error: why, body }, status);
   };
-  const tooLate =
-    'This sign-in took longer than five minutes, or your password was changed meanwhile.';
+  const expired =
+    'This sign-in expired after five minutes, or your password was changed in the meantime.';
 
   async function open(ctx: Context): Promise<void> {
     if (await pendingTwoFactor.waiting(ctx)) show(ctx);
@@ -67,13 +69,13 @@ export function secondFactorPages(auth: Auth, route: ReturnType<typeof pageRoute
   async function submit(ctx: Context): Promise<void> {
     const code = (await formBody(ctx.req)).get('code').trim();
     const waiting = await pendingTwoFactor.waiting(ctx);
-    if (!waiting) return startAgain(ctx, tooLate, 401);
-    if (code === '') return show(ctx, 'Type the code.', 400);
+    if (!waiting) return startAgain(ctx, expired, 401);
+    if (code === '') return show(ctx, 'Enter the code.', 400);
     const { user, id, method } = waiting;
     const attempt = { user: user._id, passing: id, device: devices.known(ctx, user._id) };
     try {
       if ((await limits.secondFactor(attempt)) === 'start over')
-        return startAgain(ctx, 'Five codes were wrong.', 401);
+        return startAgain(ctx, 'Too many incorrect codes. Sign in again with your password.', 401);
     } catch (error) {
       const { message, status } = asThrottled(ctx, error);
       return show(ctx, message, status);
@@ -86,8 +88,8 @@ export function secondFactorPages(auth: Auth, route: ReturnType<typeof pageRoute
       return show(
         ctx,
         isRecovery(ctx)
-          ? 'This code is wrong, or was used already.'
-          : 'This code is wrong, or was used already. Wait for the next one.',
+          ? 'This code is incorrect or was already used.'
+          : 'This code is incorrect or was already used. Wait for the next one.',
         401,
       );
     }

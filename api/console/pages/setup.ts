@@ -1,5 +1,5 @@
-// The page that the one-time link opens: who runs this installation. Owns its texts and the order
-// in which the first person comes to be.
+// The page of the one-time setup link, which creates the first administrator. Owns its texts and the
+// order of the steps.
 import type { z } from 'zod';
 import { markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
@@ -24,119 +24,144 @@ const schemas: Record<Exclude<Name, 'token'>, z.ZodType<string>> = {
   account: nameText(),
 };
 
-export function setupPages(auth: Auth, route: ReturnType<typeof pageRoutes>): PageRoute[] {
-  const { setup, users, firstOwner, login, audit, publicUrl } = auth;
-
-  function show(
-    ctx: Context,
-    withAccount: boolean,
-    typed: Values = {},
-    wrong: Values = {},
-    status = 200,
-  ): void {
-    const first = FIELDS.find(name => wrong[name] !== undefined) ?? 'token';
-    const common = (name: Name) => ({ name, error: wrong[name], focus: name === first });
-    const fields = [
-      field({
-        ...common('token'),
-        label: 'Setup token',
-        autocomplete: 'off',
-        value: typed.token,
-        hint: 'What stands behind the # of the link in the terminal or in the log of this installation. It works once, for 24 hours; a restart makes a new one.',
-        maxLength: 200,
-      }),
-      nameField({ ...common('name'), value: typed.name }),
-      field({
-        ...common('email'),
-        label: 'Email',
-        type: 'email',
-        autocomplete: 'username',
-        value: typed.email,
-        maxLength: MAX_EMAIL,
-      }),
-      newPasswordField(common('password')),
-      ...(withAccount
-        ? [
-            field({
-              ...common('account'),
-              label: 'Name of your team',
-              autocomplete: 'organization',
-              value: typed.account,
-              hint: 'The first account: keys and renders belong to it.',
-              maxLength: 100,
-            }),
-          ]
-        : []),
-    ];
-    const body = form(PATH, fields, 'Set up');
-    sendPage(
-      ctx,
-      {
-        title: 'Set up Pressroom',
-        lead: `You will run ${new URL(publicUrl).host}.`,
-        error: otherHost(ctx, publicUrl),
-        body,
-      },
-      status,
-    );
-  }
-
-  const isDone = (ctx: Context, status: number) =>
-    sendPage(
-      ctx,
-      {
-        title: 'Set up already',
-        body: markup`<p>Somebody runs this installation already, so the link does nothing any more.</p><p><a class="main-button" href="/app/sign-in">Sign in</a></p>`,
-      },
-      status,
-    );
-
-  async function open(ctx: Context): Promise<void> {
-    if (!(await setup.needed())) return isDone(ctx, 200);
-    show(ctx, (await firstOwner.waiting()) === undefined);
-  }
-
-  async function submit(ctx: Context): Promise<void> {
-    const sent = await formBody(ctx.req);
-    if (!(await setup.needed())) return isDone(ctx, 409);
-    const waiting = await firstOwner.waiting();
-    const asked = FIELDS.filter(name => name !== 'account' || waiting === undefined);
-    const typed: Values = Object.fromEntries(asked.map(name => [name, sent.get(name)]));
-    const wrong: Values = {};
-    const good: Values = {};
-    for (const name of asked) {
-      if (name === 'token') continue;
-      const parsed = schemas[name].safeParse(typed[name]);
-      if (parsed.success) good[name] = parsed.data;
-      else wrong[name] = `It must be ${parsed.error.issues[0]!.message}.`;
-    }
-    const token = typed.token!.trim().replace(/^.*#/, '');
-    if (!(await setup.isGood(token))) {
-      wrong.token =
-        'This token is wrong, was used, or is older than 24 hours. The latest link is in the log; a restart makes a new one.';
-      ctx.state.code = 'unauthorized';
-      return show(ctx, waiting === undefined, typed, wrong, 401);
-    }
-    if (good.account !== undefined && (await firstOwner.isTaken(good.account)))
-      wrong.account = 'There is an account of this name already.';
-    if (Object.keys(wrong).length > 0) return show(ctx, waiting === undefined, typed, wrong, 400);
-    // From here on one caller at most goes on, whatever others send at the same moment.
-    if (!(await setup.use(token))) return isDone(ctx, 409);
-    const user = await users.create({
-      email: good.email!,
-      name: good.name!,
-      password: good.password!,
-      operator: true,
-    });
-    if (waiting === undefined || !(await firstOwner.own(waiting, user._id)))
-      await firstOwner.ownNew(good.account ?? `Team of ${good.name}`, user._id);
-    await audit.note(
-      { user: user._id, actor: user.email, ip: login.ipOf(ctx) },
-      { action: 'operator.created', target: user.email },
-    );
-    await login.enter(ctx, user, 'setup');
-    seeOther(ctx, '/app');
-  }
-
-  return [route('get', PATH, open), route('post', PATH, submit)];
+interface SetupForm {
+  /** Whether to ask for the name of the first account. */
+  withAccount: boolean;
+  typed?: Values;
+  errors?: Values;
 }
+
+function sendForm(
+  { publicUrl }: Auth,
+  ctx: Context,
+  { withAccount, typed = {}, errors = {} }: SetupForm,
+  status = 200,
+): void {
+  const focused = FIELDS.find(name => errors[name] !== undefined) ?? 'token';
+  const common = (name: Name) => ({ name, error: errors[name], focus: name === focused });
+  const fields = [
+    field({
+      ...common('token'),
+      label: 'Setup token',
+      autocomplete: 'off',
+      value: typed.token,
+      hint: 'The part after # in the link printed in the terminal or log. It works once and expires after 24 hours; restart to get a new one.',
+      maxLength: 200,
+    }),
+    nameField({ ...common('name'), value: typed.name }),
+    field({
+      ...common('email'),
+      label: 'Email',
+      type: 'email',
+      autocomplete: 'username',
+      value: typed.email,
+      maxLength: MAX_EMAIL,
+    }),
+    newPasswordField(common('password')),
+    ...(withAccount
+      ? [
+          field({
+            ...common('account'),
+            label: 'Account name',
+            autocomplete: 'organization',
+            value: typed.account,
+            hint: 'Your first account, such as the name of your team. API keys and renders belong to it.',
+            maxLength: 100,
+          }),
+        ]
+      : []),
+  ];
+  sendPage(
+    ctx,
+    {
+      title: 'Set up Pressroom',
+      lead: `Create the administrator account for ${new URL(publicUrl).host}.`,
+      error: otherHost(ctx, publicUrl),
+      body: form(PATH, fields, 'Set up'),
+    },
+    status,
+  );
+}
+
+const sendDone = (ctx: Context, status: number) =>
+  sendPage(
+    ctx,
+    {
+      title: 'Already set up',
+      body: markup`<p>This installation already has an administrator. The setup link no longer works.</p><p><a class="main-button" href="/app/sign-in">Sign in</a></p>`,
+    },
+    status,
+  );
+
+async function open(auth: Auth, ctx: Context): Promise<void> {
+  if (!(await auth.setup.needed())) return sendDone(ctx, 200);
+  sendForm(auth, ctx, { withAccount: (await auth.firstOwner.waiting()) === undefined });
+}
+
+/** Validates all fields except the token. */
+function validated(asked: readonly Name[], typed: Values): { valid: Values; errors: Values } {
+  const valid: Values = {};
+  const errors: Values = {};
+  for (const name of asked) {
+    if (name === 'token') continue;
+    const parsed = schemas[name].safeParse(typed[name]);
+    if (parsed.success) valid[name] = parsed.data;
+    else errors[name] = `Must be ${parsed.error.issues[0]!.message}.`;
+  }
+  return { valid, errors };
+}
+
+async function submit(auth: Auth, ctx: Context): Promise<void> {
+  const { setup, firstOwner, login } = auth;
+  const sent = await formBody(ctx.req);
+  if (!(await setup.needed())) return sendDone(ctx, 409);
+  const waiting = await firstOwner.waiting();
+  const withAccount = waiting === undefined;
+  const asked = FIELDS.filter(name => name !== 'account' || withAccount);
+  const typed: Values = Object.fromEntries(asked.map(name => [name, sent.get(name)]));
+  const { valid, errors } = validated(asked, typed);
+  // A whole link may be pasted instead of the token.
+  const token = typed.token!.trim().replace(/^.*#/, '');
+  if (!(await setup.isGood(token))) {
+    errors.token =
+      'This token is incorrect, was already used, or has expired. Use the latest link in the log, or restart to get a new one.';
+    ctx.state.code = 'unauthorized';
+    return sendForm(auth, ctx, { withAccount, typed, errors }, 401);
+  }
+  if (valid.account !== undefined && (await firstOwner.isTaken(valid.account)))
+    errors.account = 'An account with this name already exists.';
+  if (Object.keys(errors).length > 0)
+    return sendForm(auth, ctx, { withAccount, typed, errors }, 400);
+  // At most one request passes here: the token works once.
+  if (!(await setup.use(token))) return sendDone(ctx, 409);
+  const user = await createAdministrator(auth, ctx, valid, waiting);
+  await login.enter(ctx, user, 'setup');
+  seeOther(ctx, '/app');
+}
+
+/** `waiting`: the account without an owner, which the new user then owns. */
+async function createAdministrator(
+  { users, firstOwner, audit, login }: Auth,
+  ctx: Context,
+  { email, name, password, account }: Values,
+  waiting: string | undefined,
+) {
+  const user = await users.create({
+    email: email!,
+    name: name!,
+    password: password!,
+    operator: true,
+  });
+  if (waiting === undefined || !(await firstOwner.own(waiting, user._id)))
+    await firstOwner.ownNew(account ?? `Team of ${name}`, user._id);
+  await audit.note(
+    { user: user._id, actor: user.email, ip: login.ipOf(ctx) },
+    { action: 'operator.created', target: user.email },
+  );
+  return user;
+}
+
+export const setupPages = (auth: Auth, route: ReturnType<typeof pageRoutes>): PageRoute[] => [
+  route('get', PATH, ctx => open(auth, ctx)),
+  route('post', PATH, ctx => submit(auth, ctx)),
+];

@@ -1,4 +1,4 @@
-// The page of email and password. Owns its texts; who may try how often, and what a session is, is
+// The page for signing in with email and password. Owns its texts; rate limits and sessions are
 // decided elsewhere.
 import { subscriberOf } from '../../../common/addresses.ts';
 import { type Markup, markup } from '../../../common/contract/markup.ts';
@@ -10,7 +10,7 @@ import { nextPath, withNext } from '../html/next-path.ts';
 import { field, form, seeOther, sendPage } from '../html/page.ts';
 import { asThrottled, type PageRoute, type pageRoutes } from '../html/page-route.ts';
 import { formBody } from '../kit/form-body.ts';
-import type { Asker } from '../security/passwords.ts';
+import type { PasswordCaller } from '../security/passwords.ts';
 import { normalEmail } from '../users/users.ts';
 import { otherHost } from './other-host.ts';
 
@@ -26,13 +26,13 @@ interface Shown {
  * The button of the single sign-on and the password form. Where only operators have passwords, the
  * button comes first.
  */
-function ways({ sso, passwordSignIn }: Auth, next: string, passwordForm: Markup): Markup {
+function signInMethods({ sso, passwordSignIn }: Auth, next: string, passwordForm: Markup): Markup {
   if (!sso) return passwordForm;
   const button = (kind: string) =>
     markup`<p><a class="main-button${kind}" href="${withNext('/app/sign-in/company', next)}">${sso.name}</a></p>`;
   return passwordSignIn
     ? markup`${passwordForm}<p class="or">or</p>${button(' quiet')}`
-    : markup`${button('')}<p class="or">operators of this installation</p>${passwordForm}`;
+    : markup`${button('')}<p class="or">for administrators</p>${passwordForm}`;
 }
 
 function sendSignInPage(
@@ -68,8 +68,8 @@ function sendSignInPage(
     ],
     'Sign in',
   );
-  const body = markup`${ways(auth, next, passwordForm)}
-<p class="below hint">Forgotten your password? Who runs this installation can help.</p>`;
+  const body = markup`${signInMethods(auth, next, passwordForm)}
+<p class="below hint">Forgot your password? Ask your administrator to reset it.</p>`;
   sendPage(
     ctx,
     {
@@ -99,28 +99,28 @@ export function signInPages(auth: Auth, route: ReturnType<typeof pageRoutes>): P
     const email = normalEmail(sent.get('email'));
     const password = sent.get('password');
     if (email === '')
-      return sendSignInPage(auth, ctx, { next, emailError: 'Type your email address.' }, 400);
+      return sendSignInPage(auth, ctx, { next, emailError: 'Enter your email address.' }, 400);
     if (email.length > MAX_EMAIL)
       return sendSignInPage(
         auth,
         ctx,
-        { next, emailError: `An email address has at most ${MAX_EMAIL} characters.` },
+        { next, emailError: `An email address can have at most ${MAX_EMAIL} characters.` },
         400,
       );
     if (password === '')
-      return sendSignInPage(auth, ctx, { next, email, passwordError: 'Type your password.' }, 400);
+      return sendSignInPage(auth, ctx, { next, email, passwordError: 'Enter your password.' }, 400);
 
     const user = await users.byEmail(email);
     const attempt = { email, ip: login.ipOf(ctx), device: devices.known(ctx, user?._id) };
-    const asker: Asker =
+    const caller: PasswordCaller =
       user && attempt.device !== undefined
-        ? { who: 'known', id: user._id }
-        : { who: 'stranger', id: subscriberOf(attempt.ip) };
+        ? { kind: 'known', id: user._id }
+        : { kind: 'unknown', id: subscriberOf(attempt.ip) };
     let good: boolean;
     try {
-      passwords.checkRoom(asker);
+      passwords.checkCapacity(caller);
       await limits.password(attempt);
-      good = await passwords.verify(user?.password, password.slice(0, MAX_PASSWORD + 1), asker);
+      good = await passwords.verify(user?.password, password.slice(0, MAX_PASSWORD + 1), caller);
     } catch (error) {
       const { message, status } = asThrottled(ctx, error);
       return sendSignInPage(auth, ctx, { next, email, error: message }, status);
@@ -130,15 +130,15 @@ export function signInPages(auth: Auth, route: ReturnType<typeof pageRoutes>): P
       return sendSignInPage(
         auth,
         ctx,
-        { next, email, error: 'The email address or the password is wrong.' },
+        { next, email, error: 'Incorrect email address or password.' },
         401,
       );
     }
     await limits.passwordWasRight(attempt);
-    // Operators keep theirs: they could not fix the company's sign-in otherwise.
+    // Operators keep their passwords: otherwise they could not fix a broken SSO.
     if (!passwordSignIn && !user.operator) {
       ctx.state.code = 'forbidden';
-      const error = `Passwords are switched off here. Sign in with ${sso?.name ?? 'the company’s sign-in'}.`;
+      const error = `Password sign-in is turned off. Use ${sso ? `“${sso.name}”` : 'single sign-on'} instead.`;
       return sendSignInPage(auth, ctx, { next, email, error }, 403);
     }
     if (user.twoFactor) {

@@ -1,10 +1,10 @@
-// The page that links an identity of the provider to an existing user, who types the password once.
+// The page that links an SSO identity to an existing user, who enters the password once.
 import { type Markup, markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { UserDocument } from '../../store/store.ts';
 import type { Auth } from '../auth/auth.ts';
 import { MAX_PASSWORD } from '../contract/users.ts';
-import { leadsToConsent } from '../html/consent-way.ts';
+import { leadsToConsent } from '../html/consent-flow.ts';
 import { withNext } from '../html/next-path.ts';
 import { field, form, sendPage } from '../html/page.ts';
 import { asThrottled } from '../html/page-route.ts';
@@ -25,13 +25,19 @@ export async function showSsoLink(sso: SsoSignIn, ctx: Context): Promise<void> {
   sendForm(sso, ctx, user, state.next);
 }
 
-/** POST: checks the password and the second factor, links, and signs in. */
+/** POST: checks the password and the second factor, links the identity, and signs in. */
 export async function submitSsoLink(sso: SsoSignIn, ctx: Context): Promise<void> {
   const sent = await formBody(ctx.req);
   const { state, user } = await unprovenUser(sso, ctx);
   let errors: FormErrors | undefined;
   try {
-    errors = await checkProof(sso.auth, user, state.id, sent.get('password'), sent.get('code'));
+    errors = await checkCredentials(
+      sso.auth,
+      user,
+      state.id,
+      sent.get('password'),
+      sent.get('code'),
+    );
   } catch (error) {
     const { message, status } = asThrottled(ctx, error);
     return sendForm(sso, ctx, user, state.next, { error: message }, status);
@@ -67,7 +73,7 @@ function sendForm(
   const fields: Markup[] = [
     field({
       name: 'password',
-      label: `Password of ${user.email}`,
+      label: `Password for ${user.email}`,
       type: 'password',
       autocomplete: 'current-password',
       error: passwordError,
@@ -79,44 +85,47 @@ function sendForm(
     fields.push(
       field({
         name: 'code',
-        label: 'Code of your app, or a recovery code',
+        label: 'Authentication or recovery code',
         autocomplete: 'one-time-code',
         error: codeError,
         focus: codeError !== undefined,
         maxLength: 40,
       }),
     );
-  const body = markup`<p>Somebody with the address ${user.email} signs in here with a password. If that is you, type it this once; afterwards ${name} opens your account.</p>
+  const body = markup`<p>${user.email} already has a login with a password. Enter it once to link it with “${name}”. From then on you can sign in with either.</p>
 ${form(SSO_LINK_PATH, fields, 'Link and sign in')}
 ${auth.passwordSignIn ? markup`<p class="below"><a href="${withNext('/app/sign-in', next)}">Sign in without linking</a></p>` : undefined}`;
-  sendPage(ctx, { title: 'Is this you?', error, body }, status, { opener: leadsToConsent(next) });
+  sendPage(ctx, { title: 'Link your login', error, body }, status, {
+    opener: leadsToConsent(next),
+  });
 }
 
-/** The errors of the form; undefined when all is right. Throws ApiError `rate_limited`. */
-async function checkProof(
+/** The errors of the form; undefined when all is correct. Throws ApiError `rate_limited`. */
+async function checkCredentials(
   { limits, passwords, twoFactor }: Auth,
   user: UserDocument,
   passing: string,
   password: string,
   code: string,
 ): Promise<FormErrors | undefined> {
-  if (password === '') return { passwordError: 'Type your password.' };
-  if (user.twoFactor && code === '') return { codeError: 'Type the code that your app shows.' };
+  if (password === '') return { passwordError: 'Enter your password.' };
+  if (user.twoFactor && code === '')
+    return { codeError: 'Enter the code from your authenticator app.' };
   await limits.again(user._id, 'password');
   if (
     !(await passwords.verify(user.password, password.slice(0, MAX_PASSWORD + 1), {
-      who: 'stranger',
+      kind: 'unknown',
       id: user._id,
     }))
   )
-    return { passwordError: 'This is not the password of that address.' };
+    return { passwordError: 'Incorrect password.' };
   if (user.twoFactor) {
     if (
       (await limits.secondFactor({ user: user._id, passing, device: undefined })) === 'start over'
     )
       throw beginAgain();
     if (!(await twoFactor.use(user, code)))
-      return { codeError: 'This code is wrong, or was used before.' };
+      return { codeError: 'This code is incorrect or was already used.' };
     await limits.secondFactorWasRight({ user: user._id, device: undefined });
   }
   await limits.againWasRight(user._id, 'password');

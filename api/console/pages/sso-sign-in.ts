@@ -1,9 +1,9 @@
-// The way of a sign-in through the identity provider: redirect to it, callback from it, session.
+// A sign-in through the identity provider: redirect to it, callback from it, session.
 import { markup } from '../../../common/contract/markup.ts';
 import type { Context } from '../../http/state.ts';
 import type { UserDocument } from '../../store/store.ts';
 import type { Auth } from '../auth/auth.ts';
-import { leadsToConsent } from '../html/consent-way.ts';
+import { leadsToConsent } from '../html/consent-flow.ts';
 import { nextPath } from '../html/next-path.ts';
 import { seeOther, sendPage } from '../html/page.ts';
 import type { IdentityProvider } from '../sso/identity-provider.ts';
@@ -13,14 +13,14 @@ import type { SsoStateCookie } from './sso-state.ts';
 
 export const SSO_LINK_PATH = '/app/sign-in/company/link';
 
-/** What the pages of the single sign-on share. */
+/** What the pages of single sign-on share. */
 export interface SsoSignIn {
   auth: Auth;
   /** The label of the button. */
   name: string;
   ssoUsers: SsoUsers;
   state: SsoStateCookie;
-  /** Loads the library of OpenID Connect at the first sign-in. */
+  /** Loads the OpenID Connect library at the first sign-in. */
   provider(): Promise<IdentityProvider>;
 }
 
@@ -29,22 +29,21 @@ export async function startSsoSignIn(
   { auth, state, provider }: SsoSignIn,
   ctx: Context,
 ): Promise<void> {
-  // Otherwise the first user of the provider would close the setup without being an operator.
+  // Otherwise the first SSO user would end the setup without being an operator.
   if (await auth.setup.needed()) return ctx.redirect('/app/setup');
   const { url, begun } = await (await provider()).begin();
   state.begin(ctx, begun, nextPath(ctx.query['next']));
   seeOther(ctx, url.href);
 }
 
-/** GET /app/sign-in/company/callback: the provider's answer. */
+/** GET /app/sign-in/company/callback: the provider's response. */
 export async function finishSsoSignIn(sso: SsoSignIn, ctx: Context): Promise<void> {
   const { auth, state, provider, ssoUsers } = sso;
   const begun = state.require(ctx, 'begun');
   const query = new URLSearchParams(ctx.querystring);
-  // A callback of another sign-in, opened in this browser, must not end the one that was begun
-  // here.
+  // A callback of another sign-in, opened in this browser, must not end the one started here.
   if (query.get('state') !== begun.state) throw beginAgain();
-  // One cookie allows many calls, and each of them is a call to the provider.
+  // A cookie can be sent many times, and each callback makes a call to the provider.
   await auth.limits.ssoCallback(auth.login.ipOf(ctx));
   state.clear(ctx);
   const claims = await (await provider()).finish(query, begun);
@@ -59,7 +58,7 @@ export async function finishSsoSignIn(sso: SsoSignIn, ctx: Context): Promise<voi
   seeOther(ctx, SSO_LINK_PATH);
 }
 
-/** Opens the session and leads to `next`; without any account, to a page that explains it. */
+/** Opens the session and redirects to `next`; a user without an account gets a page instead. */
 export async function completeSsoSignIn(
   { auth, ssoUsers }: SsoSignIn,
   ctx: Context,
@@ -68,10 +67,10 @@ export async function completeSsoSignIn(
 ): Promise<void> {
   const isMember = await ssoUsers.arrived(user, auth.login.ipOf(ctx));
   await auth.login.enter(ctx, user, 'company');
-  // An invitation makes the user a member, and an app that asked for consent must get its answer.
+  // An invitation makes the user a member, and an app that asked for consent must get a response.
   if (isMember || user.operator || next.startsWith('/app/invitation') || leadsToConsent(next))
     return seeOther(ctx, next);
-  const body = markup`<p>You are signed in as ${user.email}, and not a member of any account yet. Ask for an invitation to that address, then open its link in this browser.</p>
-<p><a class="main-button quiet" href="/app">To the dashboard</a></p>`;
+  const body = markup`<p>You are signed in as ${user.email}, but you are not a member of any account yet. Ask for an invitation to this address, then open its link in this browser.</p>
+<p><a class="main-button quiet" href="/app">Go to the dashboard</a></p>`;
   sendPage(ctx, { title: `Welcome, ${user.name}`, body });
 }

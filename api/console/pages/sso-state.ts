@@ -1,5 +1,4 @@
-// The encrypted cookie that carries a sign-in through the identity provider from one page to the
-// next.
+// The encrypted cookie that holds the state of a single sign-on between its pages.
 import type { Context } from '../../http/state.ts';
 import type { Cookies } from '../kit/cookies.ts';
 import { createEncryption } from '../security/encryption.ts';
@@ -7,12 +6,12 @@ import type { Begun } from '../sso/identity-provider.ts';
 import { beginAgain } from '../sso/sso-error.ts';
 import type { Identity } from '../users/users.ts';
 
-/** Long enough to look for a phone at the provider. */
+/** Long enough for two-factor authentication at the provider. */
 const LASTS_MS = 10 * 60_000;
 
 /**
- * `begun`: the browser was sent to the provider. `unproven`: it came back, and the user has not
- * shown the password of the existing account yet. `next`: the path after the sign-in.
+ * `begun`: the browser was redirected to the provider. `unproven`: it came back, and the user must
+ * enter the password of the existing login. `next`: the path after the sign-in.
  */
 export type SsoState = { untilMs: number; next: string } & (
   | ({ kind: 'begun' } & Begun)
@@ -28,9 +27,9 @@ export interface SsoStateCookie {
     unproven: { user: string; identity: Identity; id: string },
     next: string,
   ): void;
-  /** Also one that has expired. */
+  /** Also returns an expired state. */
   read(ctx: Context): SsoState | undefined;
-  /** Throws SsoError when there is none of this kind, or when it has expired. */
+  /** Throws SsoError when the state is of another kind or has expired. */
   require<K extends SsoState['kind']>(ctx: Context, kind: K): SsoStateOf<K>;
   clear(ctx: Context): void;
 }

@@ -1,18 +1,18 @@
-// The routes of the single sign-on, and the page that shows why a sign-in failed.
+// The routes of single sign-on, and the page that shows why a sign-in failed.
 import type { ErrorCode } from '../../../common/contract/errors.ts';
 import { markup } from '../../../common/contract/markup.ts';
 import type { Log } from '../../../common/log.ts';
 import type { Context } from '../../http/state.ts';
 import type { Store } from '../../store/store.ts';
 import type { Auth } from '../auth/auth.ts';
-import { leadsToConsent } from '../html/consent-way.ts';
+import { leadsToConsent } from '../html/consent-flow.ts';
 import { nextPath, withNext } from '../html/next-path.ts';
 import { sendPage } from '../html/page.ts';
 import type { PageRoute, pageRoutes } from '../html/page-route.ts';
 import type { IdentityProvider } from '../sso/identity-provider.ts';
 import type { SsoConfig } from '../sso/sso-config.ts';
 import { SsoError } from '../sso/sso-error.ts';
-import { createSsoUsers } from '../sso/sso-users.ts';
+import { SsoUsers } from '../sso/sso-users.ts';
 import type { Teams } from '../users/teams.ts';
 import { showSsoLink, submitSsoLink } from './sso-link.ts';
 import { finishSsoSignIn, SSO_LINK_PATH, type SsoSignIn, startSsoSignIn } from './sso-sign-in.ts';
@@ -31,14 +31,14 @@ interface Deps {
   publicUrl: string;
   secret: string;
   log: Log;
-  /** Without it there are no such pages. */
+  /** Without it the pages do not exist. */
   sso: SsoConfig | undefined;
 }
 
 type Handler = (ctx: Context) => Promise<void>;
 
 /** The provider; its library is loaded at the first call. */
-function providerLoadedLater(
+function lazyProvider(
   config: SsoConfig,
   publicUrl: string,
   log: Log,
@@ -52,7 +52,7 @@ function providerLoadedLater(
   };
 }
 
-/** Shows an SsoError as a page, and logs what the operator must fix. */
+/** Shows an SsoError as a page, and logs what an operator must fix. */
 const withErrorPage =
   (state: SsoStateCookie, log: Log, handle: Handler): Handler =>
   async ctx => {
@@ -64,15 +64,15 @@ const withErrorPage =
       if (error.details)
         log[error.status >= 500 ? 'error' : 'warn'](
           { requestId, ...error.details },
-          'a sign-in through the company failed',
+          'single sign-on failed',
         );
       if (CODES[error.status]) ctx.state.code = CODES[error.status]!;
-      // The address of the callback does not contain the path after the sign-in.
+      // The URL of the callback does not contain the path after the sign-in.
       const next = state.read(ctx)?.next ?? nextPath(ctx.query['next']);
       const body = markup`<p><a class="main-button" href="${withNext('/app/sign-in/company', next)}">Try again</a></p>
 <p class="below"><a href="${withNext('/app/sign-in', next)}">Other ways to sign in</a></p>
-<p class="hint">Request ${requestId}</p>`;
-      sendPage(ctx, { title: 'You are not signed in', error: error.message, body }, error.status, {
+<p class="hint">Request ID: ${requestId}</p>`;
+      sendPage(ctx, { title: 'Sign-in failed', error: error.message, body }, error.status, {
         opener: leadsToConsent(next),
       });
     }
@@ -87,9 +87,9 @@ export function ssoPages(
   const sso: SsoSignIn = {
     auth,
     name: config.name,
-    ssoUsers: createSsoUsers({ config, store, users, teams, audit, log }),
+    ssoUsers: new SsoUsers({ config, store, users, teams, audit, log }),
     state: createSsoStateCookie(cookies, secret),
-    provider: providerLoadedLater(config, publicUrl, log),
+    provider: lazyProvider(config, publicUrl, log),
   };
   const handle = (step: (sso: SsoSignIn, ctx: Context) => Promise<void>) =>
     withErrorPage(sso.state, log, ctx => step(sso, ctx));

@@ -44,7 +44,7 @@ export async function checkPassword(
   if (typed === undefined || typed === '')
     throw invalid(`\`${field}\` must be your current password.`);
   await limits.again(user._id, 'password');
-  if (!(await passwords.verify(user.password, typed, { who: 'known', id: user._id })))
+  if (!(await passwords.verify(user.password, typed, { kind: 'known', id: user._id })))
     throw invalid(`\`${field}\` is not your current password.`);
   await limits.againWasRight(user._id, 'password');
 }

@@ -1,4 +1,4 @@
-// Accounts as who runs the installation sees and changes them, over all customers.
+// The operators' routes for accounts: list, create, change and invite to any account.
 import type { Account, Accounts } from '../../accounts/accounts.ts';
 import type { Document, Store } from '../../store/store.ts';
 import {
@@ -24,7 +24,7 @@ interface Deps {
   audit: Audit;
 }
 
-/** Stands in the log of the account itself: its people see what was done to them. */
+/** Writes to the audit log of the account, where its members can see the change. */
 const about = (call: ConsoleCall, account: string): ConsoleCall => ({
   ...call,
   account: { id: account, role: 'operator' },
@@ -48,114 +48,121 @@ async function withMembers(store: Store, found: Account[]) {
   }));
 }
 
-export function operatorAccountRoutes({
-  publicUrl,
-  store,
-  accounts,
-  invitations,
-  audit,
-}: Deps): ConsoleRoute[] {
-  const shown = async (account: Account) => (await withMembers(store, [account]))[0]!;
+const shown = async (store: Store, account: Account) => (await withMembers(store, [account]))[0]!;
 
-  return [
-    route({
-      method: 'get',
-      path: '/operator/accounts',
-      id: 'operatorAccounts',
-      summary: 'All accounts, newest first; `search` is the beginning of a name, or an id',
-      access: 'operator',
-      query: operatorAccountsQuery,
-      answer: operatorAccounts,
-      handle: async ({ query: { search, state, cursor, limit } }) => {
-        const filters: Document[] = [after(cursor, 'createdAt')];
-        if (search) filters.push({ $or: [{ name: beginsWith(search) }, { _id: search }] });
-        if (state) filters.push({ state });
-        const found = await accounts.findAccounts({ $and: filters }, limit + 1);
-        const { items, next } = pageOf(
-          found.map(account => ({ ...account, _id: account.id })),
-          limit,
-          ({ createdAt }) => createdAt,
-        );
-        return { items: await withMembers(store, items), next };
-      },
-    }),
-    route({
-      method: 'post',
-      path: '/operator/accounts',
-      id: 'createAccount',
-      summary: 'Make an account; invite its owner afterwards',
-      access: 'operator',
-      body: newAccount,
-      answer: operatorAccount,
-      status: 201,
-      handle: async call => {
-        const { name, plan } = call.body;
-        const account = await accounts.createAccount(name, plan === undefined ? {} : { plan });
-        await audit.record(about(call, account.id), accountCreated(account));
-        return shown(account);
-      },
-    }),
-    route({
-      method: 'get',
-      path: '/operator/accounts/:id',
-      id: 'operatorAccount',
-      summary: 'One account',
-      access: 'operator',
-      answer: operatorAccount,
-      handle: async ({ params }) => shown(await accounts.accountById(params['id']!)),
-    }),
-    route({
-      method: 'patch',
-      path: '/operator/accounts/:id',
-      id: 'changeAccount',
-      summary:
-        'Change plan, state or intranet; the state `paused` suspends the account from the next request on',
-      access: 'operator',
-      body: accountChange,
-      answer: operatorAccount,
-      handle: async call => {
-        const { plan, state, intranet } = call.body;
-        const id = call.params['id']!;
-        const before = await accounts.accountById(id);
-        const account = await accounts.setAccountById(id, {
-          ...(plan !== undefined && { plan }),
-          ...(state !== undefined && { state }),
-          ...(intranet !== undefined && { intranet }),
-        });
-        await audit.record(about(call, id), accountChanged(before, account));
-        return shown(account);
-      },
-    }),
-    route({
-      method: 'post',
-      path: '/operator/accounts/:id/invitations',
-      id: 'inviteAsOperator',
-      summary:
-        'Invite a person into an account, such as its first owner, by a link that is shown once and works once, for 7 days',
-      access: 'operator',
-      body: newInvitation,
-      answer: invited,
-      status: 201,
-      handle: async call => {
-        const { email, role } = call.body;
-        const account = await accounts.accountById(call.params['id']!);
-        const { user } = call.signedIn;
-        const { invitation, token } = await invitations.create(account.id, {
-          email,
-          role,
-          by: user.id,
-          asOperator: true,
-        });
-        await audit.record(about(call, account.id), {
-          action: 'invitation.created',
-          target: email,
-          details: { role },
-        });
-        return {
-          invitation: shownInvitation(invitation, user.name),
-          link: invitationLink(publicUrl, token),
-        };
-      },
-    }),
-  ];
-}
+export const operatorAccountRoutes = (deps: Deps): ConsoleRoute[] => [
+  listAccounts(deps),
+  createAccount(deps),
+  showAccount(deps),
+  changeAccount(deps),
+  inviteToAccount(deps),
+];
+
+const listAccounts = ({ store, accounts }: Deps) =>
+  route({
+    method: 'get',
+    path: '/operator/accounts',
+    id: 'operatorAccounts',
+    summary: 'List all accounts, newest first. `search`: the beginning of a name, or an ID.',
+    access: 'operator',
+    query: operatorAccountsQuery,
+    answer: operatorAccounts,
+    handle: async ({ query: { search, state, cursor, limit } }) => {
+      const filters: Document[] = [after(cursor, 'createdAt')];
+      if (search) filters.push({ $or: [{ name: beginsWith(search) }, { _id: search }] });
+      if (state) filters.push({ state });
+      const found = await accounts.findAccounts({ $and: filters }, limit + 1);
+      const { items, next } = pageOf(
+        found.map(account => ({ ...account, _id: account.id })),
+        limit,
+        ({ createdAt }) => createdAt,
+      );
+      return { items: await withMembers(store, items), next };
+    },
+  });
+
+const createAccount = ({ store, accounts, audit }: Deps) =>
+  route({
+    method: 'post',
+    path: '/operator/accounts',
+    id: 'createAccount',
+    summary: 'Create an account. Then invite its owner.',
+    access: 'operator',
+    body: newAccount,
+    answer: operatorAccount,
+    status: 201,
+    handle: async call => {
+      const { name, plan } = call.body;
+      const account = await accounts.createAccount(name, plan === undefined ? {} : { plan });
+      await audit.record(about(call, account.id), accountCreated(account));
+      return shown(store, account);
+    },
+  });
+
+const showAccount = ({ store, accounts }: Deps) =>
+  route({
+    method: 'get',
+    path: '/operator/accounts/:id',
+    id: 'operatorAccount',
+    summary: 'Retrieve an account.',
+    access: 'operator',
+    answer: operatorAccount,
+    handle: async ({ params }) => shown(store, await accounts.accountById(params['id']!)),
+  });
+
+const changeAccount = ({ store, accounts, audit }: Deps) =>
+  route({
+    method: 'patch',
+    path: '/operator/accounts/:id',
+    id: 'changeAccount',
+    summary:
+      'Update the plan, the state or `intranet`. The state `paused` suspends the account immediately.',
+    access: 'operator',
+    body: accountChange,
+    answer: operatorAccount,
+    handle: async call => {
+      const { plan, state, intranet } = call.body;
+      const id = call.params['id']!;
+      const before = await accounts.accountById(id);
+      const account = await accounts.setAccountById(id, {
+        ...(plan !== undefined && { plan }),
+        ...(state !== undefined && { state }),
+        ...(intranet !== undefined && { intranet }),
+      });
+      await audit.record(about(call, id), accountChanged(before, account));
+      return shown(store, account);
+    },
+  });
+
+const inviteToAccount = ({ publicUrl, accounts, invitations, audit }: Deps) =>
+  route({
+    method: 'post',
+    path: '/operator/accounts/:id/invitations',
+    id: 'inviteAsOperator',
+    summary:
+      'Invite a user to an account, such as its first owner. Returns a link that works once and expires after 7 days.',
+    access: 'operator',
+    body: newInvitation,
+    answer: invited,
+    status: 201,
+    handle: async call => {
+      const { email, role } = call.body;
+      const account = await accounts.accountById(call.params['id']!);
+      const { user } = call.signedIn;
+      const { invitation, token } = await invitations.create(account.id, {
+        email,
+        role,
+        by: user.id,
+        asOperator: true,
+      });
+      await audit.record(about(call, account.id), {
+        action: 'invitation.created',
+        target: email,
+        details: { role },
+      });
+      return {
+        invitation: shownInvitation(invitation, user.name),
+        link: invitationLink(publicUrl, token),
+      };
+    },
+  });

@@ -1,10 +1,10 @@
-// Who works in an account: members, their roles, and invitations.
+// The routes for the team of an account: members, their roles, and invitations.
 import type { InvitationDocument } from '../../store/store.ts';
 import { invited, newInvitation, roleChange, team } from '../contract/users.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 import type { Audit } from '../security/audit.ts';
 import { type Invitations, isOpen } from '../users/invitations.ts';
-import type { Person, Teams } from '../users/teams.ts';
+import type { Teams, TeamUser } from '../users/teams.ts';
 
 interface Deps {
   publicUrl: string;
@@ -13,11 +13,11 @@ interface Deps {
   audit: Audit;
 }
 
-/** The token stands behind the `#`: it reaches no server, no log and no other site. */
+/** The token is in the fragment, which browsers send to no server and no other site. */
 export const invitationLink = (publicUrl: string, token: string) =>
   `${publicUrl}/app/invitation#${token}`;
 
-const nameOf = (person: Person | undefined) => person?.name ?? 'somebody who is gone';
+const nameOf = (user: TeamUser | undefined) => user?.name ?? 'Deleted user';
 
 export const shownInvitation = (
   { id, email, role, createdAt, expiresAt }: InvitationDocument,
@@ -31,41 +31,51 @@ export const shownInvitation = (
   expiresAt: expiresAt.toISOString(),
 });
 
-export const teamRoutes = ({ publicUrl, teams, invitations, audit }: Deps): ConsoleRoute[] => [
+export const teamRoutes = (deps: Deps): ConsoleRoute[] => [
+  showTeam(deps),
+  createInvitation(deps),
+  revokeInvitation(deps),
+  changeRole(deps),
+  removeMember(deps),
+];
+
+const showTeam = ({ teams }: Deps) =>
   route({
     method: 'get',
     path: '/accounts/:account/team',
     id: 'team',
-    summary: 'The members and the open invitations',
+    summary: 'List the members and the open invitations.',
     access: { permission: 'team.read' },
     answer: team,
     handle: async ({ account, signedIn }) => {
-      const found = await teams.of(account.id);
-      const people = await teams.people([
-        ...found.members.map(({ user }) => user),
-        ...found.invitations.map(({ by }) => by),
+      const { members, invitations } = await teams.of(account.id);
+      const users = await teams.usersOf([
+        ...members.map(({ user }) => user),
+        ...invitations.map(({ by }) => by),
       ]);
       return {
-        members: found.members.map(({ user, role, since }) => ({
+        members: members.map(({ user, role, since }) => ({
           user,
-          name: nameOf(people.get(user)),
-          email: people.get(user)?.email ?? '',
+          name: nameOf(users.get(user)),
+          email: users.get(user)?.email ?? '',
           role,
           since: since.toISOString(),
-          lastSignInAt: people.get(user)?.lastSignInAt?.toISOString() ?? null,
+          lastSignInAt: users.get(user)?.lastSignInAt?.toISOString() ?? null,
           you: user === signedIn.user.id,
         })),
-        invitations: found.invitations
+        invitations: invitations
           .filter(each => isOpen(each, Date.now()))
-          .map(each => shownInvitation(each, nameOf(people.get(each.by)))),
+          .map(each => shownInvitation(each, nameOf(users.get(each.by)))),
       };
     },
-  }),
+  });
+
+const createInvitation = ({ publicUrl, invitations, audit }: Deps) =>
   route({
     method: 'post',
     path: '/accounts/:account/team/invitations',
     id: 'invite',
-    summary: 'Invite a person by a link, which is shown once and works once, for 7 days',
+    summary: 'Invite a user. Returns a link that works once and expires after 7 days.',
     access: { permission: 'team.write' },
     body: newInvitation,
     answer: invited,
@@ -83,12 +93,14 @@ export const teamRoutes = ({ publicUrl, teams, invitations, audit }: Deps): Cons
         link: invitationLink(publicUrl, token),
       };
     },
-  }),
+  });
+
+const revokeInvitation = ({ invitations, audit }: Deps) =>
   route({
     method: 'delete',
     path: '/accounts/:account/team/invitations/:invitation',
     id: 'revokeInvitation',
-    summary: 'Make the link of an invitation worthless',
+    summary: 'Revoke an invitation. Its link stops working.',
     access: { permission: 'team.write' },
     answer: 'none',
     handle: async call => {
@@ -99,46 +111,49 @@ export const teamRoutes = ({ publicUrl, teams, invitations, audit }: Deps): Cons
       );
       await audit.record(call, { action: 'invitation.revoked', target: email, details: { role } });
     },
-  }),
+  });
+
+const changeRole = ({ teams, audit }: Deps) =>
   route({
     method: 'patch',
     path: '/accounts/:account/team/members/:user',
     id: 'changeRole',
-    summary: 'Give a member another role; only owners make and unmake owners',
+    summary: 'Change the role of a member. Only owners can add or remove owners.',
     access: { permission: 'team.write' },
     body: roleChange,
     answer: 'none',
     handle: async call => {
-      const user = call.params['user']!;
+      const id = call.params['user']!;
       const { role } = call.body;
-      const before = await teams.setRole(call.account.id, call.signedIn.user.id, user, role);
-      const person = (await teams.people([user])).get(user);
+      const before = await teams.setRole(call.account.id, call.signedIn.user.id, id, role);
+      const user = (await teams.usersOf([id])).get(id);
       if (before !== role)
         await audit.record(call, {
           action: 'member.role_changed',
-          target: person?.email ?? user,
+          target: user?.email ?? id,
           details: { before, role },
         });
     },
-  }),
+  });
+
+const removeMember = ({ teams, audit }: Deps) =>
   route({
     method: 'delete',
     path: '/accounts/:account/team/members/:user',
     id: 'removeMember',
-    summary: 'Remove a member, or leave the account oneself',
-    // Everybody may leave; who may remove others is decided with the team at hand.
+    summary: 'Remove a member, or leave the account.',
+    // Any member may leave; `Teams.remove` checks who may remove others.
     access: { permission: 'team.read' },
     answer: 'none',
     handle: async call => {
-      const user = call.params['user']!;
-      const own = user === call.signedIn.user.id;
-      const role = await teams.remove(call.account.id, call.signedIn.user.id, user);
-      const person = (await teams.people([user])).get(user);
+      const id = call.params['user']!;
+      const own = id === call.signedIn.user.id;
+      const role = await teams.remove(call.account.id, call.signedIn.user.id, id);
+      const user = (await teams.usersOf([id])).get(id);
       await audit.record(call, {
         action: own ? 'member.left' : 'member.removed',
-        target: person?.email ?? user,
+        target: user?.email ?? id,
         details: { role },
       });
     },
-  }),
-];
+  });

@@ -1,4 +1,5 @@
-// The audit log: who did what, when, from where. Written with the act; never changed afterwards.
+// The audit log: actor, action, time and address. Entries are written with the action and never
+// changed.
 import type { ShownKey } from '../../accounts/account-keys.ts';
 import type { Account } from '../../accounts/accounts.ts';
 import { randomBase62 } from '../../accounts/keys.ts';
@@ -10,31 +11,30 @@ export type Actor = Pick<AuditDocument, 'account' | 'user' | 'actor' | 'ip'>;
 
 export interface Audit {
   /**
-   * What a signed-in person did to the account of the call; `about: 'installation'` for what
-   * concerns no single account.
+   * Records the action of a signed-in user on the account of the call, or on the installation.
    */
   record(
     call: Pick<ConsoleCall, 'signedIn' | 'account' | 'clientIp'>,
-    act: AuditAction,
+    action: AuditAction,
     about?: 'account' | 'installation',
   ): Promise<void>;
-  /** The same for what has no call: signing in, the command line, the payment provider. */
-  note(actor: Actor, act: AuditAction): Promise<void>;
+  /** Records an action without a call: sign-in, command line, payment provider. */
+  note(actor: Actor, action: AuditAction): Promise<void>;
 }
 
 export function createAudit(store: Store): Audit {
-  async function note(actor: Actor, act: AuditAction): Promise<void> {
+  async function note(actor: Actor, action: AuditAction): Promise<void> {
     const entry: AuditDocument = {
       _id: `aud_${randomBase62(20)}`,
       at: new Date(),
       ...actor,
-      ...act,
+      ...action,
     };
     await store.limited(store.console.audit.insertOne(entry, store.limits));
   }
   return {
     note,
-    record: ({ signedIn, account, clientIp }, act, about = 'account') =>
+    record: ({ signedIn, account, clientIp }, action, about = 'account') =>
       note(
         {
           ...(about === 'account' && { account: account.id }),
@@ -42,7 +42,7 @@ export function createAudit(store: Store): Audit {
           actor: signedIn.user.email,
           ip: clientIp,
         },
-        act,
+        action,
       ),
   };
 }
@@ -67,7 +67,7 @@ export const accountChanged = (before: Account, after: Account): AuditAction => 
   ),
 });
 
-const keyAct = (
+const keyAction = (
   action: string,
   { id, name, last4 }: ShownKey,
   details: AuditAction['details'] = {},
@@ -78,10 +78,10 @@ const keyAct = (
 });
 
 export const keyCreated = (key: ShownKey): AuditAction =>
-  keyAct('key.created', key, {
+  keyAction('key.created', key, {
     expiresAt: key.expiresAt?.toISOString() ?? null,
     allowedIps: key.allowedIps?.join(', ') ?? null,
   });
 export const keyRotated = (former: ShownKey, overlap: string, newKey: ShownKey): AuditAction =>
-  keyAct('key.rotated', former, { overlap, newLast4: newKey.last4 });
-export const keyRevoked = (key: ShownKey): AuditAction => keyAct('key.revoked', key);
+  keyAction('key.rotated', former, { overlap, newLast4: newKey.last4 });
+export const keyRevoked = (key: ShownKey): AuditAction => keyAction('key.revoked', key);

@@ -1,25 +1,23 @@
-// Encrypts small texts that must be read again: AES-256-GCM with a key of PRESSROOM_SECRET for each
-// purpose. A text of one purpose or user cannot be decrypted for another.
+// Encrypts short texts with AES-256-GCM, with one key per purpose derived from PRESSROOM_SECRET. A
+// text of one purpose or user cannot be decrypted for another.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 export interface Encryption {
-  /** `boundTo`, such as a user's id, must be the same in `decrypt`. Base64url. */
+  /** Base64url. `boundTo`, such as a user id, must be the same in `decrypt`. */
   encrypt(text: string, boundTo?: string): string;
-  /**
-   * Undefined for anything that was not encrypted with this secret for this purpose and `boundTo`.
-   */
+  /** Undefined unless the text was encrypted with this secret, purpose and `boundTo`. */
   decrypt(encrypted: string, boundTo?: string): string | undefined;
 }
 
-/** 256 bits for one purpose (RFC 5869). Different purposes share nothing. */
+/** A 256-bit key for one purpose (HKDF, RFC 5869). */
 const keyOf = (secret: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, 'pressroom', purpose, 32));
 
 export function createEncryption(secret: string, purpose: string): Encryption {
-  // Part of every stored text and cookie: another label could not decrypt them.
+  // The label must not change: stored texts and cookies depend on it.
   const key = keyOf(secret, `seal ${purpose}`);
   return {
     encrypt: (text, boundTo = '') => {
@@ -48,9 +46,9 @@ export function createEncryption(secret: string, purpose: string): Encryption {
   };
 }
 
-/** A one-way name for what must be counted and not stored, such as an address. Base64url. */
+/** Keyed hash for values that are counted but not stored, such as addresses. Base64url. */
 export function createDigest(secret: string, purpose: string): (...parts: string[]) => string {
   const key = keyOf(secret, `digest ${purpose}`);
-  // As JSON, so that no part can end where another one begins.
+  // JSON keeps the boundaries between the parts.
   return (...parts) => createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
 }

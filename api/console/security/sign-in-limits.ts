@@ -1,71 +1,66 @@
-// How often somebody may try to sign in. Owns the counting: strangers are slowed down without
-// keeping a person out of their own account.
+// Rate limits of sign-in attempts, counted in the database. They slow down guesses without locking
+// users out of their own logins.
 import { subscriberOf } from '../../../common/addresses.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { createStoredCount } from '../kit/stored-count.ts';
 import { createDigest } from './encryption.ts';
 
-/** One after the other without a pause; a person who mistypes needs three. */
+/** Attempts without a pause; mistyped passwords rarely need more than three. */
 const FREE_TRIES = 5;
 const FIRST_PAUSE_MS = 30_000;
-/** Each pause is twice the one before, up to this: some thirty tries a day. */
+/** Each pause doubles up to this, which allows about thirty attempts per day. */
 const LONGEST_PAUSE_MS = 3600e3;
-/** Without a try for so long, all is forgotten. */
+/** The count is deleted after this time without an attempt. */
 const FORGOTTEN_AFTER_MS = 24 * 3600e3;
-/** All people behind one address together. */
+/** Of all users behind one address. */
 const OF_SUBSCRIBER = { max: 20, windowMs: 60_000 };
-/**
- * From devices that never signed in before, over all addresses: what a guesser with many machines
- * gets.
- */
+/** Of one email from unknown devices at any address: the limit of a distributed attack. */
 const OF_EMAIL = { max: 100, windowMs: 3600e3 };
 /**
- * Guesses of codes by who knows the password already. Of a million codes three are good at any
- * time: ten a day find one in ninety years.
+ * Of codes after a correct password. At any time 3 of 1,000,000 codes are valid, so ten guesses per
+ * day take about ninety years.
  */
 const OF_SECOND_FACTOR = { max: 10, windowMs: 24 * 3600e3 };
-/**
- * Ways back from the company's provider, of which each makes us ask it. A whole office comes from
- * one address in the morning.
- */
+/** SSO callbacks, each of which calls the provider. A whole office may share one address. */
 const OF_SSO_CALLBACKS = { max: 100, windowMs: 60_000 };
-const OF_PASSING = { max: 5, windowMs: 600_000 };
+/** Of one pending two-factor login. */
+const OF_PENDING = { max: 5, windowMs: 600_000 };
 
 export type Confirmation = 'password' | 'code';
 
 export interface SignInLimits {
   /**
-   * Counts a try before it is looked at. `device`: the id of one on which this very person signed
-   * in before; it has a count of its own, so that no stranger's tries are counted against it.
-   * Rejects with ApiError `rate_limited`, the same whether there is such a person or not.
+   * Counts an attempt before it is checked. `device`: the id of one on which this user signed in
+   * before; it has its own count, which attempts from elsewhere do not affect. Rejects with ApiError
+   * `rate_limited`, whether the user exists or not.
    */
   password(attempt: { email: string; ip: string; device: string | undefined }): Promise<void>;
-  /** The password was right: mistypings are forgotten. */
+  /** Resets the count after a correct password. */
   passwordWasRight(attempt: {
     email: string;
     ip: string;
     device: string | undefined;
   }): Promise<void>;
   /**
-   * Counts a try of a code. `start over`: this sign-in has had its five. Rejects with ApiError
-   * `rate_limited` when the person has had too many.
+   * Counts an attempt with a code. `start over`: this sign-in has used its five attempts. Rejects
+   * with ApiError `rate_limited` after too many attempts for this user.
    */
   secondFactor(attempt: {
     user: string;
     passing: string;
     device: string | undefined;
   }): Promise<'go on' | 'start over'>;
-  /** The code was right. */
+  /** Resets the count after a correct code. */
   secondFactorWasRight(attempt: { user: string; device: string | undefined }): Promise<void>;
   /**
-   * Counts a try to confirm something inside a session. Each kind has its count: who knows the
-   * password could else forget wrong codes by typing it in between. Rejects with ApiError
-   * `rate_limited`.
+   * Counts an attempt to confirm an action inside a session. Passwords and codes are counted
+   * separately: otherwise a correct password would reset the count of wrong codes. Rejects with
+   * ApiError `rate_limited`.
    */
   again(user: string, what: Confirmation): Promise<void>;
   againWasRight(user: string, what: Confirmation): Promise<void>;
-  /** Counts a way back from the company's provider. Rejects with ApiError `rate_limited`. */
+  /** Counts an SSO callback. Rejects with ApiError `rate_limited`. */
   ssoCallback(ip: string): Promise<void>;
 }
 
@@ -77,7 +72,7 @@ export const pauseAfterMs = (tries: number): number =>
 function tooMany(waitMs: number): ApiError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
   const time = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
-  return new ApiError('rate_limited', `Too many tries. Wait ${time}, then try again.`, {
+  return new ApiError('rate_limited', `Too many attempts. Try again in ${time}.`, {
     retryAfterS: seconds,
   });
 }
@@ -91,8 +86,8 @@ export function createSignInLimits(
   const digest = createDigest(secret, 'sign-in limits');
 
   /**
-   * How long to wait, or 0: pauses that grow. A try during a pause is refused and does not prolong
-   * it.
+   * The remaining pause in milliseconds, or 0. Pauses grow with each attempt; attempts during a
+   * pause do not prolong it.
    */
   async function growing(id: string): Promise<number> {
     const at = new Date(now());
@@ -105,8 +100,7 @@ export function createSignInLimits(
       {
         $set: {
           count: { $cond: [pausing, '$count', next] },
-          // Without a pause a time long ago: who looks at a clock that is a little behind would
-          // wait otherwise.
+          // Without a pause a time long ago, so that a process whose clock is behind does not wait.
           until: {
             $cond: [
               pausing,
@@ -123,7 +117,7 @@ export function createSignInLimits(
       : 0;
   }
 
-  async function hold(...waits: (() => Promise<number>)[]): Promise<void> {
+  async function checkAll(...waits: (() => Promise<number>)[]): Promise<void> {
     for (const wait of waits) {
       const ms = await wait();
       if (ms > 0) throw tooMany(ms);
@@ -138,7 +132,7 @@ export function createSignInLimits(
 
   return {
     password: ({ email, ip, device }) =>
-      hold(
+      checkAll(
         ...(device === undefined
           ? [
               () => within(digest('subscriber', subscriberOf(ip)), OF_SUBSCRIBER),
@@ -149,12 +143,13 @@ export function createSignInLimits(
       ),
     passwordWasRight: ({ email, ip, device }) => forget(pair(email, ip, device)),
     secondFactor: async ({ user, passing, device }) => {
-      await hold(() => within(codes(user, device), OF_SECOND_FACTOR));
-      return (await within(digest('passing', passing), OF_PASSING)) > 0 ? 'start over' : 'go on';
+      await checkAll(() => within(codes(user, device), OF_SECOND_FACTOR));
+      return (await within(digest('passing', passing), OF_PENDING)) > 0 ? 'start over' : 'go on';
     },
     secondFactorWasRight: ({ user, device }) => forget(codes(user, device)),
-    again: (user, what) => hold(() => growing(digest('again', what, user))),
+    again: (user, what) => checkAll(() => growing(digest('again', what, user))),
     againWasRight: (user, what) => forget(digest('again', what, user)),
-    ssoCallback: ip => hold(() => within(digest('company', subscriberOf(ip)), OF_SSO_CALLBACKS)),
+    ssoCallback: ip =>
+      checkAll(() => within(digest('company', subscriberOf(ip)), OF_SSO_CALLBACKS)),
   };
 }

@@ -1,5 +1,5 @@
-// Speaks OpenID Connect with the company's provider: the authorization code flow with PKCE, state
-// and nonce. Owns discovery and every limit of it; who may sign in is for others to decide.
+// OpenID Connect client of the identity provider: the authorization code flow with PKCE, state and
+// nonce. Owns discovery and its limits. Who may sign in is decided in sso-users.ts.
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -23,79 +23,73 @@ import { toSsoError } from './provider-errors.ts';
 import type { SsoConfig } from './sso-config.ts';
 import { beginAgain, SsoError } from './sso-error.ts';
 
-/** The longest that one call to the provider may take; a sign-in makes four at most. */
+/** Time limit of one call to the provider; a sign-in makes at most four. */
 const CALL_TIMEOUT_MS = 5_000;
-/**
- * Sign-ins that wait for the provider at the same time: it hears from us no more than that, however
- * often somebody sends the same callback.
- */
+/** Sign-ins that call the provider at the same time, however often a callback is repeated. */
 const MAX_AT_ONCE = 32;
-/** Of any answer of the provider. */
+/** Of any response of the provider. */
 const MAX_ANSWER_BYTES = 2 ** 20;
-/** Discovery documents change when a provider is moved or renamed. */
+/** A discovery document changes when the provider is moved or renamed. */
 export const METADATA_KEPT_MS = 3600e3;
-/**
- * After a failed discovery, so that a provider which is down does not make everybody wait for its
- * time limit.
- */
+/** After a failed discovery, so that not every sign-in waits for the time limit. */
 export const PAUSE_MS = 5_000;
 
-/** What must be remembered between leaving for the provider and coming back. */
+/** Kept between the redirect to the provider and its callback. */
 export interface Begun {
   state: string;
   nonce: string;
   verifier: string;
 }
 
-/** Who came back, in the provider's words. */
+/** The claims of the user, as the provider sent them. */
 export interface IdentityClaims {
   issuer: string;
   subject: string;
   email: string | undefined;
-  /** True only when the provider said `true`. */
+  /** True only when the provider sent `true`. */
   emailVerified: boolean;
   name: string | undefined;
 }
 
 export interface IdentityProvider {
-  /** Where the browser goes. Rejects with SsoError. */
+  /** Returns the URL for the browser. Rejects with SsoError. */
   begin(): Promise<{ url: URL; begun: Begun }>;
-  /** Checks what came back, and who it is. Rejects with SsoError. */
+  /** Checks the callback and returns the claims. Rejects with SsoError. */
   finish(query: URLSearchParams, begun: Begun): Promise<IdentityClaims>;
 }
 
-const tooMuch = () =>
-  new SsoError(502, 'The company’s sign-in answers with too much.', {
-    problem: `an answer of more than ${MAX_ANSWER_BYTES} bytes`,
+const tooLarge = () =>
+  new SsoError(502, 'The response of your identity provider is too large.', {
+    problem: `the response has more than ${MAX_ANSWER_BYTES} bytes`,
   });
 
-/** Node's fetch, but for an answer without an end. */
+/** Node's fetch with a limit on the size of the response. */
 const boundedFetch: CustomFetch = async (url, options) => {
-  const answer = await fetch(url, options as RequestInit);
-  if (!answer.body) return answer;
+  const response = await fetch(url, options as RequestInit);
+  if (!response.body) return response;
   let bytes = 0;
   const bound = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.byteLength;
-      if (bytes > MAX_ANSWER_BYTES) controller.error(tooMuch());
+      if (bytes > MAX_ANSWER_BYTES) controller.error(tooLarge());
       else controller.enqueue(chunk);
     },
   });
-  return new Response(answer.body.pipeThrough(bound), answer);
+  return new Response(response.body.pipeThrough(bound), response);
 };
 
 function clientAuth({ clientAuth, clientSecret }: SsoConfig, server: ServerMetadata) {
-  const taken = server.token_endpoint_auth_methods_supported;
+  const supported = server.token_endpoint_auth_methods_supported;
   // Absent means `client_secret_basic` (OpenID Connect Discovery, section 3).
   const basic =
     clientAuth === 'basic' ||
-    (clientAuth === 'auto' && (!taken || taken.includes('client_secret_basic')));
+    (clientAuth === 'auto' && (!supported || supported.includes('client_secret_basic')));
   return basic ? ClientSecretBasic(clientSecret) : ClientSecretPost(clientSecret);
 }
 
 interface Deps {
   config: SsoConfig;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   publicUrl: string;
   log: Log;
   /** Milliseconds. */
@@ -107,8 +101,8 @@ const insecureOptions = ({ issuer }: SsoConfig) =>
   issuer.protocol === 'http:' ? [allowInsecureRequests] : [];
 
 /**
- * The discovery document, cached for an hour. After a failure it is read again at the earliest in
- * PAUSE_MS; an old one stays in use.
+ * The discovery document, cached for an hour. After a failure it is read again after PAUSE_MS, and
+ * the old one stays in use.
  */
 function createProviderMetadata({
   config,
@@ -128,12 +122,12 @@ function createProviderMetadata({
         [customFetch]: boundedFetch,
       });
       const server = { ...found.serverMetadata() };
-      // The library lets some providers answer for all their customers at once: then anybody's
-      // administrator could vouch for our addresses.
+      // The library accepts the shared issuer of a multi-tenant provider. With it the administrator
+      // of any tenant could vouch for our addresses.
       if (!URL.canParse(server.issuer) || new URL(server.issuer).href !== config.issuer.href)
-        throw new SsoError(502, 'The company’s sign-in is not set up for one company.', {
-          problem: 'the provider is another issuer than the configured one',
-          fix: 'PRESSROOM_OIDC_ISSUER must be the issuer of your own company at the provider',
+        throw new SsoError(502, 'Single sign-on is misconfigured. Contact your administrator.', {
+          problem: 'the issuer of the provider differs from PRESSROOM_OIDC_ISSUER',
+          fix: 'set PRESSROOM_OIDC_ISSUER to the issuer of your own tenant at the provider',
         });
       failed = undefined;
       metadata = { server, readAtMs: now() };
@@ -158,10 +152,10 @@ function createProviderMetadata({
       return await reading;
     } catch (error) {
       if (!metadata) throw error;
-      // It still signs people in perhaps; if not, the next call says why.
+      // The old document may still work; if not, the next call fails with the reason.
       log.warn(
         (error as SsoError).details ?? {},
-        'the discovery document of the company’s sign-in could not be read again; the old one is used',
+        'could not refresh the discovery document of the identity provider; using the cached one',
       );
       return metadata.server;
     }
@@ -170,7 +164,7 @@ function createProviderMetadata({
   return server;
 }
 
-/** Nothing is asked of the provider before somebody signs in. */
+/** Makes no call to the provider before the first sign-in. */
 export function createIdentityProvider({
   config,
   publicUrl,
@@ -183,30 +177,27 @@ export function createIdentityProvider({
 
   const metadata = createProviderMetadata({ config, log, now, callTimeoutMs });
 
-  /**
-   * One for each sign-in: it keeps the provider's keys, and so a key that was changed a moment ago
-   * is found.
-   */
+  /** New for each sign-in: it caches the provider's keys, which may have been rotated. */
   async function configuration(): Promise<Configuration> {
     const found = await metadata();
-    const made = new Configuration(
+    const client = new Configuration(
       found,
       config.clientId,
       config.clientSecret,
       clientAuth(config, found),
     );
-    made.timeout = callTimeoutMs / 1_000;
-    made[customFetch] = boundedFetch;
-    for (const apply of [...insecureOptions(config), enableNonRepudiationChecks]) apply(made);
-    return made;
+    client.timeout = callTimeoutMs / 1_000;
+    client[customFetch] = boundedFetch;
+    for (const apply of [...insecureOptions(config), enableNonRepudiationChecks]) apply(client);
+    return client;
   }
 
   async function claimsOf(
     current: URL,
     { state, nonce, verifier }: Begun,
   ): Promise<IdentityClaims> {
-    const made = await configuration();
-    const tokens = await authorizationCodeGrant(made, current, {
+    const client = await configuration();
+    const tokens = await authorizationCodeGrant(client, current, {
       expectedState: state,
       expectedNonce: nonce,
       pkceCodeVerifier: verifier,
@@ -216,17 +207,17 @@ export function createIdentityProvider({
     const complete =
       typeof idToken['email'] === 'string' && idToken['email_verified'] !== undefined;
     const userInfo =
-      !complete && made.serverMetadata().userinfo_endpoint
-        ? await fetchUserInfo(made, tokens.access_token, idToken.sub)
+      !complete && client.serverMetadata().userinfo_endpoint
+        ? await fetchUserInfo(client, tokens.access_token, idToken.sub)
         : undefined;
-    // An address and whether it is verified go together: both from the same answer.
-    const said = userInfo?.email === undefined ? idToken : userInfo;
+    // The address and `email_verified` belong together: both come from the same response.
+    const source = userInfo?.email === undefined ? idToken : userInfo;
     const name = idToken['name'] ?? userInfo?.name;
     return {
       issuer: idToken.iss,
       subject: idToken.sub,
-      email: typeof said['email'] === 'string' ? said['email'] : undefined,
-      emailVerified: said['email_verified'] === true,
+      email: typeof source['email'] === 'string' ? source['email'] : undefined,
+      emailVerified: source['email_verified'] === true,
       name: typeof name === 'string' ? name : undefined,
     };
   }
@@ -242,13 +233,10 @@ export function createIdentityProvider({
     });
   }
 
-  /** Of all that goes wrong, and never of more at once than the provider should bear. */
-  async function asProblem<T>(work: () => Promise<T>, secrets: readonly string[]): Promise<T> {
+  /** Limits concurrent sign-ins, and converts every error into an SsoError. */
+  async function bounded<T>(work: () => Promise<T>, secrets: readonly string[]): Promise<T> {
     if (running >= MAX_AT_ONCE)
-      throw new SsoError(
-        503,
-        'Too many people sign in through the company at this moment. Try again in a few seconds.',
-      );
+      throw new SsoError(503, 'Too many sign-ins at the same time. Try again in a few seconds.');
     running += 1;
     try {
       return await work();
@@ -266,13 +254,13 @@ export function createIdentityProvider({
         nonce: randomNonce(),
         verifier: randomPKCECodeVerifier(),
       };
-      return { url: await asProblem(() => begin(begun), []), begun };
+      return { url: await bounded(() => begin(begun), []), begun };
     },
     async finish(query, begun) {
       if (query.get('state') !== begun.state) throw beginAgain();
       const current = new URL(redirectUri);
       current.search = query.toString();
-      return asProblem(() => claimsOf(current, begun), [begun.verifier, query.get('code') ?? '']);
+      return bounded(() => claimsOf(current, begun), [begun.verifier, query.get('code') ?? '']);
     },
   };
 }

@@ -1,4 +1,4 @@
-// What can go wrong between us and the company's provider, from the library's errors to a SsoError.
+// Converts errors of the OpenID Connect library into an SsoError.
 import {
   AuthorizationResponseError,
   ClientError,
@@ -7,27 +7,20 @@ import {
 } from 'openid-client';
 import { beginAgain, SsoError } from './sso-error.ts';
 
-const away = (details: Record<string, string>) =>
-  new SsoError(
-    503,
-    'The company’s sign-in does not answer at the moment. Try again in a minute.',
-    details,
-  );
+const unavailable = (details: Record<string, string>) =>
+  new SsoError(503, 'Your identity provider is not responding. Try again in a minute.', details);
 
-const disagree = (details: Record<string, string>) =>
+const misconfigured = (details: Record<string, string>) =>
   new SsoError(
     502,
-    'The company’s sign-in and this installation do not understand each other. Tell who runs this installation: the log says how to fix it.',
+    'Single sign-on is misconfigured. Contact your administrator: the log names the problem.',
     details,
   );
 
 const MAX_TEXT = 300;
-/** Codes, tokens and what else is random; an address still stands between its slashes. */
+/** Codes, tokens and other random text. URLs stay readable, since `/` ends a match. */
 const LIKE_A_TOKEN = /[\w.~+=%-]{24,}/g;
-/**
- * What a provider says in its own words, without what would break a line, and without secrets,
- * which some providers repeat.
- */
+/** The provider's own text without control characters and secrets, which some providers repeat. */
 function quoted(text: unknown, secrets: readonly string[]): string {
   const plain = String(text ?? '').replace(/\p{C}/gu, ' ');
   const without = secrets.reduce(
@@ -37,19 +30,21 @@ function quoted(text: unknown, secrets: readonly string[]): string {
   return without.replace(LIKE_A_TOKEN, '…').slice(0, MAX_TEXT);
 }
 
+const CHECK_CLIENT = 'check the settings of this client at the provider';
+
 const FIX_TOKEN: Record<string, string> = {
   invalid_client:
-    'PRESSROOM_OIDC_CLIENT_ID, _CLIENT_SECRET or _CLIENT_AUTH is not what the provider has registered',
+    'PRESSROOM_OIDC_CLIENT_ID, _CLIENT_SECRET or _CLIENT_AUTH does not match the client registered at the provider',
   unauthorized_client: 'allow the authorization code flow for this client at the provider',
   invalid_grant:
-    'the code was used before or is too old; when it happens every time, the registered callback differs from PRESSROOM_PUBLIC_URL/app/sign-in/company/callback',
+    'the code was used or has expired; if every sign-in fails, register the callback PRESSROOM_PUBLIC_URL/app/sign-in/company/callback at the provider',
 };
 
 const FIX_CLAIM: Record<string, string> = {
-  iss: 'PRESSROOM_OIDC_ISSUER must be the issuer exactly as the provider writes it',
-  aud: 'PRESSROOM_OIDC_CLIENT_ID must be the client that the provider signs for',
+  iss: 'set PRESSROOM_OIDC_ISSUER to the issuer exactly as the provider publishes it',
+  aud: 'set PRESSROOM_OIDC_CLIENT_ID to the client that the provider issues the ID token for',
   nonce:
-    'the provider answered another request than ours; when it happens every time, it does not return the nonce',
+    'the response belongs to another request; if every sign-in fails, the provider does not return the nonce',
 };
 
 function codedProblem(code: string, cause: unknown): SsoError {
@@ -59,42 +54,45 @@ function codedProblem(code: string, cause: unknown): SsoError {
   const claim = details?.claim;
   switch (code) {
     case 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED':
-      return disagree({
-        problem: 'the id token is not valid at this time',
-        fix: 'the clocks of the provider and of this machine differ',
+      return misconfigured({
+        problem: 'the ID token is expired or not yet valid',
+        fix: 'synchronize the clocks of the provider and of this machine',
       });
     case 'OAUTH_JWT_CLAIM_COMPARISON_FAILED':
-      return disagree({
-        problem: 'a claim of the id token is not as expected',
+      return misconfigured({
+        problem: 'a claim of the ID token has an unexpected value',
         ...(claim && {
           claim,
-          fix: FIX_CLAIM[claim] ?? 'look at the provider’s settings of this client',
+          fix: FIX_CLAIM[claim] ?? CHECK_CLIENT,
         }),
       });
     case 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED':
-      return disagree({
-        problem: 'the provider is another issuer than the configured one',
+      return misconfigured({
+        problem: 'the issuer of the provider differs from PRESSROOM_OIDC_ISSUER',
         fix: FIX_CLAIM['iss']!,
       });
     case 'OAUTH_KEY_SELECTION_FAILED':
-      return disagree({
-        problem: 'no key of the provider fits the id token’s signature',
-        fix: 'the provider must publish its signing keys',
+      return misconfigured({
+        problem: 'no published key of the provider verifies the signature of the ID token',
+        fix: 'publish the signing keys at the provider',
       });
     case 'OAUTH_RESPONSE_IS_NOT_CONFORM':
       return (details?.status ?? 0) >= 500
-        ? away({ problem: 'the provider failed', status: String(details?.status) })
-        : disagree({
-            problem: 'the provider answered with an unexpected status',
+        ? unavailable({
+            problem: 'the provider returned an error',
+            status: String(details?.status),
+          })
+        : misconfigured({
+            problem: 'the provider returned an unexpected status',
             ...(details?.status && { status: String(details.status) }),
-            fix: 'PRESSROOM_OIDC_ISSUER must be the issuer exactly as the provider writes it',
+            fix: FIX_CLAIM['iss']!,
           });
     default:
-      return disagree({ problem: 'the provider’s answer is not good OpenID Connect', code });
+      return misconfigured({ problem: 'the response is not valid OpenID Connect', code });
   }
 }
 
-/** The library wraps what `fetch` throws while an answer is read. */
+/** The library wraps what `fetch` throws while a response is read. */
 function causes(error: unknown): unknown[] {
   const all: unknown[] = [];
   for (let each = error; each instanceof Error && all.length < 10; each = each.cause)
@@ -103,15 +101,15 @@ function causes(error: unknown): unknown[] {
 }
 
 /**
- * Any error of the library or of `fetch`. `secrets`: what must not be shown even when the provider
- * repeats it.
+ * Converts an error of the library or of `fetch`. `secrets` are removed from the details, where the
+ * provider may repeat them.
  */
 export function toSsoError(error: unknown, secrets: readonly string[]): SsoError {
   const chain = causes(error);
   const ours = chain.find(each => each instanceof SsoError);
   if (ours) return ours;
   if (chain.some(each => (each as Error).name === 'TimeoutError'))
-    return away({ problem: 'the provider did not answer in time' });
+    return unavailable({ problem: 'the provider did not respond in time' });
   if (error instanceof AuthorizationResponseError) {
     const details = {
       error: quoted(error.error, secrets),
@@ -120,47 +118,50 @@ export function toSsoError(error: unknown, secrets: readonly string[]): SsoError
     if (error.error === 'access_denied')
       return new SsoError(
         403,
-        'The company’s sign-in did not let you in, or you stopped it there.',
+        'Your identity provider denied access, or the sign-in was canceled there.',
         {
-          problem: 'the provider did not let somebody in',
+          problem: 'the provider denied access to a user',
           ...details,
         },
       );
     if (error.error === 'temporarily_unavailable' || error.error === 'server_error')
-      return away({ problem: 'the provider failed', ...details });
-    return disagree({ problem: 'the provider refused our request', ...details });
+      return unavailable({ problem: 'the provider returned an error', ...details });
+    return misconfigured({
+      problem: 'the provider rejected the authorization request',
+      ...details,
+    });
   }
   if (error instanceof ResponseBodyError) {
     const details = {
       error: quoted(error.error, secrets),
       description: quoted(error.error_description, secrets),
     };
-    const fix = FIX_TOKEN[error.error] ?? 'look at the provider’s settings of this client';
-    // The person can only begin again, and mostly that is all there is to it.
+    const fix = FIX_TOKEN[error.error] ?? CHECK_CLIENT;
+    // Usually a code that expired: signing in again is enough.
     if (error.error === 'invalid_grant')
       return new SsoError(400, beginAgain().message, {
-        problem: 'the provider did not take the code',
+        problem: 'the provider rejected the authorization code',
         ...details,
         fix,
       });
     return error.status >= 500
-      ? away({ problem: 'the provider failed', ...details })
-      : disagree({ problem: 'the provider refused our call', ...details, fix });
+      ? unavailable({ problem: 'the provider returned an error', ...details })
+      : misconfigured({ problem: 'the provider rejected the token request', ...details, fix });
   }
   if (error instanceof WWWAuthenticateChallengeError)
-    return disagree({
-      problem: 'the provider refused our call',
+    return misconfigured({
+      problem: 'the provider rejected the client authentication',
       status: String(error.status),
       fix: FIX_TOKEN['invalid_client']!,
     });
   if (error instanceof ClientError && error.code) return codedProblem(error.code, error.cause);
   if (error instanceof TypeError && error.message === 'fetch failed') {
     const code = (error.cause as { code?: string } | undefined)?.code;
-    return away({
-      problem: 'the provider cannot be reached',
+    return unavailable({
+      problem: 'the provider is unreachable',
       ...(code && { code }),
-      fix: 'look whether this machine reaches PRESSROOM_OIDC_ISSUER; a private certificate authority goes into NODE_EXTRA_CA_CERTS',
+      fix: 'check that this machine can reach PRESSROOM_OIDC_ISSUER; set NODE_EXTRA_CA_CERTS for a private certificate authority',
     });
   }
-  return disagree({ problem: quoted((error as Error | undefined)?.message, secrets) });
+  return misconfigured({ problem: quoted((error as Error | undefined)?.message, secrets) });
 }

@@ -1,5 +1,5 @@
-// The environment variables of the company's sign-in (OpenID Connect), and what the dashboard reads
-// of them.
+// The environment variables of single sign-on (OpenID Connect), and the configuration read from
+// them.
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import {
@@ -12,7 +12,7 @@ import {
   textVariable,
 } from '../../../common/config.ts';
 
-/** Without the owner: nobody gets an account's last word by being the first to come. */
+/** Without `owner`: signing in first must not make a user the owner of an account. */
 const FIRST_ROLES = ['admin', 'developer', 'billing', 'viewer'] as const;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -23,11 +23,11 @@ function issuer(value: string | undefined): URL | undefined {
     !url ||
     !(url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname)))
   )
-    throw new Error('must be an https URL (http on localhost alone)');
+    throw new Error('must be an https URL (http only on localhost)');
   if (url.username || url.password || url.search || url.hash)
-    throw new Error('must be a URL without user, query and fragment');
+    throw new Error('must be a URL without credentials, query and fragment');
   if (url.pathname.includes('/.well-known/'))
-    throw new Error('must be the issuer itself, without `/.well-known/` and what follows it');
+    throw new Error('must be the issuer without `/.well-known/…`');
   return url;
 }
 
@@ -35,42 +35,40 @@ function domains(entries: string[]): string[] {
   return entries.map(entry => {
     const domain = domainToASCII(entry);
     if (!/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]*[a-z0-9]$/.test(domain))
-      throw new Error(
-        `\`${entry}\` must be what stands behind the @ of an address, such as example.com`,
-      );
+      throw new Error(`\`${entry}\` must be the domain of an email address, such as example.com`);
     return domain;
   });
 }
 
 export const ssoVariables = z.object({
   PRESSROOM_OIDC_ISSUER: parsed(textVariable(undefined, 'an https URL'), issuer).describe(
-    'Turns on the sign-in of the company by OpenID Connect: the issuer, as the provider writes it in its discovery document. Register `PRESSROOM_PUBLIC_URL/app/sign-in/company/callback` there. A second factor is the provider’s business: who comes from it is not asked for the one of the dashboard.',
+    'Turns on single sign-on by OpenID Connect: the issuer as in the discovery document of the identity provider. Register `PRESSROOM_PUBLIC_URL/app/sign-in/company/callback` there as the redirect URI. Two-factor authentication is up to the provider: SSO users are not asked for a code of the dashboard.',
   ),
   PRESSROOM_OIDC_CLIENT_ID: textVariable(undefined, 'text').describe(
-    'Who Pressroom is at the provider.',
+    'The client ID of Pressroom at the identity provider.',
   ),
-  PRESSROOM_OIDC_CLIENT_SECRET: secret().describe('The secret that goes with it.'),
+  PRESSROOM_OIDC_CLIENT_SECRET: secret().describe('The client secret.'),
   PRESSROOM_OIDC_CLIENT_AUTH: choice(['auto', 'basic', 'post'], 'auto').describe(
-    'How the secret is sent: `client_secret_basic`, `client_secret_post`, or what the provider says that it takes.',
+    'How the client secret is sent: `basic` (`client_secret_basic`), `post` (`client_secret_post`), or `auto`: a method that the provider supports.',
   ),
   PRESSROOM_OIDC_NAME: textVariable('Company sign-in').describe(
-    'What the button on the sign-in page says.',
+    'The label of the button on the sign-in page.',
   ),
   PRESSROOM_OIDC_DOMAINS: parsed(
     listVariable('', 'domains such as `example.com`'),
     domains,
-  ).describe(
-    'Whose addresses may sign in through the company: exactly these domains, subdomains apart.',
-  ),
+  ).describe('The email domains that may sign in through SSO. Subdomains do not match.'),
   PRESSROOM_OIDC_TRUST_EMAIL: onOff('off').describe(
-    'For a provider which never says `email_verified` and whose people cannot choose their address themselves. Otherwise only verified addresses sign in for the first time.',
+    'Accepts email addresses without the claim `email_verified` at the first sign-in. Only for a provider whose users cannot choose their address.',
   ),
   PRESSROOM_OIDC_ACCOUNT: textVariable(undefined, 'the name or the id of an account').describe(
-    'The account of which people become members when they come for the first time. Without it they wait for an invitation.',
+    'The account that users join at their first sign-in. Without it they need an invitation.',
   ),
-  PRESSROOM_OIDC_ROLE: choice(FIRST_ROLES, 'developer').describe('Their role in it.'),
+  PRESSROOM_OIDC_ROLE: choice(FIRST_ROLES, 'developer').describe(
+    'The role of new SSO users in that account.',
+  ),
   PRESSROOM_PASSWORDS: onOff('on').describe(
-    'Whether people may sign in with a password. When it is off, the company’s sign-in is the only way for all but the operators of this installation, who could not mend it otherwise.',
+    'Whether users may sign in with a password. When `off`, all users except administrators must use SSO; administrators keep their passwords to be able to fix SSO.',
   ),
 });
 
@@ -79,24 +77,21 @@ export interface SsoConfig {
   clientId: string;
   clientSecret: string;
   clientAuth: 'auto' | 'basic' | 'post';
-  /** The button's text. */
+  /** The label of the button. */
   name: string;
   /** Lower case, ASCII. */
   domains: string[];
   trustEmail: boolean;
-  /** Where people who come for the first time become members. */
+  /** The account that users join at their first sign-in. */
   account: string | undefined;
   role: (typeof FIRST_ROLES)[number];
 }
 
-/**
- * Whether the company's sign-in is for this address. Exact: no subdomains, and nothing that merely
- * ends like it.
- */
+/** Whether the domain of the address is one of the SSO domains. Subdomains do not match. */
 export const isSsoEmail = (email: string, { domains }: Pick<SsoConfig, 'domains'>): boolean =>
   domains.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase());
 
-/** Undefined where the company's sign-in is off. Throws ConfigError that names what is missing. */
+/** Undefined when SSO is off. Throws ConfigError naming what is missing. */
 export function readSsoConfig(e: z.output<typeof ssoVariables>): SsoConfig | undefined {
   const needed = {
     PRESSROOM_OIDC_ISSUER: e.PRESSROOM_OIDC_ISSUER,
@@ -127,11 +122,11 @@ export function readSsoConfig(e: z.output<typeof ssoVariables>): SsoConfig | und
     };
   if (missing.length < Object.keys(needed).length || e.PRESSROOM_OIDC_ACCOUNT !== undefined)
     throw new ConfigError(
-      `The company's sign-in is configured in part: ${missing.join(', ')} must be set too`,
+      `Single sign-on is only partly configured: also set ${missing.join(', ')}`,
     );
   if (!e.PRESSROOM_PASSWORDS)
     throw new ConfigError(
-      'PRESSROOM_PASSWORDS=off needs the company’s sign-in: set PRESSROOM_OIDC_ISSUER',
+      'PRESSROOM_PASSWORDS=off requires single sign-on: set PRESSROOM_OIDC_ISSUER',
     );
   return undefined;
 }

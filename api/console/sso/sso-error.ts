@@ -1,11 +1,10 @@
-// The error of the company's sign-in: a sentence for the person, and for the log what whoever runs
-// this installation must fix.
+// The error of single sign-on: a message for the user, and for the log what an operator must fix.
 
-/** `status` is the page's. Neither message nor log says a code, a token or a secret. */
+/** `status` is that of the page. Message and details never contain a code, a token or a secret. */
 export class SsoError extends Error {
   override name = 'SsoError';
   readonly status: number;
-  /** For the log: what happened, and how to fix it. Absent for what only the person can fix. */
+  /** For the log: the problem and its fix. Absent for what only the user can fix. */
   readonly details: Record<string, string> | undefined;
 
   constructor(status: number, message: string, details?: Record<string, string>) {
@@ -18,5 +17,5 @@ export class SsoError extends Error {
 export const beginAgain = () =>
   new SsoError(
     400,
-    'This sign-in took too long, has been finished already, or began in another browser. Begin again.',
+    'This sign-in expired, was already completed, or was started in another browser. Sign in again.',
   );

@@ -1,5 +1,5 @@
-// Who may sign in through the company, and who that is here: linked by issuer and subject, never by
-// an address that somebody else proved.
+// Maps the claims of the identity provider to a user. Users are linked by issuer and subject, never
+// by an email address alone.
 
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';
@@ -16,28 +16,10 @@ import { SsoError } from './sso-error.ts';
 export type SsoUser =
   | { kind: 'known'; user: UserDocument }
   /**
-   * The address is of somebody with a password, who must show it once: the person at the provider
-   * may be another one.
+   * The address belongs to a user with a password, which must be entered once: the identity may
+   * belong to somebody else.
    */
   | { kind: 'unproven'; user: UserDocument; identity: Identity };
-
-export interface SsoUsers {
-  /**
-   * Finds the person, or makes one. Throws SsoError for who may not sign in; its message is for the
-   * person. `ip` is for the audit log.
-   */
-  userOf(claims: IdentityClaims, ip: string): Promise<SsoUser>;
-  /**
-   * The person has shown the password. Throws SsoError when either has been linked otherwise
-   * meanwhile.
-   */
-  link(user: UserDocument, identity: Identity, ip: string): Promise<void>;
-  /**
-   * What follows a sign-in: the first one ever makes the person a member of the configured account.
-   * Returns whether the person is a member of any account.
-   */
-  arrived(user: UserDocument, ip: string): Promise<boolean>;
-}
 
 interface Deps {
   config: Pick<SsoConfig, 'domains' | 'trustEmail' | 'account' | 'role'>;
@@ -51,49 +33,80 @@ interface Deps {
 const refused = (problem: string, message: string) => new SsoError(403, message, { problem });
 
 const disabled = () =>
-  refused(
-    'the person is disabled',
-    'You may not sign in here any more. Ask who runs this installation.',
-  );
+  refused('the user is disabled', 'Your login is disabled. Ask your administrator to enable it.');
 
-const anothers = (email: string) =>
+const linkedToAnother = (email: string) =>
   new SsoError(
     409,
-    `${email} belongs to somebody here whom the company’s sign-in knows as another person. If that was you, ask who runs this installation to forget it.`,
-    { problem: 'the address is linked to another subject of the provider' },
+    `The login of ${email} is linked to another identity at your identity provider. Ask your administrator to unlink it.`,
+    { problem: 'the address is linked to another subject of the identity provider' },
   );
 
 function checkDomain(config: Deps['config'], email: string): void {
   if (isSsoEmail(email, config)) return;
   throw refused(
     'the domain is not in PRESSROOM_OIDC_DOMAINS',
-    `${email.slice(0, MAX_EMAIL)} may not sign in here. Use an address of ${config.domains.join(' or ')}.`,
+    `${email.slice(0, MAX_EMAIL)} cannot sign in here. Use an email address at ${config.domains.join(' or ')}.`,
   );
 }
 
-/** The address at the first sign-in. */
-function provenEmail(config: Deps['config'], { email, emailVerified }: IdentityClaims): string {
+/** The email address at the first sign-in. */
+function verifiedEmail(config: Deps['config'], { email, emailVerified }: IdentityClaims): string {
   const parsed = emailText.safeParse(email);
   if (!parsed.success)
     throw refused(
-      'the provider says no address',
-      'The company’s sign-in did not say your email address. Have one entered there.',
+      'the identity provider sent no email address',
+      'Your identity provider did not send an email address. Ask your administrator to add yours there.',
     );
   checkDomain(config, parsed.data);
   if (!emailVerified && !config.trustEmail)
     throw refused(
-      'the address is not verified at the provider',
-      `The company’s sign-in has not verified that ${parsed.data} is your address. Have it verified there, then come again.`,
+      'the address is not verified at the identity provider',
+      `Your identity provider has not verified the address ${parsed.data}. Verify it there, then sign in again.`,
     );
   return parsed.data;
 }
 
-export function createSsoUsers({ config, store, users, teams, audit, log }: Deps): SsoUsers {
-  async function link(user: UserDocument, identity: Identity, ip: string): Promise<void> {
+const isConflict = (error: unknown) => error instanceof ApiError && error.code === 'conflict';
+
+export class SsoUsers {
+  readonly #deps: Deps;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Finds or creates the user. Throws SsoError, with a message for the user, when the sign-in is
+   * not allowed. `ip` is for the audit log.
+   */
+  async userOf(claims: IdentityClaims, ip: string): Promise<SsoUser> {
+    const known = await this.#linkedUser(claims);
+    if (known) return { kind: 'known', user: known };
+    const { config, users } = this.#deps;
+    const email = verifiedEmail(config, claims);
+    const user =
+      (await users.byEmail(email)) ??
+      (await this.#create(email, claims, ip)) ??
+      (await users.byEmail(email));
+    if (!user)
+      throw refused(
+        'the address was taken at the same time',
+        'Another user has just taken your email address. Sign in again.',
+      );
+    return this.#userWithEmail(user, claims, ip);
+  }
+
+  /**
+   * Links after the user entered the password. Throws SsoError when either was linked to something
+   * else in the meantime.
+   */
+  async link(user: UserDocument, identity: Identity, ip: string): Promise<void> {
+    const { users, audit } = this.#deps;
     try {
       await users.linkIdentity(user._id, identity);
     } catch (error) {
-      throw error instanceof ApiError && error.code === 'conflict' ? anothers(user.email) : error;
+      throw isConflict(error) ? linkedToAnother(user.email) : error;
     }
     await audit.note(
       { user: user._id, actor: user.email, ip },
@@ -101,11 +114,56 @@ export function createSsoUsers({ config, store, users, teams, audit, log }: Deps
     );
   }
 
-  async function made(
+  /**
+   * After a sign-in. The very first one makes the user a member of the configured account. Returns
+   * whether the user is a member of any account.
+   */
+  async arrived(user: UserDocument, ip: string): Promise<boolean> {
+    const { config, store } = this.#deps;
+    if (config.account !== undefined && user.lastSignInAt === undefined)
+      await this.#join(user, config.account, ip);
+    const { console, limited, limits } = store;
+    return (
+      (await limited(
+        console.teams.countDocuments({ 'members.user': user._id }, { limit: 1, ...limits }),
+      )) > 0
+    );
+  }
+
+  async #linkedUser(claims: IdentityClaims): Promise<UserDocument | undefined> {
+    const { config, users } = this.#deps;
+    const user = await users.byIdentity(claims.issuer, claims.subject);
+    if (!user) return undefined;
+    if (user.disabled) throw disabled();
+    // A domain removed from the list also ends the access of existing users. The address at the
+    // provider counts: it may have changed there.
+    checkDomain(config, claims.email ?? user.email);
+    return user;
+  }
+
+  async #userWithEmail(
+    user: UserDocument,
+    { issuer, subject }: IdentityClaims,
+    ip: string,
+  ): Promise<SsoUser> {
+    if (user.disabled) throw disabled();
+    if (user.identities.some(each => each.issuer === issuer && each.subject === subject))
+      return { kind: 'known', user };
+    // The address was reassigned: the new holder must not get the access of the former one.
+    if (user.identities.some(each => each.issuer === issuer)) throw linkedToAnother(user.email);
+    if (user.password !== undefined)
+      return { kind: 'unproven', user, identity: { issuer, subject } };
+    // Created here without a password: SSO is this user's only way to sign in.
+    await this.link(user, { issuer, subject }, ip);
+    return { kind: 'known', user };
+  }
+
+  async #create(
     email: string,
     claims: IdentityClaims,
     ip: string,
   ): Promise<UserDocument | undefined> {
+    const { users, audit } = this.#deps;
     const { issuer, subject } = claims;
     const name =
       nameText().safeParse(claims.name).data ??
@@ -118,49 +176,14 @@ export function createSsoUsers({ config, store, users, teams, audit, log }: Deps
       );
       return user;
     } catch (error) {
-      // Two first sign-ins at once: the other one made the person.
-      if (error instanceof ApiError && error.code === 'conflict') return undefined;
+      // A concurrent first sign-in has created the user.
+      if (isConflict(error)) return undefined;
       throw error;
     }
   }
 
-  async function found(claims: IdentityClaims): Promise<UserDocument | undefined> {
-    const user = await users.byIdentity(claims.issuer, claims.subject);
-    if (!user) return undefined;
-    if (user.disabled) throw disabled();
-    // A domain that was taken off the list closes to those who came before, too. The address is
-    // theirs to change at the provider.
-    checkDomain(config, claims.email ?? user.email);
-    return user;
-  }
-
-  async function userOf(claims: IdentityClaims, ip: string): Promise<SsoUser> {
-    const known = await found(claims);
-    if (known) return { kind: 'known', user: known };
-    const email = provenEmail(config, claims);
-    const { issuer, subject } = claims;
-    const same =
-      (await users.byEmail(email)) ??
-      (await made(email, claims, ip)) ??
-      (await users.byEmail(email));
-    if (!same)
-      throw refused(
-        'the address was taken at the same time',
-        'Your address was taken by somebody else in this moment. Begin again.',
-      );
-    if (same.disabled) throw disabled();
-    if (same.identities.some(each => each.issuer === issuer && each.subject === subject))
-      return { kind: 'known', user: same };
-    // The company gave the address to somebody else, who must not find the former person's keys.
-    if (same.identities.some(each => each.issuer === issuer)) throw anothers(email);
-    if (same.password !== undefined)
-      return { kind: 'unproven', user: same, identity: { issuer, subject } };
-    // Somebody entered the address here for a person who has no other way in than this.
-    await link(same, { issuer, subject }, ip);
-    return { kind: 'known', user: same };
-  }
-
-  async function join(user: UserDocument, wanted: string, ip: string): Promise<void> {
+  async #join(user: UserDocument, wanted: string, ip: string): Promise<void> {
+    const { config, store, teams, audit, log } = this.#deps;
     const { accounts, limited, limits } = store;
     const account = await limited(
       accounts.findOne(
@@ -171,14 +194,14 @@ export function createSsoUsers({ config, store, users, teams, audit, log }: Deps
     if (!account) {
       log.error(
         { account: wanted },
-        'people of the company became members of nothing: PRESSROOM_OIDC_ACCOUNT is no account',
+        'an SSO user was not added to a team: the account in PRESSROOM_OIDC_ACCOUNT does not exist',
       );
       return;
     }
-    let outcome: 'joined' | 'member already' | 'full' = 'full';
+    let outcome: 'joined' | 'already a member' | 'full' = 'full';
     await teams.change(account._id, ({ members }) => {
       const member = members.some(each => each.user === user._id);
-      outcome = member ? 'member already' : members.length < MAX_MEMBERS ? 'joined' : 'full';
+      outcome = member ? 'already a member' : members.length < MAX_MEMBERS ? 'joined' : 'full';
       return {
         members:
           outcome === 'joined'
@@ -198,22 +221,7 @@ export function createSsoUsers({ config, store, users, teams, audit, log }: Deps
     if (outcome === 'full')
       log.warn(
         { account: account._id, maxMembers: MAX_MEMBERS },
-        'somebody of the company could not become a member: the account is full',
+        'an SSO user was not added to a team: the account is full',
       );
   }
-
-  return {
-    userOf,
-    link,
-    async arrived(user, ip) {
-      if (config.account !== undefined && user.lastSignInAt === undefined)
-        await join(user, config.account, ip);
-      const { console, limited, limits } = store;
-      return (
-        (await limited(
-          console.teams.countDocuments({ 'members.user': user._id }, { limit: 1, ...limits }),
-        )) > 0
-      );
-    },
-  };
 }

@@ -1,5 +1,5 @@
-// What may be changed in a team, and by whom. Pure: takes the team as it is, returns its members as
-// they shall be, or throws the sentence why not.
+// The rules for changing a team. Pure: takes the current members and returns the new ones, or throws
+// the reason why the change is not allowed.
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Role, TeamDocument } from '../../store/store.ts';
 import { MAY } from '../contract/permissions.ts';
@@ -11,7 +11,7 @@ export const MAX_MEMBERS = 100;
 export const MAX_INVITATIONS = 50;
 
 const forbidden = (message: string) => new ApiError('forbidden', message);
-/** For whatever a role may not do. */
+/** The role lacks the permission. */
 export const roleForbids = (role: Role) =>
   forbidden(
     `Your role in this account (${role}) does not allow this. Ask an owner or admin of the account.`,
@@ -19,30 +19,26 @@ export const roleForbids = (role: Role) =>
 const lastOwner = () =>
   new ApiError(
     'conflict',
-    'An account is never without an owner. Make somebody else an owner first.',
+    'An account needs at least one owner. Make another member an owner first.',
   );
 export const noMember = () =>
-  new ApiError('not_found', 'There is no such member in this account. Look at the team again.');
+  new ApiError('not_found', 'Member not found in this account. Reload the team and try again.');
 
 const roleOf = (members: Members, user: string): Role | undefined =>
   members.find(member => member.user === user)?.role;
 
-/** The role of who acts, as it is now: it can have been taken away since the call began. */
+/** The current role of the actor: it may have changed since the call began. */
 function actingRole(members: Members, actor: string): Role {
   const role = roleOf(members, actor);
-  if (!role) throw forbidden('You are not a member of this account any more.');
+  if (!role) throw forbidden('You are no longer a member of this account.');
   return role;
 }
 
-/**
- * Throws unless `actor` may give people `role`, or take it from them. Only owners make and unmake
- * owners.
- */
+/** Throws unless `actor` may assign or remove `role`. Only owners manage owners. */
 export function checkMayGive(members: Members, actor: string, role: Role): void {
   const own = actingRole(members, actor);
   if (!MAY[own].includes('team.write')) throw roleForbids(own);
-  if (role === 'owner' && own !== 'owner')
-    throw forbidden('Only an owner decides who is an owner.');
+  if (role === 'owner' && own !== 'owner') throw forbidden('Only owners can add or remove owners.');
 }
 
 function checkOwnerLeft(members: Members): Members {
@@ -61,7 +57,7 @@ export function withRole(members: Members, actor: string, user: string, role: Ro
   );
 }
 
-/** Everybody may leave; others are removed by who may manage them. Throws as `withRole` does. */
+/** Any member may leave; removing others needs a permission. Throws as `withRole` does. */
 export function without(members: Members, actor: string, user: string): Members {
   actingRole(members, actor);
   const role = roleOf(members, user);
@@ -71,8 +67,8 @@ export function without(members: Members, actor: string, user: string): Members 
 }
 
 /**
- * The invitations that hold on after `user` has the place in `members` that these say: a link is
- * worth what who gave it could give.
+ * The invitations that stay valid with the new `members`: those of `user` only for roles that the
+ * user may still assign.
  */
 export function stillGiven(invitations: Invitations, members: Members, user: string): Invitations {
   const own = roleOf(members, user);

@@ -1,31 +1,28 @@
-// The teams of accounts: members, roles, leaving. One document an account, written only as it was
-// read, so that two changes at once cannot add up to what neither of them may do.
+// The teams of accounts: members and their roles. One document per account, written by
+// compare-and-swap, so that two concurrent changes cannot break a rule together.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Role, Store, TeamDocument, UserDocument } from '../../store/store.ts';
 import { type Members, stillGiven, without, withRole } from './team-rules.ts';
 
-export type Person = Pick<UserDocument, '_id' | 'name' | 'email' | 'lastSignInAt' | 'disabled'>;
+export type TeamUser = Pick<UserDocument, '_id' | 'name' | 'email' | 'lastSignInAt' | 'disabled'>;
 
 export interface Teams {
-  /** Of an account that has nobody yet: a team without members. */
+  /** An account without a team document has a team without members. */
   of(account: string): Promise<TeamDocument>;
-  /** People by id; who is gone is missing. */
-  people(ids: readonly string[]): Promise<Map<string, Person>>;
+  /** Users by id; deleted ones are missing. */
+  usersOf(ids: readonly string[]): Promise<Map<string, TeamUser>>;
   /**
-   * Throws ApiError `forbidden`, `not_found`, or `conflict` for the last owner. Returns the role
-   * before. Invitations that the person gave and could give no more are void.
+   * Returns the previous role. Throws ApiError `forbidden`, `not_found`, or `conflict` for the last
+   * owner. Revokes invitations that the user may no longer create.
    */
   setRole(account: string, actor: string, user: string, role: Role): Promise<Role>;
-  /**
-   * The same for leaving and removing; the apps that the person connected to the account end with
-   * it.
-   */
+  /** The same for leaving and removing. Also disconnects the user's apps from the account. */
   remove(account: string, actor: string, user: string): Promise<Role>;
   /**
-   * Reads the team, lets `next` decide (it may be asked again), and writes only when nobody wrote
-   * in between. Passes on what `next` throws; ApiError `conflict` when too many change the team at
-   * once. Returns the team as it was before.
+   * Reads the team and writes what `next` returns, unless the team changed in between: then it
+   * repeats both. Returns the team before the change. Rejects with what `next` throws, and with
+   * ApiError `conflict` after too many rounds.
    */
   change(
     account: string,
@@ -33,7 +30,7 @@ export interface Teams {
   ): Promise<TeamDocument>;
 }
 
-/** So many changes of one team can meet; each round one of them gets through. */
+/** Bounds the concurrent changes of one team: each round lets one of them succeed. */
 const ROUNDS = 40;
 const MAX_PAUSE_MS = 25;
 
@@ -46,7 +43,7 @@ export function createTeams(store: Store): Teams {
   const of = async (account: string): Promise<TeamDocument> =>
     (await stored(account)) ?? { _id: account, members: [], invitations: [] };
 
-  async function made(_id: string): Promise<TeamDocument> {
+  async function createTeam(_id: string): Promise<TeamDocument> {
     await limited(
       teams.updateOne(
         { _id },
@@ -59,7 +56,7 @@ export function createTeams(store: Store): Teams {
 
   const change: Teams['change'] = async (account, next) => {
     for (let round = 0; round < ROUNDS; round += 1) {
-      const team = (await stored(account)) ?? (await made(account));
+      const team = (await stored(account)) ?? (await createTeam(account));
       const { _id, members, invitations } = team;
       const written = await limited(
         teams.updateOne({ _id, members, invitations }, { $set: next(team) }, limits),
@@ -69,7 +66,7 @@ export function createTeams(store: Store): Teams {
     }
     throw new ApiError(
       'conflict',
-      'Others are changing the team at the same time. Look at it again, then repeat what is still missing.',
+      'The team is being changed by others. Reload it, then try again.',
     );
   };
 
@@ -88,19 +85,18 @@ export function createTeams(store: Store): Teams {
   return {
     of,
     change,
-    people: async ids => {
+    usersOf: async ids => {
       const projection = { name: 1, email: 1, lastSignInAt: 1, disabled: 1 } as const;
       const found = await limited(
         users.find({ _id: { $in: [...ids] } }, { projection, ...limits }).toArray(),
       );
-      return new Map(found.map(person => [person._id, person]));
+      return new Map(found.map(user => [user._id, user]));
     },
     setRole: (account, actor, user, role) =>
       changeMembers(account, user, members => withRole(members, actor, user, role)),
     remove: async (account, actor, user) => {
       const role = await changeMembers(account, user, members => without(members, actor, user));
-      // Their tokens are worth nothing while the person has no place in the team, and would be
-      // worth something again with the next one.
+      // Tokens of a user who left are rejected, but would work again if the user came back.
       await limited(oauthGrants.deleteMany({ user, account }, limits));
       return role;
     },

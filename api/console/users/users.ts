@@ -1,54 +1,51 @@
-// People as they are stored: made, found and linked. Owns that an address and a company's identity
-// belong to one person.
+// Users in MongoDB: creates, finds and links them. Owns the rule that an email address and an SSO
+// identity belong to one user.
 
 import { ApiError } from '../../../common/contract/errors.ts';
 import { randomBase62 } from '../../accounts/keys.ts';
 import { isDuplicate, type Store, type UserDocument } from '../../store/store.ts';
-import { passwords as ofThisProcess, type Passwords } from '../security/passwords.ts';
+import { type Passwords, passwords as sharedPasswords } from '../security/passwords.ts';
 
-/** Who somebody is at the company's sign-in. */
+/** A user at the identity provider: issuer and subject. */
 export type Identity = UserDocument['identities'][number];
 
-/** What has been checked before: `emailText`, `nameText`, `newPassword` of the contract. */
+/** Validated by the caller: `emailText`, `nameText`, `newPassword` of the contract. */
 export interface NewUser {
   email: string;
   name: string;
-  /** As it was typed. */
+  /** Plain text. */
   password?: string | undefined;
   operator?: boolean;
   identity?: Identity | undefined;
 }
 
 export interface Users {
-  /** Rejects with ApiError `conflict` when the address or the identity is somebody's already. */
-  create(person: NewUser): Promise<UserDocument>;
+  /** Rejects with ApiError `conflict` when the address or the identity is taken. */
+  create(user: NewUser): Promise<UserDocument>;
   byEmail(email: string): Promise<UserDocument | undefined>;
   byId(id: string): Promise<UserDocument | undefined>;
   byIdentity(issuer: string, subject: string): Promise<UserDocument | undefined>;
   /**
-   * Does nothing when it is linked. Rejects with ApiError `conflict` when it is another person's,
-   * or the person has another one of this issuer.
+   * Does nothing when it is linked already. Rejects with ApiError `conflict` when the identity
+   * belongs to another user, or the user has another identity of this issuer.
    */
   linkIdentity(userId: string, identity: Identity): Promise<void>;
-  /**
-   * `password` as it was typed. False when `onlyIf`, a hash that was read before, is no longer the
-   * stored one.
-   */
+  /** `password` in plain text. False when the stored hash is no longer `onlyIf`. */
   setPassword(userId: string, password: string, onlyIf?: string | null): Promise<boolean>;
-  /** Notes the time. */
+  /** Stores the time of the sign-in. */
   signedIn(userId: string): Promise<void>;
 }
 
 export const normalEmail = (email: string): string => email.trim().toLowerCase();
 
-export function createUsers(store: Store, passwords: Passwords = ofThisProcess): Users {
+export function createUsers(store: Store, passwords: Passwords = sharedPasswords): Users {
   const { users } = store.console;
   const { limits, limited } = store;
 
   const taken = (email: string) =>
     new ApiError(
       'conflict',
-      `There is a person with the address ${email} already, or with this identity.`,
+      `A user with the email address ${email} or with this SSO identity already exists.`,
     );
 
   async function create({
@@ -83,7 +80,7 @@ export function createUsers(store: Store, passwords: Passwords = ofThisProcess):
     const conflict = () =>
       new ApiError(
         'conflict',
-        'This identity of the company is linked to another person, or this person to another identity.',
+        'This SSO identity is linked to another user, or this user to another identity.',
       );
     try {
       const linked = await limited(
@@ -109,7 +106,7 @@ export function createUsers(store: Store, passwords: Passwords = ofThisProcess):
     onlyIf?: string | null,
   ): Promise<boolean> {
     const hash = await passwords.hash(password, userId);
-    // `null` stands for a field that is absent, to MongoDB as well.
+    // In a MongoDB filter `null` also matches an absent field.
     const filter = { _id: userId, ...(onlyIf !== undefined && { password: onlyIf as string }) };
     return (
       (await limited(users.updateOne(filter, { $set: { password: hash } }, limits))).matchedCount >

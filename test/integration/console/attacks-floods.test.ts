@@ -48,7 +48,7 @@ describe('who sends the dashboard too much', () => {
     // at.
     const crowd = Array.from({ length: 34 }, async (_, index) => {
       while (!over)
-        await passwords.verify(undefined, 'a guess', { who: 'stranger', id: `address ${index}` });
+        await passwords.verify(undefined, 'a guess', { kind: 'unknown', id: `address ${index}` });
     });
     const answer = await fixture
       .client()
@@ -56,7 +56,7 @@ describe('who sends the dashboard too much', () => {
     over = true;
     await Promise.all(crowd);
     expect(answer.status).to.equal(429);
-    expect(visibleText(answer)).to.include('Too many people sign in at this moment');
+    expect(visibleText(answer)).to.include('Too many sign-ins at the same time');
     expect(await signInLimits.countDocuments()).to.equal(0);
   });
 
@@ -70,7 +70,7 @@ describe('who sends the dashboard too much', () => {
     const before = fixture.provider.calls.length;
     const answer = await visitor.get(back);
     expect(answer.status).to.equal(429);
-    expect(visibleText(answer)).to.include('Too many tries');
+    expect(visibleText(answer)).to.include('Too many attempts');
     expect(Number(answer.headers['retry-after'])).to.be.within(1, 60);
     expect(fixture.provider.calls).to.have.length(before);
     // The sign-in that was begun is still good.

@@ -4,7 +4,7 @@ import { Secret, TOTP } from 'otpauth';
 import { createDevices } from '../../../api/console/auth/devices.ts';
 import { createLogin } from '../../../api/console/auth/login.ts';
 import { createSessions } from '../../../api/console/auth/sessions.ts';
-import { createTwoFactor } from '../../../api/console/auth/two-factor.ts';
+import { TwoFactor } from '../../../api/console/auth/two-factor.ts';
 import { createCookies } from '../../../api/console/kit/cookies.ts';
 import { createAudit } from '../../../api/console/security/audit.ts';
 import { createUsers } from '../../../api/console/users/users.ts';
@@ -52,7 +52,7 @@ describe('the dashboard under attack', () => {
     const who = cookieClient(fixture.api.port(), { ip: '192.0.2.1' });
     await who.post('/app/sign-in', { email, password: PASSWORD });
     const anHourAgo = Date.now() - 3600e3;
-    const twoFactor = createTwoFactor(
+    const twoFactor = new TwoFactor(
       fixture.store,
       { secret: CONSOLE_SECRET, label: 'test' },
       () => anHourAgo,

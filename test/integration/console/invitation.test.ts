@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { createInvitations, INVITATION_MS } from '../../../api/console/users/invitations.ts';
+import { INVITATION_MS, Invitations } from '../../../api/console/users/invitations.ts';
 import { createTeams } from '../../../api/console/users/teams.ts';
 import type { Role } from '../../../api/store/store.ts';
 import {
@@ -144,7 +144,7 @@ describe('an invitation', () => {
       createdAt: new Date(),
     });
     const teams = createTeams(fixture.store);
-    const invitations = createInvitations(fixture.store, teams);
+    const invitations = new Invitations(fixture.store, teams);
     const outcomes = await Promise.all(
       Array.from({ length: 6 }, () => invitations.accept(token, 'usr_twice')),
     );
@@ -164,7 +164,7 @@ describe('an invitation', () => {
   it('is void after seven days', async () => {
     const { token } = await invited();
     let ms = Date.now();
-    const invitations = createInvitations(fixture.store, createTeams(fixture.store), () => ms);
+    const invitations = new Invitations(fixture.store, createTeams(fixture.store), () => ms);
     ms += INVITATION_MS - 60_000;
     expect(await invitations.find(token)).not.to.equal(undefined);
     ms += 61_000;
@@ -205,7 +205,7 @@ describe('an invitation', () => {
     for (const as of ['member', 'new'])
       await visitor.post('/app/invitation/accept', { as, name: 'Eve', password: PASSWORD });
     expect(await members()).to.have.length(1);
-    await visitor.post('/app/invitation/accept', { as: 'somebody-else' });
+    await visitor.post('/app/invitation/accept', { as: 'other-user' });
     expect((await other.call('GET', '/me')).status).to.equal(401);
   });
 
@@ -216,7 +216,7 @@ describe('an invitation', () => {
     const look = await (await opened(token, person)).get('/app/invitation/accept');
     expect(look.status).to.equal(403);
     expect(look.body.toString()).to.include('disabled');
-    const invitations = createInvitations(fixture.store, createTeams(fixture.store));
+    const invitations = new Invitations(fixture.store, createTeams(fixture.store));
     let refused: unknown;
     await invitations.accept(token, person.id).catch(error => {
       refused = error;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
-import { createTwoFactor } from '../../../api/console/auth/two-factor.ts';
+import { TwoFactor } from '../../../api/console/auth/two-factor.ts';
 import { createUsers } from '../../../api/console/users/users.ts';
 import {
   CONSOLE_SECRET,
@@ -77,7 +77,7 @@ describe('setting up the second factor', () => {
     expect((await json('GET', '/me')).user.twoFactor.on).to.equal(false);
     const wrong = await who.api('POST', '/me/two-factor/confirm', { code: appCode(secret, 20) });
     expect(wrong.status).to.equal(400);
-    expect(wrong.error().message).to.include('`code` is not the one');
+    expect(wrong.error().message).to.include('`code` is incorrect');
     expect((await json('GET', '/me')).user.twoFactor.on).to.equal(false);
   });
 
@@ -118,7 +118,7 @@ describe('setting up the second factor', () => {
       409,
     );
     let at = Date.now();
-    const twoFactor = createTwoFactor(
+    const twoFactor = new TwoFactor(
       fixture.store,
       { secret: CONSOLE_SECRET, label: 'x' },
       () => at,

@@ -62,7 +62,7 @@ describe('pressroom admin', () => {
       const user = (await createUsers(fixture.store).byEmail(email))!;
       expect(user).to.include({ operator: true, name: 'Ada Lovelace' });
       expect(
-        await passwords.verify(user.password, PASSWORD, { who: 'known', id: user._id }),
+        await passwords.verify(user.password, PASSWORD, { kind: 'known', id: user._id }),
       ).to.equal(true);
       expect(
         await fixture.store.console.audit.countDocuments({ actor: 'command line', target: email }),
@@ -87,7 +87,7 @@ describe('pressroom admin', () => {
     expect(code, errors).to.equal(0);
     const user = (await createUsers(fixture.store).byEmail('file@example.com'))!;
     expect(
-      await passwords.verify(user.password, PASSWORD, { who: 'known', id: user._id }),
+      await passwords.verify(user.password, PASSWORD, { kind: 'known', id: user._id }),
     ).to.equal(true);
   });
 
@@ -198,7 +198,7 @@ describe('pressroom admin', () => {
       const user = (await createUsers(fixture.store).byId(userId))!;
       expect(
         await passwords.verify(user.password, 'another long password', {
-          who: 'known',
+          kind: 'known',
           id: user._id,
         }),
       ).to.equal(true);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import { createPendingTwoFactor } from '../../../api/console/auth/pending-two-factor.ts';
-import { createTwoFactor } from '../../../api/console/auth/two-factor.ts';
+import { TwoFactor } from '../../../api/console/auth/two-factor.ts';
 import type { Cookies } from '../../../api/console/kit/cookies.ts';
 import { createUsers } from '../../../api/console/users/users.ts';
 import {
@@ -29,7 +29,7 @@ describe('the second factor', () => {
   let ips = 0;
 
   const twoFactor = (now = () => Date.now()) =>
-    createTwoFactor(fixture.store, { secret: CONSOLE_SECRET, label: 'Pressroom test' }, now);
+    new TwoFactor(fixture.store, { secret: CONSOLE_SECRET, label: 'Pressroom test' }, now);
   const stored = async () => (await createUsers(fixture.store).byId(userId))!;
   /** What the app shows so many steps from now. */
   const appCode = (steps = 0, atMs = Date.now()) =>
@@ -107,7 +107,7 @@ describe('the second factor', () => {
     expect((await send(await halfWay(), code)).status).to.equal(303);
     const again = await send(await halfWay(), code);
     expect(again.status).to.equal(401);
-    expect(again.html).to.include('was used already');
+    expect(again.html).to.include('was already used');
   });
 
   it('takes no code of a step before one that was used', async () => {
@@ -149,10 +149,10 @@ describe('the second factor', () => {
     const who = await halfWay();
     const cookie = who.cookies.get(SECOND_FACTOR)!;
     for (let each = 0; each < 5; each += 1)
-      expect((await send(who, wrongCode())).html).to.include('This code is wrong');
+      expect((await send(who, wrongCode())).html).to.include('This code is incorrect');
     const sixth = await send(who, appCode());
     expect(sixth.status).to.equal(401);
-    expect(sixth.html).to.include('Five codes were wrong').and.include('Sign in again');
+    expect(sixth.html).to.include('Too many incorrect codes').and.include('Sign in again');
     expect(who.cookies.has(SECOND_FACTOR)).to.equal(false);
     who.cookies.set(SECOND_FACTOR, cookie);
     expect((await send(who, appCode())).status).to.equal(401);
@@ -198,7 +198,7 @@ describe('the second factor', () => {
     await createUsers(fixture.store).setPassword(userId, 'a new password of the owner');
     const { status, html } = await send(thief, appCode());
     expect(status).to.equal(401);
-    expect(html).to.include('your password was changed meanwhile');
+    expect(html).to.include('your password was changed in the meantime');
     expect(thief.cookies.has(SESSION)).to.equal(false);
   });
 
@@ -253,7 +253,7 @@ describe('the second factor', () => {
   });
 
   it('says what is wrong when the installation’s secret is another one, and still takes a recovery code', async () => {
-    const changed = createTwoFactor(fixture.store, {
+    const changed = new TwoFactor(fixture.store, {
       secret: 'another secret, long enough',
       label: 'x',
     });

@@ -131,7 +131,7 @@ describe('the first person of an installation', () => {
       someone(tokenOf(links[0]!), { email: 'eve@example.com' }),
     );
     expect(status).to.equal(409);
-    expect(html).to.include('Somebody runs this installation already');
+    expect(html).to.include('This installation already has an administrator');
     expect(await createSetup(at.store).isGood(tokenOf(links[0]!))).to.equal(false);
     expect((await fresh({}, at.uri)).links).to.deep.equal([]);
   });
@@ -154,7 +154,7 @@ describe('the first person of an installation', () => {
       const { status, html } = await browser(at).post('/app/setup', someone(token));
       expect(status).to.equal(401);
       expect(html)
-        .to.include('This token is wrong')
+        .to.include('This token is incorrect')
         .and.include('value="Ada"')
         .and.not.include(PASSWORD);
     }
@@ -165,10 +165,10 @@ describe('the first person of an installation', () => {
     const { at, links } = await fresh();
     const token = tokenOf(links[0]!);
     const wrong: [Record<string, string>, string][] = [
-      [{ password: 'short' }, 'It must be at least 12 characters.'],
-      [{ email: 'nobody' }, 'It must be an email address'],
-      [{ name: ' ' }, 'It must be a text that is not blank.'],
-      [{ account: at.account }, 'There is an account of this name already.'],
+      [{ password: 'short' }, 'Must be at least 12 characters.'],
+      [{ email: 'nobody' }, 'Must be an email address'],
+      [{ name: ' ' }, 'Must be a text that is not blank.'],
+      [{ account: at.account }, 'An account with this name already exists.'],
     ];
     for (const [field, words] of wrong) {
       const { status, html } = await browser(at).post('/app/setup', someone(token, field));
@@ -189,7 +189,7 @@ describe('the first person of an installation', () => {
     await browser(at).post('/app/setup', someone(tokenOf(links[0]!)));
     expect((await browser(at).get('/app/sign-in')).status).to.equal(200);
     expect((await browser(at).get('/app/setup')).html).to.include(
-      'Somebody runs this installation already',
+      'This installation already has an administrator',
     );
   });
 

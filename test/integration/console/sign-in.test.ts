@@ -194,7 +194,7 @@ describe('signing in to the dashboard', () => {
         /name="email"[^>]* aria-describedby="email-error"[^>]* aria-invalid="true"[^>]* autofocus/,
       );
       expect((await browser().post('/app/sign-in', { email, password: '' })).html).to.include(
-        'Type your password.',
+        'Enter your password.',
       );
     });
 

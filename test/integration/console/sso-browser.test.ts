@@ -51,9 +51,9 @@ describe('the sign-in of the company in a browser', function () {
     provider.addLogin(ada);
     const { page } = await browser.open(undefined, '/sign-in');
     await signInAtProvider(page, ada.subject);
-    await page.getByRole('heading', { name: 'Is this you?' }).waitFor();
+    await page.getByRole('heading', { name: 'Link your login' }).waitFor();
     await looks(page, 'company-link');
-    await page.getByLabel(`Password of ${person.email}`).fill(PASSWORD);
+    await page.getByLabel(`Password for ${person.email}`).fill(PASSWORD);
     await page.keyboard.press('Enter');
     await page.waitForURL(url => url.pathname === '/app');
     const { identities } = (await all.fixture.store.console.users.findOne({ _id: person.id }))!;

@@ -30,7 +30,7 @@ describe('the way back from the provider of the company', () => {
   after(() => fixture.stop());
 
   const lastProblem = () =>
-    JSON.parse(lines.findLast(line => line.includes('a sign-in through the company failed'))!);
+    JSON.parse(lines.findLast(line => line.includes('single sign-on failed'))!);
 
   it('takes no state but the one that it sent, and lets the right one through afterwards', async () => {
     const ada = newLogin();
@@ -40,7 +40,7 @@ describe('the way back from the provider of the company', () => {
     forged.searchParams.set('state', 'x'.repeat(43));
     const answer = await visitor.get(pathOf(forged));
     expect(answer.status).to.equal(400);
-    expect(visibleText(answer)).to.include('Begin again');
+    expect(visibleText(answer)).to.include('Sign in again');
     forged.searchParams.delete('state');
     expect((await visitor.get(pathOf(forged))).status).to.equal(400);
     expect((await visitor.get(pathOf(back))).status).to.equal(200);
@@ -115,7 +115,7 @@ describe('the way back from the provider of the company', () => {
     [
       'yesterday',
       { exp: 1_700_000_000, iat: 1_699_999_000 },
-      { fix: 'the clocks of the provider and of this machine differ' },
+      { fix: 'synchronize the clocks of the provider and of this machine' },
     ],
     ['nobody', { sub: undefined }, {}],
   ] as const)
@@ -124,7 +124,7 @@ describe('the way back from the provider of the company', () => {
       fixture.provider.tamper(claims => ({ ...claims, ...change }));
       const answer = await fixture.signIn(visitor, newLogin());
       expect(answer.status).to.equal(502);
-      expect(visibleText(answer)).to.include('Tell who runs this installation');
+      expect(visibleText(answer)).to.include('Contact your administrator');
       expect(lastProblem()).to.include(details);
       expect(await visitor.me()).to.equal(undefined);
     });
@@ -155,9 +155,7 @@ describe('the way back from the provider of the company', () => {
       pathOf(await fixture.provider.deny(await fixture.startSignIn(visitor))),
     );
     expect(answer.status).to.equal(403);
-    expect(visibleText(answer))
-      .to.include('did not let you in')
-      .and.include('Other ways to sign in');
+    expect(visibleText(answer)).to.include('denied access').and.include('Other ways to sign in');
     expect(lastProblem()).to.include({
       error: 'access_denied',
       description: 'stopped by the person',
@@ -197,9 +195,7 @@ describe('the way back from the provider of the company', () => {
     fixture.provider.replace((_request, response) => response.writeHead(503).end('down'));
     const answer = await visitor.get(path);
     expect(answer.status).to.equal(503);
-    expect(visibleText(answer))
-      .to.include('does not answer at the moment')
-      .and.include('Try again');
+    expect(visibleText(answer)).to.include('is not responding').and.include('Try again');
   });
 
   it('keeps codes, tokens and secrets out of the log and the audit log, whatever goes wrong', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
-import { createTwoFactor } from '../../../api/console/auth/two-factor.ts';
+import { TwoFactor } from '../../../api/console/auth/two-factor.ts';
 import { passwords } from '../../../api/console/security/passwords.ts';
 import { CONSOLE_SECRET, type ConsoleFixture } from '../../support/console/console-fixture.ts';
 import {
@@ -92,7 +92,7 @@ describe('the sign-in of the company for a person with a password', () => {
     for (let guess = 0; guess < 5; guess += 1) {
       const answer = await visitor.post(LINK, { password: `guess ${guess}` });
       expect(answer.status).to.equal(401);
-      expect(visibleText(answer)).to.include('not the password');
+      expect(visibleText(answer)).to.include('Incorrect password.');
     }
     const answer = await visitor.post(LINK, { password: PASSWORD });
     expect(answer.status).to.equal(429);
@@ -111,7 +111,7 @@ describe('the sign-in of the company for a person with a password', () => {
 
   it('asks for the second factor too, where there is one: afterwards the company stands for both', async () => {
     const { id, visitor } = await arrived();
-    const twoFactor = createTwoFactor(fixture.store, { secret: CONSOLE_SECRET, label: 'a test' });
+    const twoFactor = new TwoFactor(fixture.store, { secret: CONSOLE_SECRET, label: 'a test' });
     const user = async () => (await fixture.store.console.users.findOne({ _id: id }))!;
     const { secret } = await twoFactor.begin(await user());
     const codeAt = (timestamp: number) =>

@@ -162,7 +162,7 @@ describe('the provider of the company', () => {
     started.length = 0;
     const { status, details } = await problemOf(made.begin());
     expect(status).to.equal(503);
-    expect(details).to.include({ problem: 'the provider cannot be reached', code: 'ECONNREFUSED' });
+    expect(details).to.include({ problem: 'the provider is unreachable', code: 'ECONNREFUSED' });
   });
 
   it('must be the issuer that is configured, in every letter', async () => {
@@ -190,7 +190,7 @@ describe('the provider of the company', () => {
     try {
       const { details } = await problemOf(client({ PRESSROOM_OIDC_ISSUER: everybodys }).begin());
       expect(details!['fix']).to.equal(
-        'PRESSROOM_OIDC_ISSUER must be the issuer of your own company at the provider',
+        'set PRESSROOM_OIDC_ISSUER to the issuer of your own tenant at the provider',
       );
     } finally {
       globalThis.fetch = fetch;

@@ -142,7 +142,7 @@ describe('the sign-in of the company', () => {
     it('refuses who has no address', async () => {
       const answer = await fixture.signIn(fixture.client(), newLogin({ email: undefined }));
       expect(answer.status).to.equal(403);
-      expect(visibleText(answer)).to.include('did not say your email address');
+      expect(visibleText(answer)).to.include('did not send an email address');
     });
 
     it('makes one person of two first sign-ins at once', async () => {
@@ -233,7 +233,7 @@ describe('the sign-in of the company', () => {
       const visitor = fixture.client();
       const answer = await fixture.signIn(visitor, ada);
       expect(answer.status).to.equal(403);
-      expect(visibleText(answer)).to.include('may not sign in here any more');
+      expect(visibleText(answer)).to.include('Your login is disabled');
       expect(await visitor.me()).to.equal(undefined);
     });
 

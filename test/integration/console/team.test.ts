@@ -79,7 +79,7 @@ describe('a team', () => {
       ] as const) {
         const answer = await admin.call('PATCH', `${base()}/members/${user}`, { role });
         expect(answer.status).to.equal(403);
-        expect(answer.error().message).to.include('Only an owner');
+        expect(answer.error().message).to.include('Only owners');
       }
       expect((await admin.call('DELETE', `${base()}/members/${second.id}`)).status).to.equal(403);
       expect((await invite(admin, 'owner')).status).to.equal(403);
@@ -105,7 +105,7 @@ describe('a team', () => {
       ]) {
         expect(answer.status).to.equal(409);
         expect(answer.error()).to.include({ code: 'conflict' });
-        expect(answer.error().message).to.include('never without an owner');
+        expect(answer.error().message).to.include('needs at least one owner');
       }
       expect(await rolesOf()).to.deep.equal({ [owner.id]: 'owner' });
     });

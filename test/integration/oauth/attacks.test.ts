@@ -56,7 +56,9 @@ describe('an OAuth server under attack', () => {
       expect(answer.headers['content-type']).to.match(/^text\/html/);
       expect(answer.headers['content-security-policy']).to.include("default-src 'none'");
       const page = answer.body.toString();
-      expect(page).to.include('did not name before').and.not.include('http://fonts');
+      expect(page)
+        .to.include('a redirect URI that it did not register')
+        .and.not.include('http://fonts');
     });
 
     it('sends nobody to a site of strangers without a word', async () => {
@@ -75,7 +77,7 @@ describe('an OAuth server under attack', () => {
           undefined,
         ]);
         const page = answer.body.toString();
-        expect(page).to.include('The app could not be connected').and.not.include('<form');
+        expect(page).to.include('Could not connect the app').and.not.include('<form');
         expect(page).to.match(
           /<a href="https:\/\/evil\.example\/login\?x=1&amp;error=[^"]*iss=[^"]*" rel="noreferrer">Back to the app \(evil\.example\)</,
         );
@@ -167,7 +169,7 @@ describe('an OAuth server under attack', () => {
     it('knows no app that did not register', async () => {
       const answer = await ask({ client_id: 'nobody' });
       expect(answer.status).to.equal(400);
-      expect(answer.body.toString()).to.include('does not know the app');
+      expect(answer.body.toString()).to.include('is not registered with this installation');
     });
 
     it('asks again although the same app was allowed before in the same browser', async () => {

@@ -98,8 +98,7 @@ describe('apps', () => {
         });
         const shown = (await visitor.get(page)).body.toString();
         expect(shown).to.include(words);
-        if (metadata['client_name'])
-          expect(shown).to.include(`calls itself “${metadata['client_name']}”`);
+        if (metadata['client_name']) expect(shown).to.include(`named “${metadata['client_name']}”`);
         const back = await answerConsent(visitor, page);
         expect(back.href.startsWith(client.redirectUri), back.href).to.equal(true);
         const code = back.searchParams.get('code')!;
@@ -201,7 +200,7 @@ describe('apps', () => {
         client_name: `<b>Evil</b>\n\u202eApp\u0000 ${'long '.repeat(100)}`,
       });
       const shown = await pageFor(client);
-      const name = /calls itself “([^”]*)”/.exec(shown)![1]!;
+      const name = /named “([^”]*)”/.exec(shown)![1]!;
       expect(name).to.match(/^&lt;b&gt;Evil&lt;\/b&gt; App long/);
       expect(name.length).to.be.below(130);
       expect(name).not.to.match(/[\u202e\n]/);
@@ -212,7 +211,7 @@ describe('apps', () => {
         client_name: 'Claude” (from claude.ai). Note: “"\u3164',
       });
       const shown = await pageFor(client);
-      expect(/calls itself “([^”]*)” asks/.exec(shown)?.[1]).to.equal(
+      expect(/named “([^”]*)” wants/.exec(shown)?.[1]).to.equal(
         'Claude&#39; (from claude.ai). Note: &#39;&#39;',
       );
     });
@@ -284,7 +283,7 @@ describe('apps', () => {
       refusing.add(address);
       const answer = await askAs(address);
       expect(answer.status).to.equal(400);
-      expect(answer.body.toString()).to.include('cannot read what the app says of itself');
+      expect(answer.body.toString()).to.include('Could not read the client metadata document');
       expect(
         lines.filter(({ msg }) => msg === 'the document of an app could not be read').at(-1),
       ).to.include({

@@ -76,7 +76,7 @@ describe('a person whom an app asks', () => {
       const page = await openConsent(visitor, client, pkce().challenge);
       const shown = (await visitor.get(page)).body.toString();
       expect(shown)
-        .to.include('no account in which you may render')
+        .to.include('no account gives you permission to render')
         .and.not.include('value="allow"');
       const forced = await visitor.post(page, {
         user: other.id,
@@ -146,7 +146,7 @@ describe('a person whom an app asks', () => {
     const answer = await visitor.post(page, fields);
     expect(answer.status).to.equal(409);
     expect(answer.body.toString())
-      .to.include('Somebody else has signed in')
+      .to.include('You have signed in as a different user')
       .and.include(other.email);
     // What they answer then is theirs.
     const code = (await answerConsent(visitor, page)).searchParams.get('code');

@@ -73,7 +73,7 @@ describe('an app whose document cannot be read', () => {
     const page = await browser(fresh, person.cookie).get(authorizePath(CLIENT, pkce().challenge));
     expect(page.status).to.equal(400);
     expect(page.body.toString())
-      .to.include('cannot read what the app says of itself')
+      .to.include('Could not read the client metadata document')
       .and.not.include('Remove the connection');
     answer = () => Response.json(GOOD);
     expect((await refresh(fresh, CLIENT, refresh_token)).status).to.equal(200);

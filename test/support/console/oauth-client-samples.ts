@@ -26,7 +26,7 @@ export const REGISTRATIONS: Record<
       scope: 'render',
       application_type: 'web',
     },
-    words: 'at claude.ai',
+    words: 'redirected to claude.ai',
   },
   'Claude with a secret': {
     metadata: {
@@ -35,7 +35,7 @@ export const REGISTRATIONS: Record<
       redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
       token_endpoint_auth_method: 'client_secret_post',
     },
-    words: 'at claude.ai',
+    words: 'redirected to claude.ai',
   },
   'Claude Code': {
     metadata: {
@@ -54,7 +54,7 @@ export const REGISTRATIONS: Record<
       redirect_uris: ['https://chatgpt.com/connector/oauth/aBcD-1_2'],
     },
     scope: 'openid email render',
-    words: 'at chatgpt.com',
+    words: 'redirected to chatgpt.com',
   },
   'ChatGPT with a secret': {
     metadata: {
@@ -63,7 +63,7 @@ export const REGISTRATIONS: Record<
       redirect_uris: ['https://chatgpt.com/connector_platform_oauth_redirect'],
       token_endpoint_auth_method: 'client_secret_post',
     },
-    words: 'at chatgpt.com',
+    words: 'redirected to chatgpt.com',
   },
   Codex: {
     metadata: {
@@ -100,12 +100,12 @@ export const REGISTRATIONS: Record<
       application_type: 'native',
     },
     used: 'https://vscode.dev/redirect',
-    words: 'at vscode.dev',
+    words: 'redirected to vscode.dev',
   },
   ...Object.fromEntries(
     Object.entries({
-      'cursor://anysphere.cursor-mcp/oauth/callback': 'in the program that opens cursor: links',
-      'https://www.cursor.com/agents/mcp/oauth/callback': 'at www.cursor.com',
+      'cursor://anysphere.cursor-mcp/oauth/callback': 'the app that opens cursor: links',
+      'https://www.cursor.com/agents/mcp/oauth/callback': 'redirected to www.cursor.com',
       'http://localhost:8787/callback': 'on this computer (localhost:8787)',
     }).map(([used, words], _, all) => {
       const metadata = { ...PUBLIC, client_name: 'Cursor', redirect_uris: all.map(([uri]) => uri) };
@@ -125,7 +125,7 @@ export const REGISTRATIONS: Record<
   },
   'an app that says as little as it can': {
     metadata: { redirect_uris: ['https://app.example/cb'], application_type: 'web' },
-    words: 'An app that says no name',
+    words: 'An app without a name',
   },
 };
 

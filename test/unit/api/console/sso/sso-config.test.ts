@@ -47,7 +47,7 @@ describe('the configuration of the company’s sign-in', () => {
       expect(
         problem({ [name]: (WHOLE as Record<string, string>)[name] ?? 'default' }),
         name,
-      ).to.include('must be set too');
+      ).to.include('only partly configured');
   });
 
   it('never repeats the secret', () => {
