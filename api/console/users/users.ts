@@ -42,10 +42,12 @@ export function createUsers(store: Store, passwords: Passwords = sharedPasswords
   const { users } = store.console;
   const { limits, limited } = store;
 
-  const taken = (email: string) =>
+  const taken = (email: string, identity: Identity | undefined) =>
     new ApiError(
       'conflict',
-      `A user with the email address ${email} or with this SSO identity already exists.`,
+      identity
+        ? `A user with the email address ${email} or with this SSO identity already exists.`
+        : `A user with the email address ${email} already exists.`,
     );
 
   async function create({
@@ -68,7 +70,7 @@ export function createUsers(store: Store, passwords: Passwords = sharedPasswords
     try {
       await limited(users.insertOne(user, limits));
     } catch (error) {
-      throw isDuplicate(error) ? taken(email) : error;
+      throw isDuplicate(error) ? taken(email, identity) : error;
     }
     return user;
   }

@@ -157,7 +157,7 @@ describe('pressroom admin', () => {
       'another long password',
     );
     expect(code).to.equal(1);
-    expect(errors).to.include('there@example.com already');
+    expect(errors).to.include('there@example.com already exists');
     expect(await createUsers(fixture.store).byEmail('there@example.com')).to.deep.include({
       password,
       operator: false,

@@ -204,9 +204,9 @@ describe('the limits of signing in', () => {
       });
       expect(refused.status).to.equal(429);
       expect(Number(refused.headers['retry-after'])).to.be.within(25, 30);
-      expect(refused.html).to.match(/Wait \d+ seconds/);
+      expect(refused.html).to.match(/Try again in \d+ seconds/);
       const words = (html: string) =>
-        html.replace(/Wait \d+/, 'Wait n').replaceAll(`x${email}`, email);
+        html.replace(/in \d+ seconds/, 'in n seconds').replaceAll(`x${email}`, email);
       expect(words(refusedNobody.html)).to.equal(words(refused.html));
     });
 

@@ -268,7 +268,7 @@ describe('the sign-in of the company for a person with a password', () => {
       const answer = await signIn(visitor, ada.email);
       expect(answer.status).to.equal(403);
       expect(visibleText(answer)).to.include(
-        'Passwords are switched off here. Sign in with Company sign-in.',
+        'Password sign-in is turned off. Use “Company sign-in” instead.',
       );
       expect(await visitor.me()).to.equal(undefined);
     });

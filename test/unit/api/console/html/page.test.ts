@@ -126,7 +126,7 @@ describe('what goes wrong with a page', () => {
     });
     const { status, body, headers, code } = await answer(error);
     expect([status, code, headers['X-Thing']]).to.deep.equal([409, 'conflict', '1']);
-    expect(body).to.include('There is &lt;one&gt; already.').and.include('Request 01a2');
+    expect(body).to.include('There is &lt;one&gt; already.').and.include('Request ID: 01a2');
   });
 
   it('tells nothing of an error that nobody foresaw', async () => {
