@@ -10,7 +10,7 @@ export interface State {
   /** Set by bearer. */
   accepted: Accepted;
   /** Set by admitTrialCall: whose calls are counted together. */
-  visitor: string;
+  client: string;
   /** Set by body: the parsed JSON and how many bytes it was. */
   body: unknown;
   bodyBytes: number;

@@ -20,7 +20,7 @@ export interface Lease {
    * Of a trial: a hash of the caller's network. No Chrome renders for two of them when Chromes are
    * kept apart.
    */
-  visitor?: string;
+  clientHash?: string;
   /** The account's pages may reach the operator's allow-list of internal addresses. */
   intranet: boolean;
   /**

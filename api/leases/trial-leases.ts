@@ -14,7 +14,7 @@ import { type TrialOperations, trialOperations } from './trial-operations.ts';
 export interface TrialCaller {
   requestId: string;
   /** An IPv4 address or an IPv6 network: those who share it share their calls. */
-  visitor: string;
+  client: string;
 }
 
 export interface TrialLeases extends Leases<TrialCaller>, Service {
@@ -23,13 +23,13 @@ export interface TrialLeases extends Leases<TrialCaller>, Service {
    * that the call would be refused; gives what is to be called when there is nothing more to do for
    * it.
    */
-  enter(visitor: string): () => void;
+  enter(client: string): () => void;
 }
 
 export interface TrialConfig {
-  /** Visitors are stored as an HMAC with it. */
+  /** Clients are stored as an HMAC with it. */
   pepper: string;
-  /** Calls of one visitor. */
+  /** Calls of one client. */
   perMinute: number;
   /** Renders at once over all processes. */
   parallel: number;
@@ -82,8 +82,8 @@ export function trialLeases(
   /** Calls that wait for the database. */
   let asking = 0;
 
-  const hash = (visitor: string) =>
-    createHmac('sha256', pepper).update(`trial ${visitor}`).digest('base64url');
+  const hash = (client: string) =>
+    createHmac('sha256', pepper).update(`trial ${client}`).digest('base64url');
 
   async function asked<T>(operation: () => Promise<T>): Promise<T> {
     try {
@@ -104,9 +104,9 @@ export function trialLeases(
     if (open.size + asking >= trialSlots()) throw taken;
   }
 
-  function enter(visitor: string): () => void {
+  function enter(client: string): () => void {
     throwIfTaken();
-    return admission.enter(visitor);
+    return admission.enter(client);
   }
 
   async function admit(caller: TrialCaller): Promise<Lease> {
@@ -119,14 +119,14 @@ export function trialLeases(
     }
   }
 
-  async function ask({ requestId, visitor }: TrialCaller): Promise<Lease> {
-    const visitorHash = hash(visitor);
+  async function ask({ requestId, client }: TrialCaller): Promise<Lease> {
+    const clientHash = hash(client);
     const countedMs = nowMs();
     const { counted, nextInMs } = await asked(() =>
-      operations.count(visitorHash, requestId, perMinute),
+      operations.count(clientHash, requestId, perMinute),
     );
     // From the sending on, so that nobody is refused for longer than the database would.
-    if (nextInMs > 0) admission.usedUp(visitor, nextInMs - (nowMs() - countedMs));
+    if (nextInMs > 0) admission.usedUp(client, nextInMs - (nowMs() - countedMs));
     if (!counted) throw tooManyCalls(perMinute);
     const id = randomUUID();
     const sentMs = nowMs();
@@ -136,7 +136,7 @@ export function trialLeases(
     }
     open.set(id, requestId);
     const lost = renewals.hold({ id, accountId: QUEUED_AS, requestId }, sentMs);
-    return { id, accountId: QUEUED_AS, visitor: visitorHash, intranet: false, lost };
+    return { id, accountId: QUEUED_AS, clientHash, intranet: false, lost };
   }
 
   async function release({ id }: Lease): Promise<void> {

@@ -10,11 +10,11 @@ const PLACES = 'places';
 
 export interface TrialOperations {
   /**
-   * Uses up one of the visitor's calls, when one is left in the last minute. `nextInMs`: until the
+   * Uses up one of the client's calls, when one is left in the last minute. `nextInMs`: until the
    * next is free, 0 when one is free now. A call that is not counted changes nothing.
    */
   count(
-    visitor: string,
+    client: string,
     callId: string,
     perMinute: number,
   ): Promise<{ counted: boolean; nextInMs: number }>;
@@ -49,7 +49,7 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
     return (await trialLimits.findOneAndUpdate({ _id: id }, [{ $set: set }], settings))!;
   }
 
-  async function count(visitor: string, callId: string, perMinute: number) {
+  async function count(client: string, callId: string, perMinute: number) {
     const isRecent = { $gt: ['$$call.at', { $subtract: ['$$NOW', TRIAL_WINDOW_MS] }] };
     const recent = { $filter: { input: orEmpty('$calls'), as: 'call', cond: isRecent } };
     const mayCall = {
@@ -59,7 +59,7 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
       ],
     };
     const found = await change(
-      visitor,
+      client,
       {
         calls: {
           $cond: [mayCall, { $concatArrays: [recent, [{ id: callId, at: '$$NOW' }]] }, '$calls'],
@@ -69,7 +69,7 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
       {
         _id: 0,
         counted: { $in: [callId, '$calls.id'] },
-        // Of a visitor with calls left there is no such element, and so no number.
+        // Of a client with calls left there is no such element, and so no number.
         nextInMs: {
           $subtract: [
             { $add: [{ $arrayElemAt: ['$calls.at', -perMinute] }, TRIAL_WINDOW_MS] },

@@ -24,7 +24,7 @@ import { WaitDeadlines, type WaitLimits } from './wait-deadline.ts';
 export interface Job {
   accountId: string;
   /** Of a trial: the anonymous client, which is an account of its own for the worker. */
-  visitor?: string;
+  clientHash?: string;
   /** Served only when no other render waits. */
   trial: boolean;
   /** What the request's body holds in memory while it waits. */
@@ -309,14 +309,14 @@ export class Dispatcher<S extends SlotSession> {
     this.#serve();
   }
 
-  #ticket({ renderId, egress, accountId, visitor, maxMs }: Job): string {
+  #ticket({ renderId, egress, accountId, clientHash, maxMs }: Job): string {
     const { workers, secret, pool } = this.#options;
     return signTicket(secret, {
       pool,
       purpose: 'slot',
       renderId,
       egress,
-      account: visitor ?? accountId,
+      account: clientHash ?? accountId,
       api: workers.api,
       maxMs,
     });

@@ -173,14 +173,14 @@ async function admitAndRender<C extends { requestId: string }>(
 function jobOf<C>(
   { trial, limits }: RenderDeps<C>,
   renderId: string,
-  { accountId, visitor, intranet, lost }: Lease,
+  { accountId, clientHash, intranet, lost }: Lease,
   { waits }: RenderSettings,
   bytes: number,
   signal: AbortSignal,
 ): Job {
   return {
     accountId,
-    ...(visitor !== undefined && { visitor }),
+    ...(clientHash !== undefined && { clientHash }),
     trial,
     bytes,
     renderId,

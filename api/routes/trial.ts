@@ -44,17 +44,17 @@ const admitTrialCall = (
   trustedProxies: readonly Network[],
 ): Middleware => {
   const pace = createThrottle(REJECTIONS);
-  async function enter(visitor: string): Promise<() => void> {
+  async function enter(client: string): Promise<() => void> {
     try {
-      return leases.enter(visitor);
+      return leases.enter(client);
     } catch (error) {
       await pace();
       throw error;
     }
   }
   return async (ctx, next) => {
-    ctx.state.visitor = subscriberOf(callerIp(ctx, trustedProxies));
-    const leave = await enter(ctx.state.visitor);
+    ctx.state.client = subscriberOf(callerIp(ctx, trustedProxies));
+    const leave = await enter(ctx.state.client);
     // The sending of the answer is not waited for: what it holds is bounded by the share of the
     // memory.
     await next().finally(leave);
@@ -66,11 +66,11 @@ const renderForVisitor = (
   ports: Surroundings['ports'],
 ): Middleware => {
   return async ctx => {
-    const { visitor, bodyBytes, requestId, reservation } = ctx.state;
+    const { client, bodyBytes, requestId, reservation } = ctx.state;
     const request = parseRenderRequest(ctx.state.body, { ...ports, intranet: false });
     ctx.state.body = undefined;
     const { pdf, sandbox } = await untilClientDisconnects(ctx, signal =>
-      render(request, { visitor, requestId }, { bodyBytes, budget: reservation }, signal),
+      render(request, { client, requestId }, { bodyBytes, budget: reservation }, signal),
     );
     ctx.type = 'application/pdf';
     ctx.set('Content-Disposition', 'inline; filename="render.pdf"');
@@ -88,7 +88,7 @@ export function trialRoute(
   return [
     admitTrialCall(leases, trustedProxies),
     jsonBody(body, createByteBudget(maxBytes, { whole: budget }), ({ state }) => ({
-      id: state.visitor,
+      id: state.client,
       full: noTrialSlot,
       share: noTrialSlot,
     })),

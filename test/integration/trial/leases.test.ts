@@ -57,16 +57,16 @@ describe('the leases of trial callers', () => {
     return leases;
   }
 
-  const caller = (visitor: string): TrialCaller => ({ visitor, requestId: randomUUID() });
+  const caller = (client: string): TrialCaller => ({ client, requestId: randomUUID() });
   /** A call whose render is over at once. */
-  const call = async (leases: Leases<TrialCaller>, visitor: string) =>
-    leases.release(await leases.admit(caller(visitor)));
+  const call = async (leases: Leases<TrialCaller>, client: string) =>
+    leases.release(await leases.admit(caller(client)));
   const code = (work: Promise<unknown>) =>
     work.then(
       () => 'ok',
       (error: ApiError) => error.code,
     );
-  const visitors = () => fixture.store.trialLimits.find({ calls: { $exists: true } }).toArray();
+  const clients = () => fixture.store.trialLimits.find({ calls: { $exists: true } }).toArray();
   const places = async () =>
     (await fixture.store.trialLimits.findOne({ _id: 'places' }))?.leases?.length;
   /** The calls of all visitors become so much older; `which`: from which one on. */
@@ -118,8 +118,8 @@ describe('the leases of trial callers', () => {
       const ten = await Promise.all(Array.from({ length: 10 }, () => replica()));
       for (let round = 0; round < 4; round++)
         await Promise.all(ten.map(leases => code(call(leases, '198.51.100.7'))));
-      const [visitor] = await visitors();
-      expect(visitor!.calls).to.have.length(5);
+      const [client] = await clients();
+      expect(client!.calls).to.have.length(5);
     });
 
     it('are free again when each is a minute old, one by one', async () => {
@@ -153,9 +153,9 @@ describe('the leases of trial callers', () => {
     it('change nothing when they are refused', async () => {
       const leases = await replica();
       for (let nth = 0; nth < 5; nth++) await call(leases, '198.51.100.7');
-      const before = await visitors();
+      const before = await clients();
       await rejectionOf(leases.admit(caller('198.51.100.7')));
-      expect(await visitors()).to.deep.equal(before);
+      expect(await clients()).to.deep.equal(before);
     });
 
     it('are used up too when there is no place for them', async () => {
@@ -172,9 +172,9 @@ describe('the leases of trial callers', () => {
       await call(leases, '198.51.100.7');
       const stored = JSON.stringify(await fixture.store.trialLimits.find().toArray());
       expect(stored).to.not.include('198.51').and.to.not.include('100.7');
-      const [visitor] = await visitors();
-      expect(visitor!._id).to.match(/^[\w-]{43}$/);
-      expect(visitor!.expires!.getTime() - visitor!.calls![0]!.at.getTime()).to.equal(60_000);
+      const [client] = await clients();
+      expect(client!._id).to.match(/^[\w-]{43}$/);
+      expect(client!.expires!.getTime() - client!.calls![0]!.at.getTime()).to.equal(60_000);
       const index = (await fixture.store.trialLimits.indexes()).find(
         ({ name }) => name === 'expires',
       );
@@ -187,7 +187,7 @@ describe('the leases of trial callers', () => {
         await replica({}, fixture.store, { pepper: 'another pepper of sixteen' }),
         '198.51.100.7',
       );
-      expect(await visitors()).to.have.length(2);
+      expect(await clients()).to.have.length(2);
     });
   });
 
@@ -223,7 +223,7 @@ describe('the leases of trial callers', () => {
         Array.from({ length: 40 }, (_, nth) => code(leases.admit(caller(`198.51.100.${nth}`)))),
       );
       expect(ends.filter(end => end === 'ok')).to.have.length(2);
-      expect(await visitors()).to.have.length(2);
+      expect(await clients()).to.have.length(2);
     });
 
     it('are no more than a quarter of the slots that the process knows', async () => {
@@ -359,7 +359,7 @@ describe('the leases of trial callers', () => {
           await leases.admit(caller('198.51.100.7'));
           expect(lost.hits()).to.equal(1);
         }
-        expect((await visitors())[0]!.calls).to.have.length(2);
+        expect((await clients())[0]!.calls).to.have.length(2);
         expect(await places()).to.equal(2);
       } finally {
         await store.stop(AbortSignal.timeout(1_000));
