@@ -1,19 +1,15 @@
-// Caches the cap of accounts of which this process itself holds as many leases as their plan
-// allows. More of their calls are rejected without MongoDB, which would reject them too: a caller
-// that floods the service would ask it more than all others together. Pure: the caller passes
-// `nowMs`, of a monotonic clock.
+// Caches the concurrency limit of accounts whose leases are all held by this process. Further calls
+// are rejected without MongoDB, so that one flooding caller cannot overload it. Pure: the caller
+// passes `nowMs` of a monotonic clock.
 
-/**
- * How long a cap from MongoDB is valid. After that a call asks again: the plan may allow more by
- * now.
- */
+/** How long a limit read from MongoDB is valid; the plan may have changed since. */
 const VALID_MS = 1_000;
 
 export class CapCache {
   readonly #held = new Map<string, number>();
   /**
-   * By account and by key or member, of accounts that hold leases here. An account has at most 200
-   * keys and 100 members.
+   * By account, then by key or member, for accounts that hold leases here. Bounded: an account has
+   * at most 200 keys and 100 members.
    */
   readonly #caps = new Map<string, Map<string, { cap: number; atMs: number }>>();
 
@@ -21,7 +17,7 @@ export class CapCache {
     this.#held.set(accountId, (this.#held.get(accountId) ?? 0) + 1);
   }
 
-  /** The lease is settled or released, or about to be. */
+  /** Called when a lease is about to be settled or released. */
   ended(accountId: string): void {
     const left = (this.#held.get(accountId) ?? 0) - 1;
     if (left > 0) return void this.#held.set(accountId, left);
@@ -29,7 +25,7 @@ export class CapCache {
     this.#caps.delete(accountId);
   }
 
-  /** MongoDB rejected this key, by its hash, or this member for the cap alone. */
+  /** MongoDB rejected this key (by its hash) or this member only because of the limit. */
   refused(accountId: string, by: string, cap: number, nowMs: number): void {
     if (!this.#held.has(accountId)) return;
     const each = this.#caps.get(accountId) ?? new Map();
@@ -37,8 +33,8 @@ export class CapCache {
   }
 
   /**
-   * The cap, when the process holds so many leases of this account, and MongoDB rejected the same
-   * key or member for it within VALID_MS.
+   * The limit, when this process holds that many leases of the account and MongoDB rejected the
+   * same key or member for it within VALID_MS.
    */
   capOf(accountId: string, by: string, nowMs: number): number | undefined {
     const known = this.#caps.get(accountId)?.get(by);

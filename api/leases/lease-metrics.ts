@@ -1,10 +1,9 @@
-// The numbers of the leases in this process: how many are held, what still has to be written, what
-// was counted and what was lost.
+// Metrics of the leases in this process: held, waiting to be written, counted and lost.
 import type { Metrics } from '../../common/operations.ts';
 
-/** Why a lease could no longer be counted on while its render ran. */
+/** Why a lease was lost while its render ran. */
 export type LeaseLoss = 'not_renewed' | 'gone' | 'process_end';
-/** Why a delivered render is missing from the count. */
+/** Why a delivered render is missing from the usage. */
 export type UncountedReason = 'lease_gone' | 'given_up';
 
 const LOSSES: readonly LeaseLoss[] = ['not_renewed', 'gone', 'process_end'];
@@ -22,15 +21,12 @@ export interface LeaseMetrics {
 }
 
 export function leaseMetrics(metrics: Metrics, { held, waiting }: Sources): LeaseMetrics {
-  metrics.gauge(
-    'pressroom_leases_held',
-    'Leases that this process holds for renders that are not over.',
-    [],
-    gauge => gauge.set(held()),
+  metrics.gauge('pressroom_leases_held', 'Leases held for renders in progress.', [], gauge =>
+    gauge.set(held()),
   );
   metrics.gauge(
     'pressroom_lease_writes_waiting',
-    'Settlements and releases that are tried again until MongoDB takes them.',
+    'Settlements and releases being retried until MongoDB accepts them.',
     ['operation'],
     gauge => {
       for (const operation of ['settle', 'release'] as const)
@@ -39,19 +35,19 @@ export function leaseMetrics(metrics: Metrics, { held, waiting }: Sources): Leas
   );
   const settled = metrics.counter(
     'pressroom_renders_settled_total',
-    'Renders that were counted in their account.',
+    "Renders counted toward their account's usage.",
   );
   return {
     settled: () => settled.inc(),
     lost: metrics.counterBy(
       'pressroom_leases_lost_total',
-      'Leases lost while their render ran, which ended it, by why.',
+      'Leases lost while their render ran, which aborts the render, by reason.',
       'reason',
       LOSSES,
     ),
     uncounted: metrics.counterBy(
       'pressroom_renders_uncounted_total',
-      'Renders that were delivered but could not be counted, by why.',
+      'Delivered renders that could not be metered, by reason.',
       'reason',
       UNCOUNTED,
     ),

@@ -1,5 +1,5 @@
-// Leases on MongoDB: the port of leases.ts over the atomic operations of lease-operations.ts, with
-// renewal and a retry queue.
+// Leases in MongoDB: implements the port of leases.ts with the atomic operations of
+// lease-operations.ts, renewal and a retry queue.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../common/contract/errors.ts';
@@ -32,13 +32,11 @@ export interface LeaseTimes {
   leaseMs: number;
   renewEveryMs: number;
   clockDifferenceMs: number;
-  /**
-   * An expired lease is kept this long for a late settlement, which is why settling is tried a
-   * minute less.
-   */
+  /** An expired lease is kept this long for a late settlement. */
   keepExpiredMs: number;
-  /** The longest that a finished PDF waits for its count. */
+  /** How long a finished PDF waits for its settlement. */
   settleWithinMs: number;
+  /** How long a settlement is retried: a minute less than `keepExpiredMs`. */
   settleForMs: number;
 }
 
@@ -51,17 +49,14 @@ export const LEASE_TIMES: LeaseTimes = {
   settleForMs: 540_000,
 };
 
-/**
- * A settlement is some hundred bytes: enough for minutes without a database at full load, and no
- * danger to the memory.
- */
+/** A few hundred bytes each: enough for minutes without a database at full load. */
 const MAX_RETRIED_WRITES = 50_000;
 
 export interface LeaseConfig extends ServedRules {
   plans: readonly Plan[];
   /** Where a customer updates the subscription. */
   dashboardUrl: string;
-  /** After how many seconds a lease is likely to be free: the Retry-After of a rejected call. */
+  /** The Retry-After of a rejected call: the seconds until a lease is likely to be free. */
   retryAfterS: () => number;
   metrics: Metrics;
   times?: Partial<LeaseTimes>;
@@ -79,8 +74,8 @@ const timedOperations = (
 });
 
 /**
- * Start it before the first admission, stop it after the last render: stopping flushes what is not
- * written yet. `nowMs` is monotonic.
+ * Start before the first admission and stop after the last render: stopping flushes pending writes.
+ * `nowMs` is monotonic.
  */
 export class MongoLeases implements Leases<Caller | Member>, Service {
   readonly name = 'leases';
@@ -93,7 +88,7 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
   readonly #retries: RetryQueue;
   readonly #renewals: Renewals;
   readonly #meters: LeaseMetrics;
-  /** Request ids of the leases that are neither settled nor released. */
+  /** Request IDs of the leases that are neither settled nor released. */
   readonly #open = new Map<string, string>();
   readonly #caps = new CapCache();
   readonly #stopping = new AbortController();
@@ -159,7 +154,7 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     } catch (error) {
       this.#log.warn(
         { ...fields, reason: (error as Error).message },
-        'a render is not counted yet, trying on',
+        'a render is not counted yet, retrying',
       );
       this.#settleLater(first, fields);
       return undefined;
@@ -172,7 +167,7 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     this.#close(id, accountId);
     const sentMs = this.#nowMs();
     const first = this.#operations.release(accountId, id);
-    // A caller that receives the failure and retries must find the lease free.
+    // A caller that retries after an error must find the lease released.
     await withinMs(this.#times.settleWithinMs, first).catch(() =>
       this.#releaseLater(
         { requestId, accountId, leaseId: id },
@@ -181,7 +176,7 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     );
   }
 
-  /** Running renders that hold a lease, and writes that still wait for the database. */
+  /** Leases of running renders, and writes waiting for the database. */
   counts(): { held: number; waiting: number } {
     return { held: this.#open.size, waiting: this.#retries.waiting() };
   }
@@ -192,11 +187,11 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
 
   async stop(deadline: AbortSignal): Promise<void> {
     this.#renewals.stop();
-    this.#stopping.abort(new Error('the process ends while MongoDB is down'));
+    this.#stopping.abort(new Error('the process is shutting down while MongoDB is unavailable'));
     for (const [leaseId, requestId] of this.#open)
       this.#log.warn(
         { requestId, leaseId },
-        'a render still ran at the end; its lease will expire',
+        'a render was still running at shutdown; its lease will expire',
       );
     await this.#retries.flush(deadline);
   }
@@ -204,11 +199,10 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
   async #admitWithKey(caller: Caller) {
     const { accountId, keyHash, clientIp } = caller;
     let networks = caller.allowedIps ?? [];
-    const ask = () =>
+    const tryOnce = () =>
       this.#tryAdmit(caller, id => this.#operations.admit(accountId, id, keyHash, networks));
-    let { found, id, sentMs } = await ask();
-    // The key's networks are not those that the address was checked against: check it against
-    // these, and ask once more.
+    let { found, id, sentMs } = await tryOnce();
+    // The key's networks have changed since the address was checked: check again and retry once.
     if (
       found &&
       !found.admitted &&
@@ -217,7 +211,7 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     ) {
       networks = found.key.allowedIps;
       if (!addressIsAllowed(clientIp, networks)) throw unauthorized();
-      ({ found, id, sentMs } = await ask());
+      ({ found, id, sentMs } = await tryOnce());
     }
     if (!found || (!found.admitted && String(found.key?.allowedIps) !== String(networks)))
       throw unauthorized();
@@ -232,7 +226,7 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     return { found, id, sentMs };
   }
 
-  /** What an admission found, by which id, and when it was sent. */
+  /** The result of one admission, its lease ID, and when it was sent. */
   async #tryAdmit(
     { accountId, requestId }: Caller | Member,
     admission: (leaseId: string) => Promise<Admission | null>,
@@ -255,8 +249,8 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
   }
 
   /**
-   * Whether a command without an answer may have been sent. Resolves when it no longer waits at a
-   * working server, which takes at most its time limit.
+   * Whether a command without an answer may have reached MongoDB. Resolves when a working server
+   * can no longer execute it, which takes at most its time limit.
    */
   async #hasArrived(operation: Promise<unknown>, sentMs: number): Promise<boolean> {
     const answered = await operation.then(() => true, isServerAnswer);
@@ -266,16 +260,16 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
   }
 
   /**
-   * `needed` resolves when the command that took the lease, or should have released it, can no
-   * longer arrive.
+   * `needed` resolves when the command that created the lease, or should have released it, can no
+   * longer be executed.
    */
   #releaseLater(fields: RetriedWrite['fields'], needed: Promise<boolean>): void {
     this.#retries.add({
       what: 'release',
       attempt: async () => {
         if (!(await needed)) return;
-        // A frozen server executes what was sent to it when it wakes up, however late: only then
-        // there is something to release.
+        // A frozen server executes a command when it resumes, however late. Only then is there a
+        // lease to release.
         await this.#store.primary.there(this.#stopping.signal);
         await this.#store.limited(this.#operations.release(fields.accountId, fields.leaseId));
       },
@@ -302,8 +296,8 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
   }
 
   /**
-   * `repeated`: an attempt before may have counted it without an answer, and then the lease is gone
-   * since. It is kept longer than settling is tried.
+   * `repeated`: the lease is missing if an earlier attempt counted the render and its answer was
+   * lost. It cannot have been purged, because leases are kept longer than settlements are retried.
    */
   #settled(usage: number | undefined, fields: RetriedWrite['fields'], repeated: boolean): void {
     if (usage !== undefined || repeated) return this.#meters.settled();
@@ -321,7 +315,7 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
 const concurrencyLimit = (limit: number, retryAfterS: number) =>
   new ApiError(
     'concurrency_limit',
-    `Your plan runs ${limit} ${limit === 1 ? 'render' : 'renders'} at once, and that many are running. Try again when one has finished.`,
+    `Concurrency limit reached: your plan allows ${limit} concurrent ${limit === 1 ? 'render' : 'renders'}. Retry when a render has finished.`,
     {
       retryAfterS,
       headers: { 'X-Concurrency-Limit': String(limit) },

@@ -1,5 +1,4 @@
-// Keeps the running leases of this process alive, and tells a render when its lease can no longer
-// be counted on.
+// Renews the leases of this process, and aborts a render whose lease is lost.
 
 import { renderFailed } from '../../common/contract/errors.ts';
 import type { Log } from '../../common/log.ts';
@@ -9,7 +8,7 @@ export interface RenewalTimes {
   /** How long a lease lasts on the server. */
   leaseMs: number;
   renewEveryMs: number;
-  /** By how much the clocks of two members of the database may differ, after an election. */
+  /** How much the clocks of two replica-set members may differ after an election. */
   clockDifferenceMs: number;
 }
 
@@ -21,11 +20,11 @@ export interface HeldLease {
 
 export interface Renewals {
   /**
-   * From now on it is renewed. `sentMs`: when the write that took the lease was sent. The signal
-   * aborts when it is lost.
+   * Renews the lease from now on. `sentMs`: when the write that created it was sent. The signal
+   * aborts when the lease is lost.
    */
   hold(lease: HeldLease, sentMs: number): AbortSignal;
-  /** It is settled or released: renewed no more. Unknown ids do nothing. */
+  /** Stops renewing a lease that is settled or released. Ignores unknown IDs. */
   drop(id: string): void;
   held(): number;
   start(): void;
@@ -34,15 +33,14 @@ export interface Renewals {
 
 const LOSSES: Record<LeaseLoss, string> = {
   not_renewed: 'it could not be renewed in time',
-  gone: 'it had expired or was taken away',
-  process_end: 'the process ends',
+  gone: 'it expired or was removed',
+  process_end: 'the process is shutting down',
 };
 
 /**
- * Deadlines run on the monotonic clock `nowMs` from the *send* of the last acknowledged write: the
- * server's own deadline is never earlier, whatever its wall clock says. `renew` gives the ids that
- * are gone; when it rejects, nothing was acknowledged, the deadlines stay, and the next round asks
- * for each account by itself.
+ * Deadlines use the monotonic clock `nowMs` from the *send* of the last acknowledged write, so the
+ * server's own deadline is never earlier. `renew` returns the IDs of lost leases. When it rejects,
+ * the deadlines stay, and the next round renews each account separately.
  */
 export function createRenewals(
   times: RenewalTimes,
@@ -68,13 +66,13 @@ export function createRenewals(
     onLost(why);
     log.warn(
       { requestId: lease.requestId, accountId: lease.accountId, reason: LOSSES[why] },
-      'a lease was lost, its render ends',
+      'a lease was lost; its render is aborted',
     );
-    // The caller sees this: the render's place may be given away, so it ends.
+    // The error that the caller receives.
     lease.abort.abort(
       renderFailed(
         'database',
-        'The service lost touch with its database during the render. Try again.',
+        'The service lost its database connection during the render. Retry in a few seconds.',
         { retryAfterS: 1 },
       ),
     );
@@ -102,8 +100,8 @@ export function createRenewals(
   }
 
   /**
-   * After a round that failed: a document that somebody holds up would end the renders of all other
-   * accounts too.
+   * Set after a failed round: one blocked account document must not abort the renders of other
+   * accounts.
    */
   let eachAccountAlone = false;
 
@@ -122,7 +120,7 @@ export function createRenewals(
       const count = failed.reduce((sum, each) => sum + each.leases, 0);
       log.warn(
         { leases: count, reason: failed[0].reason.message },
-        'leases could not be renewed, trying again',
+        'leases could not be renewed, retrying',
       );
     }
     if (running) timer = setTimeout(renewAll, Math.max(0, sentMs + renewEveryMs - nowMs()));

@@ -1,27 +1,27 @@
-// Writes that may not fail for their caller: tried again in the background, bounded in number and
-// time, and flushed at shutdown.
+// Retries failed writes in the background, bounded in number and time, and flushes them at
+// shutdown.
 import { untilDeadline } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 
 export interface RetriedWrite {
   what: 'settle' | 'release';
-  /** Tries once; rejecting means "not known to be done". Must be safe to repeat. */
+  /** One attempt. Rejects when the result is unknown. Must be safe to repeat. */
   attempt(): Promise<unknown>;
-  /** Tried at most this long. */
+  /** How long the write is retried. */
   forMs: number;
-  /** It was aborted without being known to be done. */
+  /** Called when the write is aborted with an unknown result. */
   onAborted?(): void;
-  /** Names the write in the log. */
+  /** Identifies the write in the log. */
   fields: { requestId: string; accountId: string; leaseId: string };
 }
 
 export interface RetryQueue {
   add(write: RetriedWrite): void;
-  /** How many are not done yet, in all or of one kind. */
+  /** The number of unfinished writes, in total or of one kind. */
   waiting(what?: RetriedWrite['what']): number;
   /**
-   * Tries all that wait at once and again until they are done or `deadline` aborts; the rest is
-   * aborted and logged. What comes later is tried once.
+   * Attempts all writes immediately and until they succeed or `deadline` aborts. The rest is
+   * aborted and logged. A write that is added later is attempted once.
    */
   flush(deadline: AbortSignal): Promise<void>;
 }
@@ -36,7 +36,7 @@ interface Waiting extends RetriedWrite {
   busy: boolean;
 }
 
-/** At most `maxWaiting` at a time: one more aborts the oldest. `nowMs` is monotonic. */
+/** Holds at most `maxWaiting` writes; one more aborts the oldest. `nowMs` is monotonic. */
 export function createRetryQueue(
   log: Log,
   maxWaiting: number,
@@ -60,7 +60,7 @@ export function createRetryQueue(
     write.onAborted?.();
     const line = { ...write.fields, tries: write.tries, reason };
     if (write.what === 'settle') log.error(line, 'a render was delivered but could not be counted');
-    // An unreleased lease ends by itself a few seconds later.
+    // An unreleased lease expires within seconds.
     else log.warn(line, 'a lease could not be released and will expire');
   }
 
@@ -81,7 +81,7 @@ export function createRetryQueue(
         LONGEST_PAUSE_MS,
         FIRST_PAUSE_MS * 2 ** Math.min(write.tries - 1, 10),
       );
-      // Spread, so that a database which comes back does not get all retries at once.
+      // Jitter, so that a recovered database does not receive all retries at once.
       write.timer = setTimeout(attempt, pauseMs * (0.5 + Math.random() / 2), write);
     }
   }
@@ -107,7 +107,7 @@ export function createRetryQueue(
       for (const write of waiting) void attempt(write);
       await untilDeadline(promise, deadline);
       flushed = true;
-      for (const write of [...waiting]) abort(write, 'the process ends');
+      for (const write of [...waiting]) abort(write, 'the process is shutting down');
     },
   };
 }

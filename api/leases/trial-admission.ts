@@ -1,44 +1,38 @@
-// Trial admission: rejects trial calls over a limit that this process already knows of, before
-// their body is read and without the database. What it admits is still counted over all processes.
+// Trial admission: rejects calls over a limit that is known in this process, before their body is
+// read and without the database. Admitted calls are still counted across all processes.
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '../../common/contract/errors.ts';
 import { TRIAL_WINDOW_MS } from './trial-operations.ts';
 
 export interface TrialAdmission {
-  /** Throws rate_limited. Returns the function to call when the call has ended. */
+  /** Throws rate_limited. Returns a function that ends the call. */
   enter(client: string): () => void;
-  /** The client's calls are used up for so long. */
+  /** The client has no calls left for `forMs`. */
   usedUp(client: string, forMs: number): void;
-  /** All trial slots of the installation were taken a moment ago, by other processes too. */
+  /** All trial slots of the installation, across all processes, are in use. */
   full(): void;
-  /** One of this process's trial slots is free again. */
+  /** This process has released a trial slot. */
   freed(): void;
 }
 
-/**
- * Calls in this process at once, for each trial slot of the installation: most of them send their
- * body, or wait for the database.
- */
+/** Open calls in this process per trial slot: most are sending their body or await the database. */
 export const OPEN_PER_TRIAL_SLOT = 16;
+/** An invalid body is not counted as a call, so bodies have a limit of their own per allowed call. */
+const BODIES_PER_CALL = 4;
 /**
- * An invalid body uses up no call, but costs the work of reading it: a client may send so many
- * bodies for each of its calls.
- */
-const READ_FOR_EACH_CALL = 4;
-/**
- * How long the slots are taken to be still in use: a flood then asks the database once in this
- * time. Renders take about as long.
+ * How long the slots are assumed to stay in use, about the time of a render. A flood of calls reads
+ * the database once in this time.
  */
 const FULL_MS = 500;
 /** About 200 bytes each. */
 const MAX_CLIENTS = 10_000;
 
-/** Enough for both limits: calls are a minute's, and a trial render is rarely as long. */
+/** Covers both limits: calls are counted per minute, and trial renders are rarely longer. */
 const RETRY_AFTER_S = 60;
 
 interface AnonymousClient {
   open: number;
-  /** Bodies since `sinceMs`. */
+  /** Bodies read since `sinceMs`. */
   read: number;
   sinceMs: number;
   refusedUntilMs: number;
@@ -47,14 +41,14 @@ interface AnonymousClient {
 export const tooManyCalls = (perMinute: number) =>
   new ApiError(
     'rate_limited',
-    `One address has ${perMinute} trial ${perMinute === 1 ? 'call' : 'calls'} a minute, and yours are used up. Try again in a minute, or use an API key.`,
+    `Trial limit reached: ${perMinute} ${perMinute === 1 ? 'render' : 'renders'} per minute per IP address. Retry in a minute, or use an API key.`,
     { retryAfterS: RETRY_AFTER_S },
   );
 
 export const noTrialSlot = () =>
   new ApiError(
     'rate_limited',
-    'The few trial renders that this service runs at once are running. Try again in a minute, or use an API key.',
+    'All trial slots are in use. Retry in a minute, or use an API key.',
     {
       retryAfterS: RETRY_AFTER_S,
     },
@@ -68,7 +62,7 @@ export function createTrialAdmission(
   const clients = new LRUCache<string, AnonymousClient>({ max: MAX_CLIENTS });
   let open = 0;
   let fullUntilMs = Number.NEGATIVE_INFINITY;
-  // Made once: the stack of an error costs as much as the rest of a refusal, and says nothing here.
+  // Created once: the stack trace would double the cost of a rejection and has no use here.
   const [usedUp, taken] = [tooManyCalls(perMinute), noTrialSlot()];
 
   function known(name: string): AnonymousClient {
@@ -84,14 +78,13 @@ export function createTrialAdmission(
 
   return {
     enter(name) {
-      // Clients that are rejected here are not cached: a flood from many addresses would evict the
-      // others.
+      // Clients rejected here are not cached, so that a flood from many addresses evicts no others.
       if (open >= parallel * OPEN_PER_TRIAL_SLOT || nowMs() < fullUntilMs) throw taken;
       const client = known(name);
       if (
         nowMs() < client.refusedUntilMs ||
         client.open >= perMinute ||
-        client.read >= perMinute * READ_FOR_EACH_CALL
+        client.read >= perMinute * BODIES_PER_CALL
       )
         throw usedUp;
       open += 1;

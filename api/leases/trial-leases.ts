@@ -1,5 +1,5 @@
-// The leases of callers without a key: so many calls a minute for each of them, and a few places
-// for all of them together. Nothing is ever counted as usage.
+// Leases of trial renders: a limit of calls per minute and client, and a few slots shared by all
+// clients. Trial renders are never counted as usage.
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
@@ -13,27 +13,26 @@ import { type TrialOperations, trialOperations } from './trial-operations.ts';
 
 export interface TrialCaller {
   requestId: string;
-  /** An IPv4 address or an IPv6 network: those who share it share their calls. */
+  /** An IPv4 address or an IPv6 network; callers that share it share its limit. */
   client: string;
 }
 
 export interface TrialLeases extends Leases<TrialCaller>, Service {
   /**
-   * To be asked before the body of a call is read. Throws rate_limited when it is known already
-   * that the call would be refused; gives what is to be called when there is nothing more to do for
-   * it.
+   * Call before the body is read. Throws rate_limited when the call is known to be over a limit.
+   * Returns a function that ends the call.
    */
   enter(client: string): () => void;
 }
 
 export interface TrialConfig {
-  /** Clients are stored as an HMAC with it. */
+  /** Clients are stored as an HMAC with the pepper. */
   pepper: string;
-  /** Calls of one client. */
+  /** Calls per client. */
   perMinute: number;
-  /** Renders at once over all processes. */
+  /** Trial slots of the installation, across all processes. */
   parallel: number;
-  /** Slots that this process knows of. */
+  /** Worker slots known to this process. */
   slots: () => number;
   admission: TrialAdmission;
   times?: Partial<LeaseTimes>;
@@ -42,7 +41,7 @@ export interface TrialConfig {
 /** All trial renders queue as one account: there are never more than a few. */
 const QUEUED_AS = 'trial';
 
-/** Never more than a quarter of the slots, and at least one. Pure. */
+/** At most a quarter of the worker slots, and at least one. Pure. */
 export const trialSlotsOf = (parallel: number, slots: number): number =>
   Math.min(parallel, Math.max(1, Math.floor(slots / 4)));
 
@@ -57,8 +56,8 @@ const timedOperations = (
 });
 
 /**
- * A place whose process was killed is free again when its lease has expired; one whose admission or
- * release had no answer as well, which is why nothing is tried again here. `nowMs` is monotonic.
+ * The slot of a killed process, or of an admission or release without an answer, becomes free when
+ * its lease expires. Therefore nothing is retried here. `nowMs` is monotonic.
  */
 export function trialLeases(
   store: Store,
@@ -76,16 +75,16 @@ export function trialLeases(
     nowMs,
     () => {},
   );
-  /** Request ids of the leases that are not given back. */
+  /** Request IDs of the leases that are not released. */
   const open = new Map<string, string>();
   const taken = noTrialSlot();
-  /** Calls that wait for the database. */
-  let asking = 0;
+  /** Admissions waiting for the database. */
+  let admitting = 0;
 
   const hash = (client: string) =>
     createHmac('sha256', pepper).update(`trial ${client}`).digest('base64url');
 
-  async function asked<T>(operation: () => Promise<T>): Promise<T> {
+  async function orUnreachable<T>(operation: () => Promise<T>): Promise<T> {
     try {
       store.primary.throwIfMissing();
       return await store.limited(operation());
@@ -97,11 +96,11 @@ export function trialLeases(
   const trialSlots = () => trialSlotsOf(parallel, slots());
 
   /**
-   * Those who ask count as well: a flood that waits for a place would ask hundreds of times for
-   * each one that comes free.
+   * Admissions in progress count as well: otherwise a flood would send hundreds of admissions for
+   * each slot that becomes free.
    */
   function throwIfTaken(): void {
-    if (open.size + asking >= trialSlots()) throw taken;
+    if (open.size + admitting >= trialSlots()) throw taken;
   }
 
   function enter(client: string): () => void {
@@ -111,26 +110,26 @@ export function trialLeases(
 
   async function admit(caller: TrialCaller): Promise<Lease> {
     throwIfTaken();
-    asking += 1;
+    admitting += 1;
     try {
-      return await ask(caller);
+      return await countAndTake(caller);
     } finally {
-      asking -= 1;
+      admitting -= 1;
     }
   }
 
-  async function ask({ requestId, client }: TrialCaller): Promise<Lease> {
+  async function countAndTake({ requestId, client }: TrialCaller): Promise<Lease> {
     const clientHash = hash(client);
     const countedMs = nowMs();
-    const { counted, nextInMs } = await asked(() =>
+    const { counted, nextInMs } = await orUnreachable(() =>
       operations.count(clientHash, requestId, perMinute),
     );
-    // From the sending on, so that nobody is refused for longer than the database would.
+    // Counted from the send, so that no client is rejected longer than the database requires.
     if (nextInMs > 0) admission.usedUp(client, nextInMs - (nowMs() - countedMs));
     if (!counted) throw tooManyCalls(perMinute);
     const id = randomUUID();
     const sentMs = nowMs();
-    if (!(await asked(() => operations.take(id, trialSlots())))) {
+    if (!(await orUnreachable(() => operations.take(id, trialSlots())))) {
       admission.full();
       throw taken;
     }
@@ -150,7 +149,7 @@ export function trialLeases(
     } catch (error) {
       log.warn(
         { requestId, leaseId: id, reason: (error as Error).message },
-        'a trial place could not be given back and will expire',
+        'a trial lease could not be released and will expire',
       );
     }
   }

@@ -1,28 +1,28 @@
-// The operations that hold trial callers back, each one atomic and safe to repeat, by the server's
-// clock alone. Keeps no state and no retries.
+// The MongoDB operations that limit trial calls. Each is atomic, safe to repeat, and uses the
+// server's clock. Stateless, without retries.
 import type { Document, Store } from '../store/store.ts';
 
-/** A call counts for so long. */
+/** How long a call counts toward the limit. */
 export const TRIAL_WINDOW_MS = 60_000;
 
-/** The document of the places; an HMAC is longer. */
-const PLACES = 'places';
+/** The ID of the document of all trial slots. Client IDs are HMACs and longer. */
+const SLOTS_ID = 'places';
 
 export interface TrialOperations {
   /**
-   * Uses up one of the client's calls, when one is left in the last minute. `nextInMs`: until the
-   * next is free, 0 when one is free now. A call that is not counted changes nothing.
+   * Counts one call of the client if it has calls left in the last minute. `nextInMs`: time until
+   * the next call is allowed, or 0. A call that is not counted changes nothing.
    */
   count(
     client: string,
     callId: string,
     perMinute: number,
   ): Promise<{ counted: boolean; nextInMs: number }>;
-  /** Takes one of so many places of the installation; false when they are taken. */
-  take(leaseId: string, places: number): Promise<boolean>;
+  /** Takes one of the installation's `slots` trial slots. False when all are in use. */
+  take(leaseId: string, slots: number): Promise<boolean>;
   /**
-   * Gives the ids of those that could not be renewed: expired, or gone. Rejects when nothing is
-   * known.
+   * Returns the IDs of the leases that could not be renewed because they expired or are gone.
+   * Rejects when the result is unknown.
    */
   renew(leases: readonly { id: string }[]): Promise<Set<string>>;
   release(leaseId: string): Promise<void>;
@@ -41,8 +41,8 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
   };
 
   /**
-   * Of two who meet at the first call of all, both make the document: the server itself tries the
-   * later one again, since `_id` alone is asked for.
+   * When two concurrent calls insert the document, the server retries the second one itself,
+   * because the filter is only the `_id`.
    */
   async function change(id: string, set: Document, projection: Document): Promise<Document> {
     const settings = { upsert: true, returnDocument: 'after', projection, ...limits } as const;
@@ -69,7 +69,7 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
       {
         _id: 0,
         counted: { $in: [callId, '$calls.id'] },
-        // Of a client with calls left there is no such element, and so no number.
+        // A client with calls left has no such element, so this field is missing.
         nextInMs: {
           $subtract: [
             { $add: [{ $arrayElemAt: ['$calls.at', -perMinute] }, TRIAL_WINDOW_MS] },
@@ -78,9 +78,9 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
         },
       },
     );
-    // When the driver had to ask twice because an answer was lost, the server repeats what it had
-    // written with the whole document instead of the projection (seen on 6.0). What is refused
-    // writes nothing and is decided anew, so a whole document always means that it was counted.
+    // When an answer is lost, the driver repeats the command, and the server returns the first
+    // result as the whole document, without the projection (seen on 6.0). A rejected call writes
+    // nothing and is decided again, so a whole document means that the call was counted.
     if ('calls' in found) return { counted: true, nextInMs: 0 };
     return {
       counted: Boolean(found['counted']),
@@ -88,15 +88,15 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
     };
   }
 
-  async function take(leaseId: string, places: number): Promise<boolean> {
+  async function take(leaseId: string, slots: number): Promise<boolean> {
     const isFree = {
       $and: [
-        { $lt: [{ $size: unexpired }, places] },
+        { $lt: [{ $size: unexpired }, slots] },
         { $not: [{ $in: [leaseId, orEmpty('$leases.id')] }] },
       ],
     };
     const found = await change(
-      PLACES,
+      SLOTS_ID,
       {
         leases: {
           $cond: [isFree, { $concatArrays: [unexpired, [{ id: leaseId, expires }]] }, '$leases'],
@@ -117,7 +117,7 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
       ],
     };
     const set = { leases: { $map: { input: unexpired, as: 'lease', in: renewed } } };
-    const found = await trialLimits.findOneAndUpdate({ _id: PLACES }, [{ $set: set }], {
+    const found = await trialLimits.findOneAndUpdate({ _id: SLOTS_ID }, [{ $set: set }], {
       returnDocument: 'after',
       ...limits,
     });
@@ -127,7 +127,7 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
 
   async function release(leaseId: string): Promise<void> {
     await trialLimits.updateOne(
-      { _id: PLACES, 'leases.id': leaseId },
+      { _id: SLOTS_ID, 'leases.id': leaseId },
       { $pull: { leases: { id: leaseId } } },
       limits,
     );

@@ -182,7 +182,7 @@ export const renderRefusals = (dashboardUrl: string): Refusal[] => [
     code: 'concurrency_limit',
     when: 'The account runs as many renders as its plan allows, or uses as much of a service that is busy as one account may. Calls over the limit are refused at once, never queued.',
     message:
-      'Your plan runs 2 renders at once, and that many are running. Try again when one has finished.',
+      'Concurrency limit reached: your plan allows 2 concurrent renders. Retry when a render has finished.',
     headers: ['Retry-After', 'X-Concurrency-Limit'],
   },
   {
@@ -210,7 +210,7 @@ export const trialRefusals: Refusal[] = [
     code: 'rate_limited',
     when: 'The address (of IPv6: its /64) has used up its trial calls of the last minute, or the service runs as many trial renders as it allows at once.',
     message:
-      'One address has 5 trial calls a minute, and yours are used up. Try again in a minute, or use an API key.',
+      'Trial limit reached: 5 renders per minute per IP address. Retry in a minute, or use an API key.',
     headers: ['Retry-After'],
   },
 ];

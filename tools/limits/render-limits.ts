@@ -50,11 +50,11 @@ export const RENDER_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'integration/trial/memory.test.ts',
-        title: 'gives a quarter of it to trial calls, and the rest stays for customers',
+        title: 'use at most a quarter of it, and the rest stays available to customers',
       },
       {
         file: 'integration/trial/memory.test.ts',
-        title: 'leaves a part of that quarter to other visitors when one sends slowly',
+        title: 'leave part of that quarter to other clients when one sends slowly',
       },
     ],
   },
@@ -112,11 +112,11 @@ export const RENDER_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'unit/api/leases/trial-admission.test.ts',
-        title: 'has no more than 16 calls at once for each place, from whomever',
+        title: 'admits at most 16 concurrent calls per trial slot from all clients together',
       },
       {
         file: 'unit/api/leases/trial-admission.test.ts',
-        title: 'has no more calls of one visitor at once than he has in a minute',
+        title: 'admits no more concurrent calls of a client than its calls per minute',
       },
     ],
   },

@@ -97,7 +97,7 @@ describe('a MongoDB that works badly', function () {
     const { log } = api!.process;
     // The last line may come after its answer.
     await eventually(() => {
-      const late = log.filter(({ msg }) => msg === 'a render is not counted yet, trying on');
+      const late = log.filter(({ msg }) => msg === 'a render is not counted yet, retrying');
       expect(late.map(line => line['reason'])).to.deep.equal(
         visits.map(() => 'MongoDB did not answer within 1000 ms'),
       );

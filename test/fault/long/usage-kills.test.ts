@@ -98,7 +98,7 @@ describe('the usage of customers of an API process that ends', function () {
     const requestId = await deliver(account, mongod!.freeze);
     const [line] = await eventually(() => {
       const lines = linesOf(requestId).filter(
-        ({ msg }) => msg === 'a render is not counted yet, trying on',
+        ({ msg }) => msg === 'a render is not counted yet, retrying',
       );
       expect(lines.length).to.equal(1);
       return lines;

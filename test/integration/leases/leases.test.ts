@@ -13,7 +13,7 @@ import {
   until,
 } from '../../support/lease-fixture.ts';
 
-describe('the admission of a render', () => {
+describe('admission of a render', () => {
   let fixture: LeaseFixture;
   before(async () => {
     fixture = await leaseFixture();
@@ -21,7 +21,7 @@ describe('the admission of a render', () => {
   afterEach(() => fixture.reset());
   after(() => fixture?.close());
 
-  it('holds the cap when 64 calls come at once through two replicas', async () => {
+  it('enforces the concurrency limit for 64 concurrent calls through two replicas', async () => {
     const growth = await fixture.account('growth');
     const replicas = [await fixture.replica(), await fixture.replica()];
     const calls = Array.from({ length: 64 }, (_, i) =>
@@ -36,7 +36,7 @@ describe('the admission of a render', () => {
     expect(await growth.leaseCount()).to.equal(4);
   });
 
-  it('holds one cap over callers with a key and members without one', async () => {
+  it('enforces one concurrency limit for API keys and members together', async () => {
     const growth = await fixture.account('growth');
     const replicas = [await fixture.replica(), await fixture.replica()];
     const member = { accountId: growth.id, user: 'usr_ada', requestId: 'request-of-ada' };
@@ -52,7 +52,7 @@ describe('the admission of a render', () => {
     expect(await growth.leaseCount()).to.equal(4);
   });
 
-  it('needs no key of a member, and notes who it was', async () => {
+  it('admits a member without a key and stores the user in the lease', async () => {
     const free = await fixture.account('free', { keys: [], intranet: true });
     const leases = await fixture.replica();
     const member = { accountId: free.id, user: 'usr_ada', requestId: 'request-of-ada' };
@@ -67,7 +67,7 @@ describe('the admission of a render', () => {
     expect(await free.leaseCount()).to.equal(0);
   });
 
-  it('refuses a member whose account is paused, or not there', async () => {
+  it('rejects a member of a paused or missing account', async () => {
     const paused = await fixture.account('free', { state: 'paused' });
     const leases = await fixture.replica();
     const member = { accountId: paused.id, user: 'usr_ada', requestId: 'request-of-ada' };
@@ -78,7 +78,7 @@ describe('the admission of a render', () => {
     expect(await paused.leaseCount()).to.equal(0);
   });
 
-  it('says how many may run and when to try again', async () => {
+  it('sends Retry-After and X-Concurrency-Limit when the limit is reached', async () => {
     const starter = await fixture.account('starter');
     const leases = await fixture.replica();
     await leases.admit(starter.caller);
@@ -88,28 +88,28 @@ describe('the admission of a render', () => {
     expect(error.headers).to.deep.equal({ 'Retry-After': '7', 'X-Concurrency-Limit': '2' });
   });
 
-  it('refuses without asking MongoDB while the process holds all places itself, for a second and with the same key', async () => {
+  it('rejects the same key without MongoDB for a second while the process holds all leases of the account', async () => {
     const starter = await fixture.account('starter');
     const another = (await starter.accounts.createKey(starter.name, { name: 'another' })).text;
-    const start = Math.ceil(performance.now()); // whole, so that a second more is exactly that
+    const start = Math.ceil(performance.now()); // an integer, so that adding 1,000 is exact
     let nowMs = start;
     const leases = await fixture.replica({}, undefined, undefined, () => nowMs);
     const [first] = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
     expect((await rejectionOf(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
     await fixture.failCommands('findAndModify', { errorCode: 11602 });
     nowMs = start + 999;
-    const told = await rejectionOf(leases.admit(starter.caller));
-    expect(told).to.include({ code: 'concurrency_limit', status: 429 });
-    expect(told.headers).to.deep.equal({ 'Retry-After': '7', 'X-Concurrency-Limit': '2' });
+    const cached = await rejectionOf(leases.admit(starter.caller));
+    expect(cached).to.include({ code: 'concurrency_limit', status: 429 });
+    expect(cached.headers).to.deep.equal({ 'Retry-After': '7', 'X-Concurrency-Limit': '2' });
     const withAnother = { ...starter.caller, keyHash: hashKeyByEach(another, PEPPERS) };
     expect(
       (await rejectionOf(leases.admit(withAnother))).reason,
-      'nothing is known of this key',
+      'nothing is cached for this key',
     ).to.equal('database');
     nowMs = start + 1_000;
     expect(
       (await rejectionOf(leases.admit(starter.caller))).reason,
-      'its plan may allow more by now',
+      'the plan may have changed',
     ).to.equal('database');
     await fixture.clearFailPoints();
     expect((await rejectionOf(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
@@ -117,7 +117,7 @@ describe('the admission of a render', () => {
     await leases.admit(starter.caller);
   });
 
-  it('changes nothing when it refuses, whatever the reason', async () => {
+  it('does not change the account when it rejects a render', async () => {
     const expired = { id: 'old', key: 'k', expires: new Date(Date.now() - 3_600e3) };
     const running = { id: 'running', key: 'k', expires: new Date(Date.now() + 3_600e3) };
     const leases = await fixture.replica();
@@ -137,7 +137,7 @@ describe('the admission of a render', () => {
     }
   });
 
-  it('takes the place of an expired lease, and forgets leases that expired more than ten minutes ago', async () => {
+  it('ignores expired leases and deletes those that expired more than ten minutes ago', async () => {
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60e3);
     const late = { id: 'late', key: 'k', expires: minutesAgo(9) };
     const tooLate = { id: 'too late', key: 'k', expires: minutesAgo(11) };
@@ -146,7 +146,7 @@ describe('the admission of a render', () => {
     expect((await free.read()).leases.map(({ id }) => id)).to.deep.equal(['late', lease.id]);
   });
 
-  it('refuses a revoked key on the very next call', async () => {
+  it('rejects a revoked key on the next call', async () => {
     const scale = await fixture.account('scale');
     const leases = await fixture.replica();
     await leases.admit(scale.caller);
@@ -154,7 +154,7 @@ describe('the admission of a render', () => {
     expect((await rejectionOf(leases.admit(scale.caller))).code).to.equal('unauthorized');
   });
 
-  it('refuses an expired key and an account that does not exist', async () => {
+  it('rejects an expired key and an account that does not exist', async () => {
     const scale = await fixture.account('scale');
     await fixture.store.accounts.updateOne(
       { _id: scale.id },
@@ -167,14 +167,14 @@ describe('the admission of a render', () => {
     ).to.equal('unauthorized');
   });
 
-  it('checks the address against the networks that the key has now', async () => {
+  it('checks the address against the current networks of the key', async () => {
     const scale = await fixture.account('scale');
     const leases = await fixture.replica();
     await fixture.store.accounts.updateOne(
       { _id: scale.id },
       { $set: { 'keys.0.allowedIps': ['192.0.2.0/24'] } },
     );
-    await leases.admit(scale.caller); // knows of no networks yet
+    await leases.admit(scale.caller); // was checked before the networks were set
     await leases.admit({ ...scale.caller, allowedIps: ['192.0.2.0/24'] });
     await fixture.store.accounts.updateOne(
       { _id: scale.id },
@@ -186,7 +186,7 @@ describe('the admission of a render', () => {
     expect(await scale.leaseCount()).to.equal(2);
   });
 
-  it('serves a past_due subscription within the grace and no longer', async () => {
+  it('admits a past_due subscription only within the grace period', async () => {
     const leases = await fixture.replica();
     const fresh = await fixture.account('free', {
       state: 'past_due',
@@ -203,7 +203,7 @@ describe('the admission of a render', () => {
   });
 
   for (const state of ['unpaid', 'canceled', 'paused'] as const) {
-    it(`refuses a subscription that is ${state}`, async () => {
+    it(`rejects a subscription that is ${state}`, async () => {
       const { caller } = await fixture.account('free', { state });
       expect((await rejectionOf((await fixture.replica()).admit(caller))).code).to.equal(
         'subscription_inactive',
@@ -211,7 +211,7 @@ describe('the admission of a render', () => {
     });
   }
 
-  it('lets an account whose plan is gone run one render', async () => {
+  it('admits one render for an account whose plan is not configured', async () => {
     const orphan = await fixture.account('free', { plan: 'discontinued' });
     const leases = await fixture.replica();
     await leases.admit(orphan.caller);
@@ -220,7 +220,7 @@ describe('the admission of a render', () => {
     ).to.equal('1');
   });
 
-  it('is idempotent by the id of the lease', async () => {
+  it('is idempotent by lease ID', async () => {
     const scale = await fixture.account('scale');
     const operations = fixture.operations(fixture.store, { pastDueGraceMs: 0 });
     const { keyHash } = scale.caller;
@@ -230,13 +230,13 @@ describe('the admission of a render', () => {
     expect(await scale.read()).to.deep.equal(after);
   });
 
-  describe('admission with a failing database', () => {
+  describe('with a failing database', () => {
     const databaseError = async (call: Promise<Lease>) => {
       const error = await rejectionOf(call);
       expect(error).to.include({ code: 'render_failed', reason: 'database', status: 502 });
     };
 
-    it('rides out one lost connection', async () => {
+    it('survives one lost connection', async () => {
       const free = await fixture.account('free');
       const leases = await fixture.replica();
       await fixture.failCommands('findAndModify', { closeConnection: true }, { times: 1 });
@@ -244,7 +244,7 @@ describe('the admission of a render', () => {
       expect(await free.leaseCount()).to.equal(1);
     });
 
-    it('refuses when the server says no', async () => {
+    it('rejects the render when the server returns an error', async () => {
       const free = await fixture.account('free');
       const leases = await fixture.replica();
       await fixture.failCommands('findAndModify', { errorCode: 11602 });
@@ -253,7 +253,7 @@ describe('the admission of a render', () => {
       expect(await free.leaseCount()).to.equal(0);
     });
 
-    it('counts a write that a majority may not have as not admitted, and gives the place back', async () => {
+    it('treats a write without a majority as not admitted and releases the lease', async () => {
       const free = await fixture.account('free');
       const leases = await fixture.replica();
       await fixture.failCommands('findAndModify', {
@@ -264,7 +264,7 @@ describe('the admission of a render', () => {
       expect(await free.leaseCount()).to.equal(0);
     });
 
-    it('does not wait for a silent database, and gives back what arrived late', async () => {
+    it('does not wait for an unresponsive database and releases a lease that was written late', async () => {
       const free = await fixture.account('free');
       const leases = await fixture.replica();
       await fixture.failCommands(

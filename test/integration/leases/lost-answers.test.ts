@@ -17,17 +17,17 @@ import {
 
 const WRITES = ['findAndModify', 'update'];
 /**
- * After a "no primary" error the driver looks for the primary at most every 500 ms
- * (minHeartbeatFrequencyMS), and repeats the write only then.
+ * After a "not primary" error the driver checks for the primary at most every 500 ms
+ * (minHeartbeatFrequencyMS) and repeats the write only then.
  */
 const PATIENT_MS = 10_000;
-/** So that no renewal is among the writes. */
+/** No renewal happens among the writes under test. */
 const PATIENT: Partial<LeaseTimes> = { renewEveryMs: 60_000, settleWithinMs: PATIENT_MS };
-/** Of a month that goes on for as long as any test. */
+/** A period that outlasts the tests. */
 const usage = { period: '2999-12', count: 0 };
 const NO_MAJORITY = { writeConcernError: { code: 91, errmsg: 'Replication is being shut down' } };
 
-describe('a lease whose answers get lost', () => {
+describe('a lease whose database answers are lost', () => {
   let fixture: LeaseFixture;
   let link: Link;
   let store: Store;
@@ -57,7 +57,7 @@ describe('a lease whose answers get lost', () => {
   });
 
   const isWrite = (frame: Buffer | undefined) => !!frame && WRITES.includes(commandOf(frame)!);
-  /** The connection breaks when the next answers to writes come: MongoDB has done them. */
+  /** Breaks the connection when the next answers to writes arrive: MongoDB has executed them. */
   const loseAnswers = (times: number) =>
     link.onFrame({
       direction: 'down',
@@ -65,42 +65,43 @@ describe('a lease whose answers get lost', () => {
       do: 'cut',
       times,
     });
-  /** The connection breaks with the next writes on their way to MongoDB. */
+  /** Breaks the connection before the next writes reach MongoDB. */
   const loseWrites = (times: number) =>
     link.onFrame({ direction: 'up', matches: frame => isWrite(frame), do: 'cut', times });
 
-  /** What each of the writes of a lease must survive once. */
-  const MISHAPS: Record<string, () => Promise<unknown>> = {
-    'the connection breaks before': async () => loseWrites(1),
+  /** Each write of a lease must survive each of these once. */
+  const FAILURES: Record<string, () => Promise<unknown>> = {
+    'the connection breaks before the write': async () => loseWrites(1),
     'the server closes the connection': () =>
       fixture.failCommands(WRITES, { closeConnection: true }, { times: 1 }),
-    'the server is no primary any more': () =>
+    'the server is no longer primary': () =>
       fixture.failCommands(WRITES, { errorCode: 10107 }, { times: 1 }),
     'the server shuts down': () => fixture.failCommands(WRITES, { errorCode: 91 }, { times: 1 }),
     'the primary steps down': () =>
       fixture.failCommands(WRITES, { errorCode: 11602 }, { times: 1 }),
-    // After MongoDB has executed them.
+    // These happen after MongoDB has executed the write.
     'the answer is lost': async () => loseAnswers(1),
-    'a majority may not have it': () => fixture.failCommands(WRITES, NO_MAJORITY, { times: 1 }),
+    'a majority may not have the write': () =>
+      fixture.failCommands(WRITES, NO_MAJORITY, { times: 1 }),
   };
-  for (const [mishap, happen] of Object.entries(MISHAPS)) {
-    it(`is admitted, counted and released once each, when ${mishap}`, async () => {
+  for (const [failure, inject] of Object.entries(FAILURES)) {
+    it(`is admitted, counted and released exactly once when ${failure}`, async () => {
       const scale = await fixture.account('scale', { usage, intranet: true });
       const metrics = createMetrics({ processDefaults: false });
       const leases = await fixture.replica(PATIENT, patient, metrics);
       const admitted = [];
       for (const count of [1, 2, 3]) {
-        await happen();
+        await inject();
         admitted.push(await leases.admit(scale.caller));
         expect(admitted.at(-1)!.intranet).to.equal(true);
         expect(await scale.leaseCount()).to.equal(count);
       }
       const [first, second, third] = admitted;
-      await happen();
+      await inject();
       expect(await leases.settle(first!)).to.equal(1);
-      await happen();
+      await inject();
       expect(await leases.settle(second!)).to.equal(2);
-      await happen();
+      await inject();
       await leases.release(third!);
       expect(leases.counts()).to.deep.equal({ held: 0, waiting: 0 });
       expect(await scale.usage()).to.equal(2);
@@ -111,7 +112,7 @@ describe('a lease whose answers get lost', () => {
     });
   }
 
-  it('is admitted once for a member, when the answer is lost', async () => {
+  it('is admitted once for a member when the answer is lost', async () => {
     const scale = await fixture.account('scale');
     const leases = await fixture.replica(PATIENT, patient);
     const lost = loseAnswers(1);
@@ -120,7 +121,7 @@ describe('a lease whose answers get lost', () => {
     expect(await scale.leaseCount()).to.equal(1);
   });
 
-  it('is given back when nobody knows that it was admitted', async () => {
+  it('is released when the result of its admission is unknown', async () => {
     const scale = await fixture.account('scale');
     const leases = await fixture.replica({}, store);
     const lost = loseAnswers(2);
@@ -133,9 +134,7 @@ describe('a lease whose answers get lost', () => {
     await until(async () => (await scale.leaseCount()) === 0);
   });
 
-  /**
-   * MongoDB executes the next write; its answer and everything later on its connection are lost.
-   */
+  /** MongoDB executes the next write. Its answer and all later ones on the connection are lost. */
   async function unanswered(): Promise<void> {
     const silent = link.onFrame({
       direction: 'down',
@@ -146,7 +145,7 @@ describe('a lease whose answers get lost', () => {
     await until(() => silent.hits() === 1);
   }
 
-  it('is admitted once each by six calls that are in progress when all connections break', async () => {
+  it('is admitted once for each of six calls in progress when all connections break', async () => {
     const scale = await fixture.account('scale');
     const leases = await fixture.replica(PATIENT, patient);
     await fixture.failCommands(
@@ -170,7 +169,7 @@ describe('a lease whose answers get lost', () => {
     'the plan is smaller': { plan: 'free' },
   };
   for (const [change, to] of Object.entries(CHANGES)) {
-    it(`stays admitted when ${change} before it is asked again`, async () => {
+    it(`stays admitted when ${change} before the driver retries`, async () => {
       const scale = await fixture.account('scale');
       const running = await (await fixture.replica()).admit(scale.caller);
       const changed = () => fixture.store.accounts.updateOne({ _id: scale.id }, { $set: to });
@@ -194,12 +193,12 @@ describe('a lease whose answers get lost', () => {
     const count = leases.settle(lease);
     await unanswered();
     expect(await others.settle(await others.admit(scale.caller))).to.equal(2);
-    // The driver repeats it after the silent connection's time limit.
+    // The driver retries after the time limit of the silent connection.
     expect(await count).to.equal(1);
     expect(await scale.usage()).to.equal(2);
   });
 
-  it('is counted once when only the background hears of it', async () => {
+  it('is counted once when only a background retry receives the answer', async () => {
     const scale = await fixture.account('scale');
     const leases = await fixture.replica({}, store);
     const lease = await leases.admit(scale.caller);

@@ -12,7 +12,7 @@ import {
   until,
 } from '../../support/lease-fixture.ts';
 
-describe('the renewal of leases', () => {
+describe('renewal of leases', () => {
   let fixture: LeaseFixture;
   before(async () => {
     fixture = await leaseFixture();
@@ -23,7 +23,7 @@ describe('the renewal of leases', () => {
   const expiryOf = async ({ read }: TestAccount, { id }: Lease) =>
     (await read()).leases.find(lease => lease.id === id)?.expires.getTime();
 
-  it('keeps running leases alive past their first end', async () => {
+  it('keeps leases alive past their first expiry', async () => {
     const starter = await fixture.account('starter');
     const leases = await fixture.replica(QUICK);
     const running = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
@@ -37,7 +37,7 @@ describe('the renewal of leases', () => {
     expect((await rejectionOf(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
   });
 
-  it('tells exactly the render whose lease was taken away', async () => {
+  it('aborts only the render whose lease was removed', async () => {
     const starter = await fixture.account('starter');
     const leases = await fixture.replica(QUICK);
     const [taken, kept] = [await leases.admit(starter.caller), await leases.admit(starter.caller)];
@@ -67,17 +67,17 @@ describe('the renewal of leases', () => {
     expect(await expiryOf(free, lease)).to.equal(expires.getTime());
   });
 
-  it('ends a render before its place can be given away when the database is silent', async () => {
+  it('aborts a render before its lease expires when the database does not respond', async () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica(QUICK);
     await fixture.failCommands('update', { blockConnection: true, blockTimeMS: 3_000 });
     const lease = await leases.admit(free.caller);
     await once(lease.lost, 'abort');
-    // This machine's clock is the database's here: the server still counts the place as taken.
+    // Test and database share a clock: the lease has not expired for the server yet.
     expect(Date.now()).to.be.lessThan((await expiryOf(free, lease))!);
   });
 
-  it('goes on after renewals that failed', async () => {
+  it('continues after failed renewals', async () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica(QUICK);
     const lease = await leases.admit(free.caller);
@@ -87,9 +87,9 @@ describe('the renewal of leases', () => {
     expect(lease.lost.aborted).to.equal(false);
   });
 
-  it('loses no render of the other accounts while somebody holds up the document of one', async () => {
+  it('loses no render of other accounts while one account document is blocked', async () => {
     const accounts = await Promise.all(Array.from({ length: 5 }, () => fixture.account('free')));
-    // Longer than the two rounds that the first time limit takes.
+    // Longer than two rounds that run into the time limit.
     const leases = await fixture.replica({ ...QUICK, leaseMs: 4_000 });
     const [held, ...others] = await Promise.all(accounts.map(({ caller }) => leases.admit(caller)));
     await fixture.whileLocked(held!.accountId, async () => {
@@ -99,11 +99,11 @@ describe('the renewal of leases', () => {
     const end = await expiryOf(accounts[1]!, others[0]!);
     await until(async () => (await expiryOf(accounts[1]!, others[0]!))! > end!);
     expect(
-      fixture.lines.filter(({ msg }) => msg === 'a lease was lost, its render ends'),
+      fixture.lines.filter(({ msg }) => msg === 'a lease was lost; its render is aborted'),
     ).to.have.length(1);
   });
 
-  it('renews a settled or released lease no more', async () => {
+  it('stops for a settled or released lease', async () => {
     const starter = await fixture.account('starter');
     const leases = await fixture.replica(QUICK);
     const [settled, released] = [

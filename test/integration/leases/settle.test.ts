@@ -13,7 +13,7 @@ describe('settling and releasing a lease', () => {
   afterEach(() => fixture.reset());
   after(() => fixture?.close());
 
-  it('counts a render once, however often it is settled', async () => {
+  it('counts a render once when it is settled twice', async () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica();
     const lease = await leases.admit(free.caller);
@@ -26,7 +26,7 @@ describe('settling and releasing a lease', () => {
     expect(await free.usage()).to.equal(1);
   });
 
-  it('counts each of eight renders that end at once', async () => {
+  it('counts each of eight renders that end concurrently', async () => {
     const scale = await fixture.account('scale');
     const leases = await fixture.replica();
     const running = await Promise.all(Array.from({ length: 8 }, () => leases.admit(scale.caller)));
@@ -34,7 +34,7 @@ describe('settling and releasing a lease', () => {
     expect(counts.sort()).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  it('counts a render whose lease has expired meanwhile', async () => {
+  it('counts a render whose lease has expired', async () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica();
     const lease = await leases.admit(free.caller);
@@ -53,7 +53,7 @@ describe('settling and releasing a lease', () => {
     expect(usage).to.deep.equal({ period: new Date().toISOString().slice(0, 7), count: 1 });
   });
 
-  it('does not set the count back when the clock of a new primary is behind', async () => {
+  it('keeps the count when the clock of a new primary is behind', async () => {
     const free = await fixture.account('free', { usage: { period: '2999-01', count: 41 } });
     const leases = await fixture.replica();
     expect(await leases.settle(await leases.admit(free.caller))).to.equal(42);
@@ -71,7 +71,7 @@ describe('settling and releasing a lease', () => {
     expect(await free.usage()).to.equal(0);
   });
 
-  it('does not wait for a database that is slow, and counts once all the same', async () => {
+  it('does not wait for a slow database and still counts once', async () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica(QUICK);
     const lease = await leases.admit(free.caller);
@@ -88,7 +88,7 @@ describe('settling and releasing a lease', () => {
     expect(await free.leaseCount()).to.equal(0);
   });
 
-  it('counts after an outage, and flushes before the process ends', async () => {
+  it('counts after an outage and flushes at shutdown', async () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica({ ...QUICK, settleWithinMs: 50 });
     const lease = await leases.admit(free.caller);
@@ -100,7 +100,7 @@ describe('settling and releasing a lease', () => {
     expect(await free.usage()).to.equal(1);
   });
 
-  it('says in the log which render it could not count', async () => {
+  it('logs a render that could not be counted', async () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica({ ...QUICK, settleWithinMs: 50 });
     const lease = await leases.admit(free.caller);
@@ -117,7 +117,7 @@ describe('settling and releasing a lease', () => {
     });
   });
 
-  it('gives up counting when the lease can no longer be there', async () => {
+  it('stops retrying when the lease can no longer exist', async () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica({ ...QUICK, settleForMs: 0 });
     const lease = await leases.admit(free.caller);
@@ -129,7 +129,7 @@ describe('settling and releasing a lease', () => {
     ).to.equal(true);
   });
 
-  it('releases as soon as the database is back', async () => {
+  it('releases as soon as the database has recovered', async () => {
     const free = await fixture.account('free');
     const leases = await fixture.replica({ ...QUICK, leaseMs: 15_000 });
     const lease = await leases.admit(free.caller);

@@ -27,7 +27,7 @@ import {
 const PEPPER = 'a pepper of the trial tests';
 const LIMIT = { perMinute: 5, parallel: 2 };
 
-describe('the leases of trial callers', () => {
+describe('trial leases', () => {
   let fixture: LeaseFixture;
   const running: Service[] = [];
   before(async () => {
@@ -40,7 +40,7 @@ describe('the leases of trial callers', () => {
   });
   after(() => fixture?.close());
 
-  /** One process's part. */
+  /** The trial leases of one API process. */
   async function replica(
     times: Partial<LeaseTimes> = {},
     store: Store = fixture.store,
@@ -58,7 +58,7 @@ describe('the leases of trial callers', () => {
   }
 
   const caller = (client: string): TrialCaller => ({ client, requestId: randomUUID() });
-  /** A call whose render is over at once. */
+  /** A call whose render ends immediately. */
   const call = async (leases: Leases<TrialCaller>, client: string) =>
     leases.release(await leases.admit(caller(client)));
   const code = (work: Promise<unknown>) =>
@@ -69,7 +69,7 @@ describe('the leases of trial callers', () => {
   const clients = () => fixture.store.trialLimits.find({ calls: { $exists: true } }).toArray();
   const places = async () =>
     (await fixture.store.trialLimits.findOne({ _id: 'places' }))?.leases?.length;
-  /** The calls of all visitors become so much older; `which`: from which one on. */
+  /** Makes the calls of all clients `ms` older, from the call with index `which` on. */
   const age = (ms: number, which = 0) =>
     fixture.store.trialLimits.updateMany({ calls: { $exists: true } }, [
       {
@@ -99,8 +99,8 @@ describe('the leases of trial callers', () => {
       },
     ]);
 
-  describe('of one visitor', () => {
-    it('are five in a minute, whichever process is called, and the sixth is told when to come back', async () => {
+  describe('calls of one client', () => {
+    it('are limited to five per minute across processes, and the sixth gets Retry-After', async () => {
       const [one, two] = [await replica(), await replica()];
       for (let nth = 0; nth < 5; nth++) await call(nth % 2 ? one : two, '198.51.100.7');
       for (const leases of [one, two]) {
@@ -114,7 +114,7 @@ describe('the leases of trial callers', () => {
       expect(await code(call(one, '198.51.100.8'))).to.equal('ok');
     });
 
-    it('are five when they come at the same moments to ten processes that nobody has called before', async () => {
+    it('are limited to five when they reach ten fresh processes at the same time', async () => {
       const ten = await Promise.all(Array.from({ length: 10 }, () => replica()));
       for (let round = 0; round < 4; round++)
         await Promise.all(ten.map(leases => code(call(leases, '198.51.100.7'))));
@@ -122,20 +122,20 @@ describe('the leases of trial callers', () => {
       expect(client!.calls).to.have.length(5);
     });
 
-    it('are free again when each is a minute old, one by one', async () => {
+    it('are allowed again one by one when earlier calls are a minute old', async () => {
       const leases = await replica();
       for (let nth = 0; nth < 5; nth++) await call(leases, '198.51.100.7');
       await age(59_000);
-      const soon = await replica(); // which remembers nothing of it
+      const soon = await replica(); // has nothing cached
       expect(await code(call(soon, '198.51.100.7'))).to.equal('rate_limited');
-      await age(-59_000, 2); // three of them are young again
+      await age(-59_000, 2); // three of them are new again
       await age(1_000);
       expect(await code(call(soon, '198.51.100.7'))).to.equal('ok');
       expect(await code(call(soon, '198.51.100.7'))).to.equal('ok');
       expect(await code(call(soon, '198.51.100.7'))).to.equal('rate_limited');
     });
 
-    it('are remembered for exactly as long as they are used up', async () => {
+    it('are rejected from the cache only until the next call is allowed', async () => {
       const closed: number[] = [];
       const admission = {
         ...createTrialAdmission(LIMIT),
@@ -150,7 +150,7 @@ describe('the leases of trial callers', () => {
       expect(closed[0]).to.be.within(1, 10_000);
     });
 
-    it('change nothing when they are refused', async () => {
+    it('change nothing in the database when they are rejected', async () => {
       const leases = await replica();
       for (let nth = 0; nth < 5; nth++) await call(leases, '198.51.100.7');
       const before = await clients();
@@ -158,16 +158,18 @@ describe('the leases of trial callers', () => {
       expect(await clients()).to.deep.equal(before);
     });
 
-    it('are used up too when there is no place for them', async () => {
+    it('are counted also when no trial slot is free', async () => {
       const [one, two] = [await replica(), await replica()];
       await one.admit(caller('198.51.100.1'));
       await one.admit(caller('198.51.100.1'));
       for (let nth = 0; nth < 5; nth++)
-        expect((await rejectionOf(two.admit(caller('198.51.100.7')))).message).to.match(/at once/);
-      expect((await rejectionOf(two.admit(caller('198.51.100.7')))).message).to.match(/used up/);
+        expect((await rejectionOf(two.admit(caller('198.51.100.7')))).message).to.match(/slots/);
+      expect((await rejectionOf(two.admit(caller('198.51.100.7')))).message).to.match(
+        /limit reached/,
+      );
     });
 
-    it('never bring the address into the database, and go from it by themselves', async () => {
+    it('are stored without the address and expire by a TTL index', async () => {
       const leases = await replica();
       await call(leases, '198.51.100.7');
       const stored = JSON.stringify(await fixture.store.trialLimits.find().toArray());
@@ -181,7 +183,7 @@ describe('the leases of trial callers', () => {
       expect(index).to.deep.include({ key: { expires: 1 }, expireAfterSeconds: 0 });
     });
 
-    it('are told apart from those of the same visitor under another pepper', async () => {
+    it('are counted separately under another pepper', async () => {
       await call(await replica(), '198.51.100.7');
       await call(
         await replica({}, fixture.store, { pepper: 'another pepper of sixteen' }),
@@ -191,8 +193,8 @@ describe('the leases of trial callers', () => {
     });
   });
 
-  describe('of the installation', () => {
-    it('are two at once over all processes, and the third is told when to come back', async () => {
+  describe('slots of the installation', () => {
+    it('are two across all processes, and the third call gets Retry-After', async () => {
       const [one, two] = [await replica(), await replica()];
       const first = await one.admit(caller('198.51.100.1'));
       await two.admit(caller('198.51.100.2'));
@@ -208,7 +210,7 @@ describe('the leases of trial callers', () => {
       expect(await code(two.admit(caller('198.51.100.3')))).to.equal('ok');
     });
 
-    it('are two when calls come at the same moment to ten processes', async () => {
+    it('are two when calls reach ten processes at the same time', async () => {
       const ten = await Promise.all(Array.from({ length: 10 }, () => replica()));
       const ends = await Promise.all(
         ten.map((leases, nth) => code(leases.admit(caller(`198.51.100.${nth}`)))),
@@ -217,7 +219,7 @@ describe('the leases of trial callers', () => {
       expect(await places()).to.equal(2);
     });
 
-    it('are asked for by no more calls of one process at once than there are', async () => {
+    it('are requested from the database by at most as many calls of one process', async () => {
       const leases = await replica();
       const ends = await Promise.all(
         Array.from({ length: 40 }, (_, nth) => code(leases.admit(caller(`198.51.100.${nth}`)))),
@@ -226,13 +228,13 @@ describe('the leases of trial callers', () => {
       expect(await clients()).to.have.length(2);
     });
 
-    it('are no more than a quarter of the slots that the process knows', async () => {
+    it('are at most a quarter of the worker slots known to the process', async () => {
       const leases = await replica({}, fixture.store, { slots: () => 7 });
       await leases.admit(caller('198.51.100.1'));
       expect(await code(leases.admit(caller('198.51.100.2')))).to.equal('rate_limited');
     });
 
-    it('keep calls out before they are read, while the process knows that they are taken', async () => {
+    it('reject calls before their body is read while this process uses all of them', async () => {
       const leases = await replica();
       const [first] = [
         await leases.admit(caller('198.51.100.1')),
@@ -245,12 +247,12 @@ describe('the leases of trial callers', () => {
       leases.enter('198.51.100.3')();
     });
 
-    it('say to the admission that they are taken, and that one is free', async () => {
-      const told: string[] = [];
+    it('notify the admission when all are in use and when one is released', async () => {
+      const calls: string[] = [];
       const admission = {
         ...createTrialAdmission(LIMIT),
-        full: () => void told.push('full'),
-        freed: () => void told.push('freed'),
+        full: () => void calls.push('full'),
+        freed: () => void calls.push('freed'),
       };
       const leases = await replica({}, fixture.store, { admission });
       const other = await replica();
@@ -260,10 +262,10 @@ describe('the leases of trial callers', () => {
       ];
       await rejectionOf(leases.admit(caller('198.51.100.3')));
       await leases.release(lease);
-      expect(told).to.deep.equal(['full', 'freed']);
+      expect(calls).to.deep.equal(['full', 'freed']);
     });
 
-    it('stay taken for as long as their render runs, however long that is', async () => {
+    it('stay in use until their render ends', async () => {
       const leases = await replica(QUICK);
       const first = await leases.admit(caller('198.51.100.1'));
       const began = (await fixture.store.trialLimits.findOne({ _id: 'places' }))!.leases![0]!
@@ -276,7 +278,7 @@ describe('the leases of trial callers', () => {
       expect(first.lost.aborted).to.equal(false);
     });
 
-    it('come free by themselves when their process is gone, and not before they have expired', async () => {
+    it('become free when the leases of a dead process expire, and not earlier', async () => {
       const gone = await replica({ ...QUICK, renewEveryMs: 60_000 });
       await gone.admit(caller('198.51.100.1'));
       await gone.admit(caller('198.51.100.2'));
@@ -293,7 +295,7 @@ describe('the leases of trial callers', () => {
       expect(await places()).to.be.at.most(2);
     });
 
-    it('end the render whose place is gone', async () => {
+    it('abort the render whose lease is gone', async () => {
       const leases = await replica(QUICK);
       const lease = await leases.admit(caller('198.51.100.1'));
       await fixture.store.trialLimits.deleteOne({ _id: 'places' });
@@ -301,7 +303,7 @@ describe('the leases of trial callers', () => {
       expect(lease.lost.reason).to.include({ code: 'render_failed', reason: 'database' });
     });
 
-    it('are given back once, by settling as by releasing, and nothing is counted', async () => {
+    it('are released once, by settling or releasing, and nothing is counted', async () => {
       const leases = await replica();
       const [one, two] = [
         await leases.admit(caller('198.51.100.1')),
@@ -315,8 +317,8 @@ describe('the leases of trial callers', () => {
     });
   });
 
-  describe('when MongoDB', () => {
-    it('cannot be asked, refuse with render_failed and its reason', async () => {
+  describe('with a failing MongoDB', () => {
+    it('reject calls with render_failed and the reason', async () => {
       const leases = await replica();
       await fixture.failCommands('findAndModify', { errorCode: 11602 });
       expect(await rejectionOf(leases.admit(caller('198.51.100.7')))).to.include({
@@ -325,7 +327,7 @@ describe('the leases of trial callers', () => {
       });
     });
 
-    it('does not take a place back, leave it to expire', async () => {
+    it('expire when they cannot be released', async () => {
       const leases = await replica(QUICK);
       const lease = await leases.admit(caller('198.51.100.1'));
       await fixture.failCommands('update', { errorCode: 11602 });
@@ -339,15 +341,15 @@ describe('the leases of trial callers', () => {
       );
     });
 
-    it('has its answers lost, count a call once and take one place', async () => {
+    it('count a call once and take one slot when answers are lost', async () => {
       const link = await openLink(fixture.mongod.port, 'mongodb');
       const uri = fixture.uriThrough(link.port);
       const store = connectStore({ uri, operationTimeoutMs: 3_000 }, silentLog);
       try {
         await store.start();
         const leases = await replica({}, store);
-        // In the first admission the answer to the count is lost, in the second the answer to what
-        // takes the place.
+        // The first admission loses the answer to the count, the second the answer that takes the
+        // slot.
         for (const which of [0, 1]) {
           let seen = 0;
           const lost = link.onFrame({

@@ -13,9 +13,9 @@ import {
   trial,
 } from '../../support/trial-calls.ts';
 
-describe('an API whose memory is small', () => {
+describe('trial renders in an API with a small byte budget', () => {
   let pressroom: Installation;
-  /** 4 MiB in all: trial calls may hold 1 MiB together, of which a body of 250 kB takes 750 kB. */
+  /** Of 4 MiB in total, trial calls may hold 1 MiB; a body of 250 kB counts as 750 kB. */
   const BODY = JSON.stringify({
     html: `x<!--${' '.repeat(250_000 - '{"html":"x<!---->"}'.length)}-->`,
   });
@@ -24,7 +24,7 @@ describe('an API whose memory is small', () => {
   });
   after(() => pressroom?.stop());
 
-  it('gives a quarter of it to trial calls, and the rest stays for customers', async () => {
+  it('use at most a quarter of it, and the rest stays available to customers', async () => {
     const head = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${newAddress()}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n`;
     const slow = await rawConnection(port(pressroom));
     slow.send(head + BODY.slice(0, -1));
@@ -40,7 +40,7 @@ describe('an API whose memory is small', () => {
     slow.socket.destroy();
   });
 
-  it('leaves a part of that quarter to other visitors when one sends slowly', async () => {
+  it('leave part of that quarter to other clients when one sends slowly', async () => {
     const from = newAddress();
     const head = `POST ${PATH} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n`;
     const slow = await rawConnection(port(pressroom));
@@ -56,7 +56,7 @@ describe('an API whose memory is small', () => {
     slow.socket.destroy();
   });
 
-  it('says of a body that could never fit into the quarter that it is too large', async () => {
+  it('reject a body that could never fit into that quarter as too large', async () => {
     const answer = await trial(pressroom, { html: `x<!--${' '.repeat(400_000)}-->` });
     expect(answer.status).to.equal(400);
     expect(answer.error().code).to.equal('payload_too_large');

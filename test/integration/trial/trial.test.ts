@@ -24,7 +24,7 @@ import {
   untilAdmitted,
 } from '../../support/trial-calls.ts';
 
-/** Runs until its caller goes. */
+/** Runs until the client disconnects. */
 const LONG = { html: html('long'), wait_for_expression: 'false' };
 
 describe('a trial render', () => {
@@ -62,7 +62,7 @@ describe('a trial render', () => {
   const account = () => pressroom.store.accounts.findOne({ name: pressroom.account });
   const samples = async () => readSamples(await pressroom.metrics.text());
 
-  it('gives the PDF without a key, with the request id as its only extra header', async () => {
+  it('returns the PDF without a key, with X-Request-Id as the only extra header', async () => {
     const answer = await trial(pressroom, HELLO);
     expect(answer.status).to.equal(200);
     expect(await pdfText(answer.body)).to.contain('Hello, visitor');
@@ -84,7 +84,7 @@ describe('a trial render', () => {
     expect(answer.headers['x-request-id']).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
   });
 
-  it('has the watermark when that is asked for, and says so', async () => {
+  it('has a watermark and X-Sandbox when `sandbox` is true', async () => {
     const [plain, stamped] = [
       await trial(pressroom, HELLO),
       await trial(pressroom, { ...HELLO, sandbox: true }),
@@ -96,7 +96,7 @@ describe('a trial render', () => {
     expect(await pdfText(stamped.body)).to.contain('Hello, visitor');
   });
 
-  it('leaves the account of whoever sends a key all the same as it was', async () => {
+  it('does not change the account of a caller that sends a key', async () => {
     const before = await account();
     const answer = await trial(pressroom, HELLO, newAddress(), {
       authorization: `Bearer ${pressroom.key}`,
@@ -105,7 +105,7 @@ describe('a trial render', () => {
     expect(await account()).to.deep.equal(before);
   });
 
-  it("takes no place of an account's plan", async () => {
+  it("does not count toward an account's concurrency limit", async () => {
     const running = trial(pressroom, LONG);
     running.catch(() => {});
     await pressroom.worker.until({ busy: 1 });
@@ -113,7 +113,7 @@ describe('a trial render', () => {
     running.disconnect();
   });
 
-  it('obeys the same rules, with the same words', async () => {
+  it('returns the same validation errors as a render with a key', async () => {
     for (const body of [
       {},
       { html: 'x', scale: 3 },
@@ -122,21 +122,21 @@ describe('a trial render', () => {
       '',
     ]) {
       const answers = [await trial(pressroom, body), await pressroom.render(body)];
-      const [visitors, customers] = answers.map(answer => ({
+      const [ofTrial, ofCustomer] = answers.map(answer => ({
         status: answer.status,
         ...answer.error(),
         request_id: undefined,
       }));
-      expect(visitors).to.deep.equal(customers);
-      expect(visitors!.status).to.equal(400);
+      expect(ofTrial).to.deep.equal(ofCustomer);
+      expect(ofTrial!.status).to.equal(400);
     }
   });
 
-  it('reaches no address that only accounts with intranet may reach', async () => {
+  it('cannot reach an address that is reserved for accounts with intranet', async () => {
     const inside = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
     const page = {
-      html: html(`<p id="told">waiting</p><script>
-        fetch('${inside}').then(answer => answer.text(), () => 'refused').then(text => { told.textContent = text; told.className = 'done'; });
+      html: html(`<p id="result">waiting</p><script>
+        fetch('${inside}').then(answer => answer.text(), () => 'refused').then(text => { result.textContent = text; result.className = 'done'; });
       </script>`),
       wait_for_selector: '.done',
     };
@@ -152,7 +152,7 @@ describe('a trial render', () => {
     expect(hits).to.equal(before);
   });
 
-  it('is one of five a minute from one address; the sixth is refused, and other addresses are not', async () => {
+  it('is limited to five per minute per address, and other addresses are not affected', async () => {
     const mine = newAddress();
     for (let nth = 0; nth < 5; nth++)
       expect(codeOf(await trial(pressroom, HELLO, mine))).to.equal('ok');
@@ -162,11 +162,11 @@ describe('a trial render', () => {
       code: 'rate_limited',
       request_id: sixth.headers['x-request-id'],
     });
-    expect(sixth.error().message).to.contain('5 trial calls a minute');
+    expect(sixth.error().message).to.contain('5 renders per minute');
     expect(codeOf(await trial(pressroom, HELLO))).to.equal('ok');
   });
 
-  it('is not used up by a body that is wrong', async () => {
+  it('is not counted when the body is invalid', async () => {
     const mine = newAddress();
     for (const body of [
       '{',
@@ -183,7 +183,7 @@ describe('a trial render', () => {
     expect(codeOf(await trial(pressroom, HELLO, mine))).to.equal('rate_limited');
   });
 
-  it('is shared by all addresses of an IPv6 network of 64 bits, and by both ways to write an IPv4 address', async () => {
+  it('is counted per IPv6 /64 and the same for both notations of an IPv4 address', async () => {
     for (let nth = 0; nth < 5; nth++)
       expect(codeOf(await trial(pressroom, HELLO, `2001:db8:1:2::${nth + 1}`))).to.equal('ok');
     expect(codeOf(await trial(pressroom, HELLO, '2001:db8:1:2:ffff::9'))).to.equal('rate_limited');
@@ -196,18 +196,18 @@ describe('a trial render', () => {
     expect(codeOf(await trial(pressroom, HELLO, mine))).to.equal('rate_limited');
   });
 
-  it('is refused at once while the places are taken, and let in when one is free', async () => {
+  it('is rejected immediately while all trial slots are in use, and admitted when one is free', async () => {
     const running = trial(pressroom, LONG);
     running.catch(() => {});
     await pressroom.worker.until({ busy: 1 });
     const answer = await trial(pressroom, HELLO);
     expect(refused(answer)).to.deep.equal(RATE_LIMITED);
-    expect(answer.error().message).to.contain('at once');
+    expect(answer.error().message).to.contain('All trial slots are in use');
     running.disconnect();
     await untilAdmitted(pressroom);
   });
 
-  it('refuses before the body is sent whoever is known to be over a limit', async () => {
+  it('is rejected before the body is sent when the client is known to be over its limit', async () => {
     const mine = newAddress();
     for (let nth = 0; nth < 5; nth++)
       expect(codeOf(await trial(pressroom, HELLO, mine))).to.equal('ok');
@@ -220,13 +220,13 @@ describe('a trial render', () => {
     connection.socket.destroy();
   });
 
-  it('answers GET with 405 and what it takes', async () => {
+  it('answers GET with 405 and an Allow header', async () => {
     const answer = await pressroom.call('GET', PATH);
     expect(answer.status).to.equal(405);
     expect(answer.headers['allow']).to.equal('POST');
   });
 
-  it('is described, with all its answers', async () => {
+  it('is in the OpenAPI document with all its responses', async () => {
     const { paths } = JSON.parse((await pressroom.call('GET', '/openapi.json')).body.toString());
     const { security, responses } = paths[PATH].post;
     expect(security).to.deep.equal([]);
@@ -244,7 +244,7 @@ describe('a trial render', () => {
     );
   });
 
-  it('counts in numbers of its own, and in no number of customers', async () => {
+  it('is counted in metrics of its own and in no customer metric', async () => {
     const before = await samples();
     await trial(pressroom, HELLO);
     await trial(pressroom, { html: html('x'), pages: '7' });
@@ -264,7 +264,7 @@ describe('a trial render', () => {
       expect(after.sum(name), name).to.equal(before.sum(name));
   });
 
-  it('holds nothing when it is over', async () => {
+  it('releases its slot and bytes when the client disconnects', async () => {
     const call = trial(pressroom, LONG);
     call.catch(() => {});
     await pressroom.worker.until({ busy: 1 });
@@ -277,14 +277,14 @@ describe('a trial render', () => {
     });
   });
 
-  it('never brings an address into the log', async () => {
+  it('logs no client address', async () => {
     await trial(pressroom, HELLO);
     await eventually(() => expect(lines.some(line => line.includes(PATH))).to.equal(true));
     expect(lines.filter(line => /198\.51\.|2001:db8/.test(line))).to.deep.equal([]);
   });
 });
 
-describe('trial renders of several API processes', () => {
+describe('trial renders in several API processes', () => {
   let one: Installation;
   let two: Installation;
   before(async () => {
@@ -300,7 +300,7 @@ describe('trial renders of several API processes', () => {
     await one?.stop();
   });
 
-  it('share the five of an address', async () => {
+  it('share the calls of an address', async () => {
     const mine = newAddress();
     for (let nth = 0; nth < 5; nth++)
       await eventually(async () =>
@@ -310,7 +310,7 @@ describe('trial renders of several API processes', () => {
     expect(codeOf(await trial(two, HELLO, mine))).to.equal('rate_limited');
   });
 
-  it('share the places', async () => {
+  it('share the trial slots', async () => {
     const running = trial(one, LONG);
     running.catch(() => {});
     await one.worker.until({ busy: 1 });
@@ -320,14 +320,14 @@ describe('trial renders of several API processes', () => {
   });
 });
 
-describe('an API that trusts no proxy', () => {
+describe('trial renders in an API that trusts no proxy', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation({ env: { PRESSROOM_TRIAL_PER_MINUTE: '2' } });
   });
   after(() => pressroom?.stop());
 
-  it('counts trial calls by the address of the connection, whatever the caller says of it', async () => {
+  it('are counted by the address of the connection, not by X-Forwarded-For', async () => {
     expect([
       codeOf(await trial(pressroom, HELLO)),
       codeOf(await trial(pressroom, HELLO)),
@@ -336,7 +336,7 @@ describe('an API that trusts no proxy', () => {
   });
 });
 
-describe('an API without trial renders', () => {
+describe('an API with trial renders switched off', () => {
   let pressroom: Installation;
   before(async () => {
     pressroom = await installation({
@@ -346,7 +346,7 @@ describe('an API without trial renders', () => {
   });
   after(() => pressroom?.stop());
 
-  it('has nothing at their path, and does not describe it', async () => {
+  it('returns 404 at their path and does not describe it', async () => {
     const [answer, unknown] = [
       await trial(pressroom, HELLO),
       await httpCall(port(pressroom), 'POST', '/v1/trial/nothing'),

@@ -6,7 +6,7 @@ import {
 import { trialSlotsOf } from '../../../../api/leases/trial-leases.ts';
 import type { ApiError } from '../../../../common/contract/errors.ts';
 
-describe('the admission of trial calls', () => {
+describe('trial admission', () => {
   let nowMs: number;
   let admission: TrialAdmission;
   beforeEach(() => {
@@ -14,7 +14,7 @@ describe('the admission of trial calls', () => {
     admission = createTrialAdmission({ perMinute: 5, parallel: 2 }, () => nowMs);
   });
 
-  /** Comes and goes; gives what it was refused with. */
+  /** Enters and leaves. Returns the error of a rejected call. */
   function visit(name: string): ApiError | undefined {
     try {
       admission.enter(name)();
@@ -26,7 +26,7 @@ describe('the admission of trial calls', () => {
   const times = (count: number, name: string) =>
     Array.from({ length: count }, () => visit(name)).filter(error => error === undefined).length;
 
-  it('refuses with rate_limited and a minute, whatever the reason', () => {
+  it('rejects with rate_limited and a Retry-After of a minute for every limit', () => {
     admission.usedUp('a', 60_000);
     const used = visit('a');
     admission.full();
@@ -36,10 +36,10 @@ describe('the admission of trial calls', () => {
         status: 429,
         headers: { 'Retry-After': '60' },
       });
-    expect(used!.message).to.contain('5 trial calls a minute');
+    expect(used!.message).to.contain('5 renders per minute');
   });
 
-  it('keeps out whoever has used up his calls, for as long as that is so, and nobody else', () => {
+  it('rejects a client without calls left until the next is allowed, and no other client', () => {
     admission.usedUp('a', 20_000);
     expect(visit('a')).to.not.equal(undefined);
     expect(visit('b')).to.equal(undefined);
@@ -49,28 +49,28 @@ describe('the admission of trial calls', () => {
     expect(visit('a')).to.equal(undefined);
   });
 
-  it('has no more calls of one visitor at once than he has in a minute', () => {
+  it('admits no more concurrent calls of a client than its calls per minute', () => {
     const leave = Array.from({ length: 5 }, () => admission.enter('a'));
     expect(visit('a')).to.not.equal(undefined);
     leave[0]!();
     expect(visit('a')).to.equal(undefined);
   });
 
-  it('reads four bodies for each call of a visitor in a minute, and again in the next', () => {
+  it('admits four bodies per allowed call of a client in each minute', () => {
     expect(times(30, 'a')).to.equal(20);
     expect(visit('b')).to.equal(undefined);
     nowMs += 60_000;
     expect(times(30, 'a')).to.equal(20);
   });
 
-  it('has no more than 16 calls at once for each place, from whomever', () => {
-    const leave = Array.from({ length: 32 }, (_, nth) => admission.enter(`visitor ${nth}`));
+  it('admits at most 16 concurrent calls per trial slot from all clients together', () => {
+    const leave = Array.from({ length: 32 }, (_, nth) => admission.enter(`client ${nth}`));
     expect(visit('one more')).to.not.equal(undefined);
     leave[7]!();
     expect(visit('one more')).to.equal(undefined);
   });
 
-  it('refuses for half a second when all places were taken, unless one is freed', () => {
+  it('rejects for half a second when all slots are in use, unless one is released', () => {
     admission.full();
     nowMs += 499;
     expect(visit('a')).to.not.equal(undefined);
@@ -81,24 +81,24 @@ describe('the admission of trial calls', () => {
     expect(visit('a')).to.equal(undefined);
   });
 
-  it('does not count against a visitor what was refused for another reason', () => {
+  it('does not count calls rejected because all slots are in use', () => {
     admission.full();
     expect(times(100, 'a')).to.equal(0);
     admission.freed();
     expect(times(30, 'a')).to.equal(20);
   });
 
-  it('remembers the last ten thousand visitors', () => {
+  it('caches the last ten thousand clients', () => {
     admission.usedUp('first', 60_000);
-    for (let nth = 1; nth < 10_000; nth++) visit(`visitor ${nth}`);
+    for (let nth = 1; nth < 10_000; nth++) visit(`client ${nth}`);
     expect(visit('first')).to.not.equal(undefined);
-    for (let nth = 1; nth <= 10_000; nth++) visit(`visitor ${nth}`);
+    for (let nth = 1; nth <= 10_000; nth++) visit(`client ${nth}`);
     expect(visit('first')).to.equal(undefined);
   });
 });
 
-describe('the places of trial renders', () => {
-  const cases: [parallel: number, slots: number, places: number][] = [
+describe('trial slots', () => {
+  const cases: [parallel: number, slots: number, trialSlots: number][] = [
     [2, 0, 1],
     [2, 2, 1],
     [2, 7, 1],
@@ -107,7 +107,7 @@ describe('the places of trial renders', () => {
     [10, 20, 5],
     [1, 400, 1],
   ];
-  for (const [parallel, slots, places] of cases)
-    it(`are ${places} of ${slots} slots when ${parallel} are allowed`, () =>
-      expect(trialSlotsOf(parallel, slots)).to.equal(places));
+  for (const [parallel, slots, trialSlots] of cases)
+    it(`are ${trialSlots} of ${slots} slots when ${parallel} are configured`, () =>
+      expect(trialSlotsOf(parallel, slots)).to.equal(trialSlots));
 });
