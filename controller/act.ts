@@ -1,5 +1,5 @@
-// Makes the cluster match the decision: ranks pods before the pool shrinks, and applies what
-// differs.
+// Applies a decision to the cluster: sets the deletion costs of pods before a scale-down, and
+// applies the owned resources that differ.
 import type { BrowserPool } from '../crds/browser-pool.ts';
 import type { Applied } from './kubernetes/applied.ts';
 import { COST, type Deployment, type Pod } from './kubernetes/objects.ts';
@@ -7,19 +7,19 @@ import type { Kubernetes, KubernetesObject, Resource, Written } from './kubernet
 import { hasStatus } from './kubernetes/transport.ts';
 import { MANAGED_BY, ownedResourceName, ownedResourcesOf, POOL_LABEL } from './owned-resources.ts';
 
-/**
- * Thrown when an object with the name of an owned resource belongs to another owner; it is left
- * alone.
- */
-export class NotOurs extends Error {
-  override name = 'NotOurs';
+/** An object with the name of an owned resource belongs to another owner. It is not changed. */
+export class NotOwned extends Error {
+  override name = 'NotOwned';
 }
 
 /**
- * Owned by the pool, or without an owner but with the pool's labels: as when a pool was deleted
- * with `--cascade=orphan` and created again.
+ * Whether the pool owns the object, or may adopt it: an object without an owner but with the pool's
+ * labels is left from a pool that was deleted with `--cascade=orphan`.
  */
-function isOurs({ metadata: { uid, name } }: BrowserPool, { metadata }: KubernetesObject): boolean {
+function isOwned(
+  { metadata: { uid, name } }: BrowserPool,
+  { metadata }: KubernetesObject,
+): boolean {
   const { ownerReferences = [], deletionTimestamp, labels = {} } = metadata;
   if (ownerReferences.length > 0 || deletionTimestamp)
     return ownerReferences.some(owner => owner.uid === uid);
@@ -31,18 +31,18 @@ function isOurs({ metadata: { uid, name } }: BrowserPool, { metadata }: Kubernet
 interface Options {
   api: Kubernetes;
   applied: Applied;
-  /** The copies of the watches. */
+  /** Reads the caches of the watches. */
   find(resource: Resource, namespace: string, name: string): KubernetesObject | undefined;
-  /** Concurrent patches when pods are ranked. */
+  /** Concurrent patches of deletion costs. */
   concurrency?: number;
 }
 
 export function createAct({ api, applied, find, concurrency = 10 }: Options) {
   /**
-   * Of an object that no watch told of: there may be one all the same, that is another's or of a
-   * pool of the same name that is going.
+   * Reads an object from the cache or, if it is missing there, from the API server: the watches do
+   * not see objects of other owners.
    */
-  async function look(
+  async function read(
     resource: Resource,
     { metadata: { namespace, name } }: Pick<Written, 'metadata'>,
   ): Promise<KubernetesObject | undefined> {
@@ -55,31 +55,31 @@ export function createAct({ api, applied, find, concurrency = 10 }: Options) {
     );
   }
 
-  function refuseUnlessOurs(
+  function assertOwned(
     pool: BrowserPool,
     resource: Resource,
     live: KubernetesObject | undefined,
   ): void {
-    if (!live || isOurs(pool, live)) return;
+    if (!live || isOwned(pool, live)) return;
     const { namespace, name, deletionTimestamp, ownerReferences = [] } = live.metadata;
     const former = ownerReferences.some(
       ({ kind, name }) => kind === pool.kind && name === pool.metadata.name,
     );
-    throw new NotOurs(
+    throw new NotOwned(
       deletionTimestamp || former
-        ? `${resource} ${namespace}/${name} is of a former pool of this name and is going; waiting for that`
-        : `${resource} ${namespace}/${name} is there already and does not belong to this pool: rename or remove it, or name the pool otherwise`,
+        ? `${resource} ${namespace}/${name} belongs to a deleted pool of the same name. Waiting until it is deleted.`
+        : `${resource} ${namespace}/${name} already exists and does not belong to this pool. Rename or delete it, or rename the pool.`,
     );
   }
 
   return {
     /**
-     * Pods that do nothing go first: each one's cost is its busy slots. Best effort, since what is
-     * chosen all the same drains.
+     * Sets the deletion cost of each pod to its busy slots, so that idle pods are removed first.
+     * Best effort: a busy pod that is removed drains.
      */
     async rank(pods: readonly Pod[], busyByPod: ReadonlyMap<string, number>): Promise<void> {
       const wrong = pods.flatMap(pod => {
-        // A pod that Prometheus does not know may be busy.
+        // A pod without metrics may be busy.
         const cost = String(busyByPod.get(pod.metadata.name) ?? 1);
         return pod.metadata.deletionTimestamp || (pod.metadata.annotations?.[COST] ?? '0') === cost
           ? []
@@ -99,33 +99,30 @@ export function createAct({ api, applied, find, concurrency = 10 }: Options) {
       await Promise.all(Array.from({ length: concurrency }, work));
     },
 
-    /** Returns the Deployment as it is now. Throws NotOurs before anything is written. */
+    /** Returns the current Deployment. Throws NotOwned before anything is written. */
     async apply(pool: BrowserPool, pods: number): Promise<Deployment> {
       const resources = ownedResourcesOf(pool, pods);
       const live = await Promise.all(
-        resources.map(({ resource, object }) => look(resource, object)),
+        resources.map(({ resource, object }) => read(resource, object)),
       );
       for (const [index, { resource }] of resources.entries())
-        refuseUnlessOurs(pool, resource, live[index]);
+        assertOwned(pool, resource, live[index]);
       let last: KubernetesObject | undefined;
       for (const [index, { resource, object }] of resources.entries())
         last = await applied.apply(resource, object, live[index]);
       return last as Deployment;
     },
 
-    /**
-     * The Deployment of the pool as it is now, as far as is known. The size of one that is
-     * another's, or of a former pool, is no size of this pool.
-     */
+    /** The current Deployment of the pool; undefined if it is missing or has another owner. */
     async deployment(pool: BrowserPool): Promise<Deployment | undefined> {
       const { namespace, name } = pool.metadata;
       const metadata = { namespace, name: ownedResourceName(name) };
-      // Of a paused pool nothing is decided by it: the API server need not be asked again and again
-      // for what may never be made.
+      // For a paused pool the cache is enough: its Deployment may never be created, and the API
+      // server would be queried again and again.
       const live = pool.spec.paused
         ? find('deployments', namespace, metadata.name)
-        : await look('deployments', { metadata });
-      return live && isOurs(pool, live)
+        : await read('deployments', { metadata });
+      return live && isOwned(pool, live)
         ? (applied.fresh('deployments', live) as Deployment)
         : undefined;
     },

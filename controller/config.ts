@@ -1,4 +1,4 @@
-// The controller's environment variables, and the nested shape that the rest of it reads.
+// The environment variables of the controller, and its parsed configuration.
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import {
@@ -13,38 +13,37 @@ import {
 
 const namespaceName = (name: string) => {
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
-    throw new Error(`\`${name}\` is no name of a namespace`);
+    throw new Error(`\`${name}\` is not a valid namespace name`);
   return name;
 };
 
 export const controllerVariables = z.object({
-  PRESSROOM_NAMESPACES: parsed(listVariable('', 'names of namespaces'), names =>
+  PRESSROOM_NAMESPACES: parsed(listVariable('', 'namespace names'), names =>
     names.map(namespaceName),
   ).describe(
-    'Only pools in these namespaces are looked after (default: in all). `--namespace` on the command line says the same.',
+    'Namespaces whose pools are managed (default: all). The `--namespace` command-line option overrides it.',
   ),
   PRESSROOM_PROMETHEUS_URL: textVariable(undefined, 'an http(s) URL').describe(
-    'The Prometheus that tells the load. Without it the size of every pool is held.',
+    'URL of the Prometheus server with the load metrics. If it is not set, pools keep their size.',
   ),
-  PRESSROOM_PROMETHEUS_TOKEN: secret().describe('Sent to Prometheus as a Bearer token.'),
+  PRESSROOM_PROMETHEUS_TOKEN: secret().describe('Bearer token for Prometheus.'),
   PRESSROOM_PROMETHEUS_INTERVAL: duration('1s', 500, 300e3).describe(
-    'How often Prometheus is asked and sizes are decided: a burst is answered later by half of it.',
+    'Interval of Prometheus queries and scaling decisions. On average, half of it is added to the response time to a burst.',
   ),
   PRESSROOM_LEASE_NAMESPACE: textVariable(undefined, 'the name of a namespace').describe(
-    'Where the Lease lies by which several controllers agree on one (default: the namespace of the pod).',
+    'Namespace of the leader election Lease (default: the namespace of the pod).',
   ),
   PRESSROOM_LEASE_NAME: textVariable('pressroom-controller', 'a name').describe(
-    'The name of that Lease.',
+    'Name of the leader election Lease.',
   ),
   PRESSROOM_POD_NAME: textVariable(undefined, 'a name').describe(
-    'Who this controller is, in that Lease (default: the name of the host).',
+    'Identity of this controller in the Lease (default: the host name).',
   ),
 });
 
 /**
- * Reads the controller's part of the environment. `namespaces` are those of the command line, which
- * count instead of the variable; `ownNamespace` is where the kubeconfig says that this process is.
- * Throws ConfigError.
+ * Reads the configuration. `namespaces` from the command line override the variable; `ownNamespace`
+ * is the namespace of this process. Throws ConfigError.
  */
 export function readControllerConfig(
   env: NodeJS.ProcessEnv,
@@ -56,7 +55,7 @@ export function readControllerConfig(
   const e = readConfig(controllerVariables, given);
   const url = e.PRESSROOM_PROMETHEUS_URL;
   if (url !== undefined && (!/^https?:\/\//.test(url) || !URL.canParse(url)))
-    throw new ConfigError(`PRESSROOM_PROMETHEUS_URL=${url}: accepted is an http(s) URL`);
+    throw new ConfigError(`PRESSROOM_PROMETHEUS_URL=${url}: must be an http(s) URL`);
   return {
     namespaces: [...new Set(e.PRESSROOM_NAMESPACES)],
     prometheus: {

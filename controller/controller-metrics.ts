@@ -7,7 +7,7 @@ import type { PoolReport } from './status.ts';
 export interface PoolMetrics {
   /** `conditions` are those of the pool's new status. */
   report(report: PoolReport, conditions: readonly Condition[]): void;
-  /** A decision that changes the size. */
+  /** Counts a decision that changes the size. */
   decided(pool: BrowserPool, reason: Reason): void;
   forget(pool: BrowserPool): void;
   forgetAll(): void;
@@ -18,34 +18,34 @@ const STATUSES = ['True', 'False', 'Unknown'] as const;
 
 export function poolMetrics(metrics: Metrics): PoolMetrics {
   const gauges = {
-    desired: metrics.gauge('pressroom_pool_desired_pods', 'Pods that are wanted.', POOL),
-    ready: metrics.gauge('pressroom_pool_ready_pods', 'Pods that are ready.', POOL),
-    min: metrics.gauge('pressroom_pool_min_pods', 'The fewest pods that the pool may have.', POOL),
-    max: metrics.gauge('pressroom_pool_max_pods', 'The most pods that the pool may have.', POOL),
+    desired: metrics.gauge('pressroom_pool_desired_pods', 'Desired number of pods.', POOL),
+    ready: metrics.gauge('pressroom_pool_ready_pods', 'Number of ready pods.', POOL),
+    min: metrics.gauge('pressroom_pool_min_pods', 'Minimum number of pods.', POOL),
+    max: metrics.gauge('pressroom_pool_max_pods', 'Maximum number of pods.', POOL),
     autoscaled: metrics.gauge(
       'pressroom_pool_autoscaled',
-      'Whether the size is to follow the load: 1, or 0 for a fixed size and for a paused pool.',
+      'Whether the pool is autoscaled: 1, or 0 if its size is fixed or the pool is paused.',
       POOL,
     ),
     busy: metrics.gauge(
       'pressroom_pool_busy_slots',
-      'Slots with a render on them, as Prometheus told; absent while it does not.',
+      'Busy slots reported by Prometheus. Absent while the load is unknown.',
       POOL,
     ),
     queued: metrics.gauge(
       'pressroom_pool_queued_renders',
-      'Renders that wait for a slot, as Prometheus told; absent while it does not.',
+      'Queued renders reported by Prometheus. Absent while the load is unknown.',
       POOL,
     ),
   };
   const conditions = metrics.gauge(
     'pressroom_pool_condition',
-    'Conditions of a pool: 1 for the status that it has, else 0.',
+    'Conditions of a pool: 1 for the current status of each condition type, otherwise 0.',
     [...POOL, 'type', 'status'],
   );
   const decisions = metrics.counter(
     'pressroom_scale_decisions_total',
-    'Decisions that changed the size of a pool, by why.',
+    'Scaling decisions that changed the size of a pool, by reason.',
     [...POOL, 'reason'],
   );
   const labelsOf = ({ metadata }: BrowserPool) => ({
@@ -85,7 +85,7 @@ export function poolMetrics(metrics: Metrics): PoolMetrics {
     forgetAll() {
       for (const gauge of Object.values(gauges)) gauge.reset();
       conditions.reset();
-      // A pool that is deleted while another controller leads would be reported for ever.
+      // A pool that is deleted while another controller leads would otherwise be reported forever.
       decisions.reset();
     },
   };

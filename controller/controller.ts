@@ -1,5 +1,5 @@
-// Wires the controller: watches, loads, leader election, and the queue of pools to reconcile.
-// Returns the services in the order in which they start.
+// Wires the controller: watches, load cache, leader election and reconcile loop. Returns the
+// services in start order.
 import { randomUUID } from 'node:crypto';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Service } from '../common/lifecycle.ts';
@@ -21,16 +21,16 @@ import { Reconciler } from './reconcile.ts';
 import { ReconcileLoop } from './reconcile-loop.ts';
 import { createWorkQueue } from './work-queue.ts';
 
-/** The longest that one call to the API server may take. */
+/** Time limit of a call to the API server. */
 const CALL_MS = 10_000;
-/** A leader that gets no answer must be able to ask again before it has to stop. */
+/** Shorter, so that a leader without a response can retry before its lease expires. */
 const LEASE_CALL_MS = 4_000;
-/** The longest that Prometheus may take. */
+/** Time limit of a Prometheus query. */
 const PROMETHEUS_MS = 5_000;
 
 export interface Controller {
   services: Service[];
-  /** Whether it has read all that it must know to act, and to take over. */
+  /** Whether the caches are filled, so that this process can lead. */
   ready(): boolean;
 }
 
@@ -38,7 +38,7 @@ export interface Controller {
 function countedTransport(kubeConfig: KubeConfig, metrics: Metrics): Transport {
   const requests = metrics.counter(
     'pressroom_kubernetes_requests_total',
-    'Calls to the Kubernetes API, by how they ended.',
+    'Requests to the Kubernetes API by verb, resource and outcome.',
     ['verb', 'resource', 'outcome'],
   );
   return new Transport(kubeConfig, {
@@ -57,7 +57,7 @@ function prometheusOf(
     : createPrometheus({ url, token, timeoutMs: PROMETHEUS_MS }, metrics);
 }
 
-/** What selects the objects that the controller makes. */
+/** The label selector of the objects that the controller creates. */
 const MANAGED_SELECTOR = Object.entries(MANAGED_BY)
   .map(([label, value]) => `${label}=${value}`)
   .join(',');
@@ -80,7 +80,7 @@ export function createController(
   });
   metrics.gauge(
     'pressroom_controller_leader',
-    'Whether this controller is the one that acts: 1 or 0.',
+    'Whether this controller is the leader: 1 or 0.',
     [],
     gauge => gauge.set(leader.leading() ? 1 : 0),
   );
@@ -102,8 +102,8 @@ export function createController(
     isLeading: () => leader.leading(),
     log,
     metrics,
-    // A pool that failed waits for its retry: news of the load does not repair it.
-    onLooked: () => addAll(queue.addUnlessFailing),
+    // A pool that failed waits for its retry: a new load does not resolve the failure.
+    onRefreshed: () => addAll(queue.addUnlessFailing),
   });
   const events = createEvents({ api, instance: lease.holder, log });
   const applied = createApplied(api);
@@ -111,7 +111,7 @@ export function createController(
   const act = createAct({ api, applied, find: watches.find });
   const reconciler = new Reconciler({
     api,
-    known: watches,
+    store: watches,
     loads,
     act,
     events,
@@ -140,7 +140,7 @@ export function createController(
     addAll(queue.add);
   }
 
-  /** What was known of an earlier time may be wrong: another controller has acted, or will. */
+  /** Clears state that may be outdated, because another controller leads or has led. */
   function forget(): void {
     applied.clear();
     reconciler.forgetAll();

@@ -1,4 +1,4 @@
-// Process 3: the controller of BrowserPools.
+// Entry point of the controller process.
 import { parseArgs } from 'node:util';
 import { ConfigError, processVariables, readConfig } from '../common/config.ts';
 import { createLifecycle, runUntilSignal } from '../common/lifecycle.ts';

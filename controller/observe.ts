@@ -1,31 +1,31 @@
-// What is known of a pool at this moment: its Deployment, its pods and its load.
+// Summarizes the current state of a pool: its Deployment, its pods and its load. Pure.
 import type { Observation } from './decide/model.ts';
 import type { Deployment, Pod } from './kubernetes/objects.ts';
 import type { PoolLoad } from './load/load-cache.ts';
 
 export interface DeploymentSeen {
-  /** Pods that it asks for. */
-  wanted: number;
+  /** Desired replicas. */
+  desired: number;
   replicas: number;
   ready: number;
   updated: number;
-  /** Whether its controller has seen its last change. */
+  /** Whether the Deployment controller has processed the last change. */
   observed: boolean;
 }
 
-interface Trouble {
+interface PodProblem {
   reason: string;
   message: string;
 }
 
 export interface PodsSeen {
   ready: number;
-  /** Names of those that are. */
+  /** Names of the ready pods. */
   readyNames: readonly string[];
-  /** Why pods do not become ready: the trouble of the first such pod. */
-  trouble: Trouble | undefined;
-  /** Why Chrome has no sandbox in them. */
-  sandbox: Trouble | undefined;
+  /** Why pods do not become ready, from the first such pod. */
+  problem: PodProblem | undefined;
+  /** Why Chrome cannot use its sandbox. */
+  sandbox: PodProblem | undefined;
 }
 
 export const isReady = ({ metadata, status }: Pod): boolean =>
@@ -36,7 +36,7 @@ export function seeDeployment(deployment: Deployment | undefined): DeploymentSee
   if (!deployment) return undefined;
   const { spec, status, metadata } = deployment;
   return {
-    wanted: spec?.replicas ?? 1,
+    desired: spec?.replicas ?? 1,
     replicas: status?.replicas ?? 0,
     ready: status?.readyReplicas ?? 0,
     updated: status?.updatedReplicas ?? 0,
@@ -45,44 +45,42 @@ export function seeDeployment(deployment: Deployment | undefined): DeploymentSee
 }
 
 export function seePods(pods: readonly Pod[]): PodsSeen {
-  const first = (read: (pod: Pod) => Trouble | undefined) => {
+  const first = (read: (pod: Pod) => PodProblem | undefined) => {
     for (const pod of pods) {
       const found = pod.metadata.deletionTimestamp || isReady(pod) ? undefined : read(pod);
       if (found) return found;
     }
     return undefined;
   };
-  const sandbox = first(sandboxTrouble);
+  const sandbox = first(sandboxProblem);
   const readyNames = pods.filter(isReady).map(({ metadata }) => metadata.name);
-  return { ready: readyNames.length, readyNames, sandbox, trouble: sandbox ?? first(troubleOf) };
+  return { ready: readyNames.length, readyNames, sandbox, problem: sandbox ?? first(problemOf) };
 }
 
-/**
- * What a runtime says of a Localhost profile that does not lie on the node, and what a worker says
- * whose Chrome finds no sandbox.
- */
+/** Matches the message of a container runtime about a missing Localhost profile. */
 const PROFILE_MISSING = /seccomp|profile/i;
+/** Matches the termination message of a worker whose Chrome cannot use its sandbox. */
 const NO_SANDBOX = /cannot use its sandbox/i;
 
-function sandboxTrouble(pod: Pod): Trouble | undefined {
+function sandboxProblem(pod: Pod): PodProblem | undefined {
   for (const { state, lastState } of pod.status?.containerStatuses ?? []) {
     const waiting = state?.waiting;
     if (waiting?.reason?.startsWith('Create') && PROFILE_MISSING.test(waiting.message ?? ''))
       return {
         reason: 'SeccompProfileMissing',
-        message: `The seccomp profile does not lie on node ${pod.spec?.nodeName}: pod ${pod.metadata.name} cannot be made (${waiting.message}). Put it there with the installer of the chart, or choose another spec.template.chromeSandbox.mode.`,
+        message: `The seccomp profile is missing on node ${pod.spec?.nodeName}, so the container of pod ${pod.metadata.name} cannot be created (${waiting.message}). Install the profile, for example with seccompInstaller.enabled=true in the Helm chart, or choose another spec.template.chromeSandbox.mode.`,
       };
     const ended = state?.terminated ?? lastState?.terminated;
     if (NO_SANDBOX.test(ended?.message ?? ''))
       return {
         reason: 'NoUsableSandbox',
-        message: `Chrome finds no usable sandbox on node ${pod.spec?.nodeName} (pod ${pod.metadata.name}): its seccomp profile or a setting of its kernel forbids user namespaces.`,
+        message: `Chrome cannot use its sandbox on node ${pod.spec?.nodeName} (pod ${pod.metadata.name}): the seccomp profile or a kernel setting blocks user namespaces.`,
       };
   }
   return undefined;
 }
 
-function troubleOf(pod: Pod): Trouble | undefined {
+function problemOf(pod: Pod): PodProblem | undefined {
   const { name } = pod.metadata;
   const unscheduled = pod.status?.conditions?.find(
     ({ type, status }) => type === 'PodScheduled' && status === 'False',
@@ -90,36 +88,36 @@ function troubleOf(pod: Pod): Trouble | undefined {
   if (unscheduled)
     return {
       reason: unscheduled.reason ?? 'Unschedulable',
-      message: `Pod ${name} finds no node: ${unscheduled.message ?? ''}`,
+      message: `Pod ${name} cannot be scheduled: ${unscheduled.message ?? ''}`,
     };
   for (const { state, lastState, restartCount = 0 } of pod.status?.containerStatuses ?? []) {
     const { reason = '', message = '' } = state?.waiting ?? {};
     if (reason !== '' && reason !== 'ContainerCreating' && reason !== 'PodInitializing') {
       const ended = lastState?.terminated;
       const last = ended
-        ? ` It ended last with code ${ended.exitCode}: ${(ended.message ?? ended.reason ?? '').trim().slice(-400)}`
+        ? ` It last exited with code ${ended.exitCode}: ${(ended.message ?? ended.reason ?? '').trim().slice(-400)}`
         : '';
       return { reason, message: `Pod ${name}: ${message || reason}.${last}` };
     }
     if (restartCount > 0 && lastState?.terminated?.reason === 'OOMKilled')
       return {
         reason: 'OOMKilled',
-        message: `Pod ${name} used more memory than its limit and was ended.`,
+        message: `Pod ${name} exceeded its memory limit and was killed.`,
       };
   }
   return undefined;
 }
 
-/** A ready worker that is missing in the load makes it partial: then nothing shrinks. */
+/** The load is partial if a ready worker is missing in it: the pool then does not shrink. */
 export function observe(
   deployment: DeploymentSeen | undefined,
   pods: PodsSeen,
   load: PoolLoad,
 ): Observation {
   const { busyByPod, pageEnds: _pageEnds, ...plain } = load;
-  // By name: after a restart Prometheus still returns pods that are gone for minutes.
+  // Compared by name: Prometheus returns deleted pods for some minutes after a restart.
   const missing = pods.readyNames.some(name => !busyByPod.has(name));
   const reported: Observation['load'] =
     plain.kind === 'measured' ? { ...plain, partial: plain.partial || missing } : plain;
-  return { pods: deployment?.wanted, readyPods: pods.ready, load: reported };
+  return { pods: deployment?.desired, readyPods: pods.ready, load: reported };
 }

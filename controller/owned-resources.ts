@@ -1,5 +1,5 @@
-// The resources that a pool owns: a Deployment, a headless Service and a PodDisruptionBudget. Pure,
-// from a pool and a number of pods.
+// Builds the resources that a pool owns: a Deployment, a headless Service and a
+// PodDisruptionBudget. Pure.
 import type {
   V1Affinity,
   V1Container,
@@ -15,24 +15,24 @@ import { type BrowserPool, GROUP, KIND, VERSION } from '../crds/browser-pool.ts'
 import { FIELD_MANAGER, type Resource, type Written } from './kubernetes/resources.ts';
 
 const PORTS = { gateway: 9222, operations: 9090 } as const;
-/** A stopping worker is given this much less than its pod, to end by itself before it is ended. */
+/** A worker drains for this much less than the grace period, to exit before it is killed. */
 const GRACE_MARGIN_S = 5;
 const DEFAULT_PROFILE = 'pressroom/chrome.json';
-/** A profile takes 0.3 MB. The rest is for files that pages make Chrome write. */
+/** A Chrome profile takes 0.3 MB. The rest is for files that Chrome writes for pages. */
 const SCRATCH_MIB = { base: 512, slot: 256 } as const;
 const USER = 10_001;
 const DISK = 'ephemeral-storage';
 
 /**
- * A part of Kubernetes' own API that the pool's owner wrote: the API server checks it, and its
- * refusal is in the condition Ready.
+ * Casts an embedded part of the Kubernetes API. The API server validates it; its error is reported
+ * in the Ready condition.
  */
 const given = <T>(part: unknown) => part as T;
 
 export const ownedResourceName = (pool: string) => `${pool}-workers`;
 
 export const POOL_LABEL = `${GROUP}/pool`;
-/** Of every object that the controller makes, for whatever watches them. */
+/** A label of every object that the controller creates; the watches select by it. */
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': FIELD_MANAGER };
 
 const labelsOf = (pool: string) => ({
@@ -42,7 +42,7 @@ const labelsOf = (pool: string) => ({
   ...MANAGED_BY,
   [POOL_LABEL]: pool,
 });
-/** Never changes in the life of a pool: a Deployment's selector cannot. */
+/** The selector of a Deployment is immutable, so these labels must never change. */
 const selectorOf = (pool: string) => ({
   [POOL_LABEL]: pool,
   'app.kubernetes.io/component': 'worker',
@@ -53,7 +53,7 @@ export const selectorText = (pool: string): string =>
     .map(([label, value]) => `${label}=${value}`)
     .join(',');
 
-/** In the order in which they are applied. */
+/** The owned resources, in the order in which they are applied. */
 export function ownedResourcesOf(
   pool: BrowserPool,
   pods: number,
@@ -65,7 +65,7 @@ export function ownedResourcesOf(
   ];
 }
 
-/** The garbage collector removes what belongs to a pool that is gone. */
+/** With an owner reference, so that the garbage collector deletes the objects of a deleted pool. */
 function metadataOf({ metadata: { name, namespace, uid } }: BrowserPool): Written['metadata'] {
   return {
     name: ownedResourceName(name),
@@ -85,8 +85,8 @@ function metadataOf({ metadata: { name, namespace, uid } }: BrowserPool): Writte
 }
 
 /**
- * Headless: every address of its name is a worker. The API asks each whether it is ready, and must
- * find those that drain.
+ * Headless: its DNS name resolves to all workers. The API connects to each of them, including those
+ * that drain.
  */
 function service(pool: BrowserPool): Written {
   const ports = Object.entries(PORTS).map(([name, port]) => ({
@@ -127,7 +127,7 @@ function deployment(pool: BrowserPool, replicas: number): Written {
       replicas,
       revisionHistoryLimit: 5,
       progressDeadlineSeconds: 600,
-      // A new worker is ready before an old one drains.
+      // A new worker must be ready before an old one drains.
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } },
       selector: { matchLabels: selectorOf(name) },
       template: {
@@ -148,8 +148,7 @@ function podSpec(pool: BrowserPool): V1PodSpec {
   const { template } = pool.spec;
   return {
     automountServiceAccountToken: false,
-    // Variables for each Service of the namespace are no business of a worker, and some begin with
-    // PRESSROOM_.
+    // Service variables could start with PRESSROOM_ and be read as configuration.
     enableServiceLinks: false,
     terminationGracePeriodSeconds: template.terminationGracePeriodSeconds,
     securityContext: {
@@ -184,7 +183,7 @@ function seccompProfile({ spec }: BrowserPool): V1SeccompProfile {
   return { type: mode === 'Unconfined' ? 'Unconfined' : 'RuntimeDefault' };
 }
 
-/** A pool without constraints of its own is spread over nodes as far as possible. */
+/** By default, pods are spread across nodes on a best-effort basis. */
 function spread({ metadata, spec }: BrowserPool): V1TopologySpreadConstraint[] {
   const labelSelector = { matchLabels: selectorOf(metadata.name) };
   const own = spec.template.topologySpreadConstraints;
@@ -204,8 +203,8 @@ function spread({ metadata, spec }: BrowserPool): V1TopologySpreadConstraint[] {
 }
 
 /**
- * Preferred by the scheduler's score as well as by the constraints, unless the pool has none of
- * these or pod anti-affinity of its own.
+ * Adds preferred pod anti-affinity to the spread constraints, unless the pool disables the
+ * constraints or sets its own pod anti-affinity.
  */
 function affinity(pool: BrowserPool): { affinity?: V1Affinity } {
   const own = given<V1Affinity | undefined>(pool.spec.template.affinity);
@@ -251,7 +250,7 @@ function container(pool: BrowserPool): V1Container {
       timeoutSeconds: 2,
       failureThreshold: 3,
     },
-    // Why a worker ended stands in its pod's status, also when its log is gone.
+    // The end of the log is kept in the pod status, from which conditions are derived.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [
       { name: 'tmp', mountPath: '/tmp' },
@@ -261,8 +260,8 @@ function container(pool: BrowserPool): V1Container {
 }
 
 /**
- * The volume for /tmp is asked for, so that a pod lands where there is room for it and is not the
- * first to be evicted when a disk fills.
+ * Requests the size of the /tmp volume, so that the scheduler finds a node with enough disk space
+ * and the pod is not the first to be evicted under disk pressure.
  */
 function resources(pool: BrowserPool): V1ResourceRequirements {
   const own = given<V1ResourceRequirements>(pool.spec.template.resources ?? {});

@@ -1,5 +1,4 @@
-// Takes pools from the work queue and reconciles them; a pool whose reconciliation failed is tried
-// again later.
+// Takes pools from the work queue and reconciles them. A failed pool is retried with backoff.
 import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
@@ -13,7 +12,7 @@ import type { WorkQueue } from './work-queue.ts';
 
 /** Pools that are reconciled at the same time. */
 const CONCURRENCY = 8;
-/** How soon a pool is looked at that came before the load was read for the first time. */
+/** Delay of a pool that was queued before the load was read for the first time. */
 const NOT_BEGUN_MS = 100;
 
 const namespaceOf = (key: string) => key.split('/', 1)[0]!;
@@ -39,11 +38,11 @@ export class ReconcileLoop implements Service {
     this.#deps = deps;
     this.#seconds = deps.metrics.histogram(
       'pressroom_reconcile_duration_seconds',
-      'How long a look at a pool took, by how it ended.',
+      'Duration of a reconciliation by outcome.',
       ['outcome'],
       [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 10],
     );
-    // A rate does not see the first step of a series that was not there before it.
+    // Initialized, because a rate misses the first increase of a new series.
     for (const outcome of ['ok', 'conflict', 'error']) this.#seconds.zero({ outcome });
   }
 
@@ -58,8 +57,8 @@ export class ReconcileLoop implements Service {
 
   async #work(key: string): Promise<void> {
     const { queue, reconciler, leader, watches, loads } = this.#deps;
-    // With half a list, pods would seem to be gone. The pool is added again when the load is read
-    // next.
+    // With a partial list, pods would seem to be missing. The pool is added again at the next
+    // refresh of the load.
     if (!leader.leading() || !watches.synced(namespaceOf(key))) return;
     if (!loads.begun()) return queue.addAfter(key, NOT_BEGUN_MS);
     const end = this.#seconds.startTimer();
@@ -79,7 +78,7 @@ export class ReconcileLoop implements Service {
     // The same failure in a row is logged once.
     const level =
       hasStatus(error, 409) || this.#lastFailure.get(key) === error.message ? 'debug' : 'warn';
-    this.#deps.log[level]({ pool: key, err: error }, 'a look at a pool did not work; trying again');
+    this.#deps.log[level]({ pool: key, err: error }, 'could not reconcile the pool; retrying');
     this.#lastFailure.set(key, error.message);
     this.#deps.queue.addAfterFailure(key);
   }

@@ -1,9 +1,9 @@
-// Reconciles one pool: observe, decide, act, report. Level-triggered: a name comes in, the whole
-// state is read, and running it twice changes nothing.
+// Reconciles one pool: observe, decide, act, report. Level-triggered and idempotent: it reads the
+// whole state of the pool each time.
 import type { Log } from '../common/log.ts';
 import { type BrowserPool, type BrowserPoolSpec, specSchema } from '../crds/browser-pool.ts';
 import type { PoolActions } from './act.ts';
-import { NotOurs } from './act.ts';
+import { NotOwned } from './act.ts';
 import type { PoolMetrics } from './controller-metrics.ts';
 import { decide } from './decide/decide.ts';
 import { type History, noHistory } from './decide/model.ts';
@@ -17,15 +17,15 @@ import { type DeploymentSeen, observe, seeDeployment, seePods } from './observe.
 import { noReports, Reporter, type ReportHistory } from './report.ts';
 import { poolStatusOf } from './status.ts';
 
-/** The copies of the watches. */
-export interface Known {
+/** The caches of the watches. */
+export interface PoolStore {
   pool(key: string): BrowserPool | undefined;
   podsOf(namespace: string, pool: string): Pod[];
 }
 
 interface Options {
   api: Kubernetes;
-  known: Known;
+  store: PoolStore;
   loads: Pick<LoadCache, 'of'>;
   act: PoolActions;
   events: Events;
@@ -36,15 +36,15 @@ interface Options {
   date?: () => Date;
 }
 
-/** What is remembered of a pool between two runs. */
-interface Memory {
+/** State of a pool between two runs. */
+interface PoolState {
   uid: string;
   history: History;
   reports: ReportHistory;
-  /** In a row. */
+  /** Consecutive failures. */
   failures: number;
-  /** Pods that were wanted before a change of the size that is in no status yet. */
-  wantedBefore?: number | undefined;
+  /** The desired size before a change that is not in the status yet. */
+  desiredBefore?: number | undefined;
 }
 
 export class Reconciler {
@@ -52,8 +52,8 @@ export class Reconciler {
   readonly #clock: () => number;
   readonly #date: () => Date;
   readonly #reporter: Reporter;
-  readonly #memories = new Map<string, Memory>();
-  /** The pools as they were seen last, for those that are deleted. */
+  readonly #states = new Map<string, PoolState>();
+  /** The last known version of each pool, to clean up after a deleted one. */
   readonly #lastSeen = new Map<string, BrowserPool>();
 
   constructor(options: Options) {
@@ -64,33 +64,33 @@ export class Reconciler {
   }
 
   /**
-   * Resolves with when to look again, in ms; undefined: when something changes. Rejects when
-   * something failed.
+   * Resolves with the time in ms until the next run, or with undefined to wait for a change.
+   * Rejects on failure.
    */
   async reconcile(key: string): Promise<number | undefined> {
-    const stored = this.#options.known.pool(key);
+    const stored = this.#options.store.pool(key);
     if (!stored) return void this.#forget(key);
     this.#lastSeen.set(key, stored);
-    // The garbage collector deletes its objects, by their owner references.
+    // The garbage collector deletes the owned objects.
     if (stored.metadata.deletionTimestamp) return undefined;
     const parsed = specSchema.safeParse(stored.spec);
     if (!parsed.success) {
       const problems = parsed.error.issues.map(
         ({ path, message }) => `${path.join('.')}: ${message}`,
       );
-      throw new Error(`the spec of pool ${key} is wrong: ${problems.join('; ')}`);
+      throw new Error(`invalid spec of pool ${key}: ${problems.join('; ')}`);
     }
-    return await this.#look(key, stored, parsed.data);
+    return await this.#reconcile(key, stored, parsed.data);
   }
 
-  /** Forgets all pools: what was remembered is of a time without the lead. */
+  /** Forgets all pools, because another controller leads or has led. */
   forgetAll(): void {
-    this.#memories.clear();
+    this.#states.clear();
     this.#lastSeen.clear();
   }
 
   #forget(key: string): void {
-    this.#memories.delete(key);
+    this.#states.delete(key);
     const pool = this.#lastSeen.get(key);
     if (pool) {
       this.#options.act.forget(pool);
@@ -99,46 +99,46 @@ export class Reconciler {
     this.#lastSeen.delete(key);
   }
 
-  #memoryOf(key: string, uid: string, now: number): Memory {
-    const known = this.#memories.get(key);
-    if (known?.uid === uid) return known;
-    const memory: Memory = { uid, history: noHistory(now), reports: noReports(), failures: 0 };
-    this.#memories.set(key, memory);
-    return memory;
+  #stateOf(key: string, uid: string, now: number): PoolState {
+    const existing = this.#states.get(key);
+    if (existing?.uid === uid) return existing;
+    const state: PoolState = { uid, history: noHistory(now), reports: noReports(), failures: 0 };
+    this.#states.set(key, state);
+    return state;
   }
 
-  async #look(key: string, stored: BrowserPool, spec: BrowserPoolSpec): Promise<number> {
-    const { act, known, loads, metrics } = this.#options;
+  async #reconcile(key: string, stored: BrowserPool, spec: BrowserPoolSpec): Promise<number> {
+    const { act, store, loads, metrics } = this.#options;
     const { namespace, name, uid } = stored.metadata;
     const now = this.#clock();
-    const memory = this.#memoryOf(key, uid, now);
-    const { status } = newestOf(stored, memory.reports.written);
+    const state = this.#stateOf(key, uid, now);
+    const { status } = newestOf(stored, state.reports.written);
     const pool: BrowserPool = { ...stored, spec, ...(status && { status }) };
-    const pods = known.podsOf(namespace, name);
+    const pods = store.podsOf(namespace, name);
     const podsSeen = seePods(pods);
     const before = seeDeployment(await act.deployment(pool));
     const load = loads.of(namespace, name);
     const seen = observe(before, podsSeen, load);
-    const decision = decide(pool.spec, seen, memory.history, now);
-    this.#reporter.pageEnds(memory.reports, pool, load, now);
+    const decision = decide(pool.spec, seen, state.history, now);
+    this.#reporter.pageEnds(state.reports, pool, load, now);
 
     let deployment = before;
     let failure: unknown;
     if (!pool.spec.paused) {
       try {
         deployment = await this.#apply(pool, pods, load, before, decision.pods);
-        memory.history = decision.history;
-        if (before?.wanted !== decision.pods) {
-          memory.wantedBefore ??= before?.wanted;
-          this.#reporter.sizeChanged(pool, before?.wanted, decision);
+        state.history = decision.history;
+        if (before?.desired !== decision.pods) {
+          state.desiredBefore ??= before?.desired;
+          this.#reporter.sizeChanged(pool, before?.desired, decision);
         }
       } catch (error) {
         failure = error;
       }
     }
-    memory.failures = failure === undefined ? 0 : memory.failures + 1;
+    state.failures = failure === undefined ? 0 : state.failures + 1;
     const problem =
-      failure !== undefined && worthACondition(failure, memory.failures)
+      failure !== undefined && isReported(failure, state.failures)
         ? (failure as Error).message
         : undefined;
     if (failure !== undefined && problem === undefined) throw failure;
@@ -146,16 +146,19 @@ export class Reconciler {
       pool,
       decision,
       load: seen.load,
-      deployment: deployment && { ...deployment, wanted: memory.wantedBefore ?? deployment.wanted },
+      deployment: deployment && {
+        ...deployment,
+        desired: state.desiredBefore ?? deployment.desired,
+      },
       pods: podsSeen,
       problem,
     };
     const next = poolStatusOf(report, this.#date());
     metrics.report(report, next.conditions);
-    if (await this.#reporter.status(memory.reports, stored, next, now))
-      memory.wantedBefore = undefined;
+    if (await this.#reporter.status(state.reports, stored, next, now))
+      state.desiredBefore = undefined;
     if (failure !== undefined) throw failure;
-    return decision.lookAgainMs;
+    return decision.requeueAfterMs;
   }
 
   async #apply(
@@ -165,37 +168,32 @@ export class Reconciler {
     before: DeploymentSeen | undefined,
     size: number,
   ): Promise<DeploymentSeen | undefined> {
-    if (before && size < before.wanted) await this.#rank(pods, load);
+    if (before && size < before.desired) await this.#rank(pods, load);
     return seeDeployment(await this.#options.act.apply(pool, size));
   }
 
-  /**
-   * A missing right to rank pods does not keep the pool from its size: a pod that renders drains.
-   */
+  /** A missing permission to patch pods does not block scaling: a busy pod drains. */
   async #rank(pods: readonly Pod[], { busyByPod }: PoolLoad): Promise<void> {
     const { act, log } = this.#options;
     await act.rank(pods, busyByPod).catch(error => {
       if (!hasStatus(error, 403)) throw error;
       log.warn(
         { err: error },
-        'pods cannot be ranked before a pool shrinks: some that render may have to drain',
+        'no permission to set the deletion cost of pods; a scale-down may drain busy pods',
       );
     });
   }
 }
 
-/**
- * A conflict or a short overload passes; what is refused again and again is reported to the pool's
- * owner.
- */
-const PASSES_WITHIN = 3;
+/** Other errors are reported from this many consecutive failures on: a short overload passes. */
+const REPORTED_FAILURES = 3;
 
 /**
- * A template that the API server cannot read is its inner error (500), one that it does not take is
- * 400 or 422.
+ * Whether an error is reported in the Ready condition. An invalid template is rejected with 400 or
+ * 422, or with 500 if the API server cannot decode it. Conflicts are not reported.
  */
-function worthACondition(error: unknown, failures: number): boolean {
-  if (error instanceof NotOurs) return true;
+function isReported(error: unknown, failures: number): boolean {
+  if (error instanceof NotOwned) return true;
   if (!(error instanceof KubernetesError) || error.status === 409) return false;
-  return error.status === 400 || error.status === 422 || failures >= PASSES_WITHIN;
+  return error.status === 400 || error.status === 422 || failures >= REPORTED_FAILURES;
 }

@@ -1,4 +1,4 @@
-// Reports on a pool: its status, Events about what changed, and lines in the log.
+// Reports the state of a pool: its status, Events about changes, and log messages.
 import type { Log } from '../common/log.ts';
 import {
   type BrowserPool,
@@ -15,19 +15,19 @@ import type { Kubernetes } from './kubernetes/resources.ts';
 import { KubernetesError } from './kubernetes/transport.ts';
 import type { PoolLoad } from './load/load-cache.ts';
 import { PAGE_ENDS_MINUTES, pageEndsNote } from './load/page-ends.ts';
-import { changedFor, needsWrite, reasonWord, WORSE } from './status.ts';
+import { changedFor, needsWrite, reasonOf, WORSE } from './status.ts';
 
-/** How soon a status that was refused is written again. */
+/** Delay before a rejected status is written again. */
 const STATUS_RETRY_MS = 15_000;
 
-/** What was reported of a pool before. */
+/** Previous reports of a pool. */
 export interface ReportHistory {
   statusWrittenAt: number;
-  /** No write of the status before this, since one was refused. */
+  /** No write of the status before this, because the last one was rejected. */
   statusRetryAt: number;
-  /** The next Event about pages that hit bounds is written not before this. */
+  /** No Event about pages that hit limits before this. */
   pageEndsAfter: number;
-  /** The pool as returned by the last write of its status: the watch may not have it yet. */
+  /** The pool returned by the last write of its status. The watch may lag behind it. */
   written: Newest<BrowserPool> | undefined;
 }
 
@@ -64,18 +64,18 @@ export class Reporter {
     this.#metrics.decided(pool, decision.reason);
     this.#log.info(
       { namespace, pool: name, from, to, reason: decision.reason, why: decision.message },
-      'the size of a pool changes',
+      'scaled the pool',
     );
     const action = from === undefined ? 'Created' : to > from ? 'ScaledUp' : 'ScaledDown';
     this.#events.report(pool, {
       type: 'Normal',
-      reason: reasonWord(decision),
+      reason: reasonOf(decision),
       action,
-      note: `${from === undefined ? '' : `${from} to `}${to} pods. ${decision.message}`,
+      note: `${from === undefined ? `Created with ${to} pods.` : `Scaled from ${from} to ${to} pods.`} ${decision.message}`,
     });
   }
 
-  /** At most once in the time that the numbers cover, so that each end is in one Event. */
+  /** At most one Event per reporting window, so that each end is reported once. */
   pageEnds(history: ReportHistory, pool: BrowserPool, { pageEnds }: PoolLoad, now: number): void {
     const note = now < history.pageEndsAfter ? undefined : pageEndsNote(pageEnds);
     if (note === undefined) return;
@@ -89,8 +89,8 @@ export class Reporter {
   }
 
   /**
-   * Writes the status when it has changed. A refused status does not keep the pool from its size:
-   * it is retried later. True when it is up to date.
+   * Writes the status if it has changed. Returns whether it is up to date. A rejected status does
+   * not block scaling: it is retried later.
    */
   async status(
     history: ReportHistory,
@@ -108,7 +108,7 @@ export class Reporter {
       const { namespace, name } = pool.metadata;
       this.#log.warn(
         { namespace, pool: name, err: error },
-        'the status of a pool could not be written; trying again in a while',
+        'could not write the status of the pool; retrying later',
       );
       return false;
     }
@@ -124,8 +124,8 @@ export class Reporter {
     const before = newest.status;
     if (!needsWrite(before, status, now - history.statusWrittenAt)) return;
     const { name, namespace, resourceVersion } = newest.metadata;
-    // With its version: a late write of a leader that was frozen, or of a look at a pool that was
-    // created again, is refused.
+    // With its resourceVersion, so that the API server rejects a late write of a former leader, or
+    // one based on a pool that has been recreated.
     const metadata = { name, namespace, resourceVersion };
     const written = await this.#api.apply<BrowserPool>(
       'browserpools',
@@ -147,7 +147,7 @@ export class Reporter {
       const isBad = WORSE[type] === status;
       this.#log[isBad ? 'warn' : 'info'](
         { namespace, pool: name, condition: type, status, reason, why: message },
-        'a condition of a pool changes',
+        'condition of the pool changed',
       );
       this.#events.report(pool, {
         type: isBad ? 'Warning' : 'Normal',

@@ -1,4 +1,4 @@
-// The status of a pool: its numbers and conditions, from what was seen and decided. Pure.
+// Builds the status of a pool, its numbers and conditions, from observation and decision. Pure.
 import type {
   BrowserPool,
   BrowserPoolStatus,
@@ -15,14 +15,14 @@ export interface PoolReport {
   load: Load;
   deployment: DeploymentSeen | undefined;
   pods: PodsSeen;
-  /** Why the objects of the pool could not be written; undefined when they are. */
+  /** Why the objects of the pool could not be written; undefined on success. */
   problem: string | undefined;
 }
 
 type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>;
 const yes = (reason: string, message: string): Verdict => ({ status: 'True', reason, message });
 const no = (reason: string, message: string): Verdict => ({ status: 'False', reason, message });
-const unclear = (reason: string, message: string): Verdict => ({
+const unknown = (reason: string, message: string): Verdict => ({
   status: 'Unknown',
   reason,
   message,
@@ -31,49 +31,52 @@ const unclear = (reason: string, message: string): Verdict => ({
 const capital = (word: string) =>
   word.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The reason of a decision as Kubernetes writes reasons. */
-export const reasonWord = (decision: Pick<Decision, 'reason'>): string => capital(decision.reason);
+/** The reason of a decision in CamelCase, as in Kubernetes. */
+export const reasonOf = (decision: Pick<Decision, 'reason'>): string => capital(decision.reason);
 
 const unknownLoad = ({ reason, message }: Extract<Load, { kind: 'unknown' }>) =>
-  no(capital(reason), `${message}. The size is held.`);
+  no(capital(reason), `${message}. The pool keeps its size.`);
 
-const slowScrapeWords = ({ intervalMs, queueTimeoutMs }: SlowScrape) =>
-  `Prometheus scrapes the API every ${intervalMs / 1_000} s, and a render waits at most ${queueTimeoutMs / 1_000} s for a slot: renders of a burst may fail before the pool has grown. Scrape the API at least every ${queueTimeoutMs / 2_000} s, better every 2 s.`;
+const slowScrapeMessage = ({ intervalMs, queueTimeoutMs }: SlowScrape) =>
+  `Prometheus scrapes the API every ${intervalMs / 1_000} s, and queued renders time out after ${queueTimeoutMs / 1_000} s. Renders of a burst may time out before new pods are ready. Scrape the API at least every ${queueTimeoutMs / 2_000} s, preferably every 2 s.`;
 
 const VERDICTS: Record<ConditionType, (report: PoolReport) => Verdict> = {
   Ready({ pool, decision, deployment, pods, problem }) {
     if (problem) return no('NotApplied', problem);
-    if (!deployment) return no('NoDeployment', 'The Deployment is not there yet.');
+    if (!deployment) return no('NoDeployment', 'The Deployment does not exist yet.');
     const { replicas, ready, updated, observed } = deployment;
     if (!observed)
-      return no('RollingOut', 'The Deployment has not been looked at since its last change.');
-    if (pods.trouble && ready < decision.pods) return no(pods.trouble.reason, pods.trouble.message);
+      return no('RollingOut', 'The Deployment controller has not processed the last change yet.');
+    if (pods.problem && ready < decision.pods) return no(pods.problem.reason, pods.problem.message);
     if (ready < decision.pods)
       return no('NotEnoughPods', `${ready} of ${decision.pods} pods are ready.`);
     if (updated < replicas)
-      return no('RollingOut', `${updated} of ${replicas} pods run what the spec says.`);
+      return no('RollingOut', `${updated} of ${replicas} pods are up to date with the spec.`);
     return yes(
       decision.pods === 0 ? 'ScaledToZero' : 'AllReady',
-      pool.spec.paused ? `Paused with ${ready} pods ready.` : `${ready} pods are ready.`,
+      pool.spec.paused
+        ? `${ready} pods are ready. Reconciliation is paused.`
+        : `${ready} pods are ready.`,
     );
   },
   ScalingActive({ pool, load }) {
-    if (pool.spec.paused) return no('Paused', 'spec.paused: the size is left as it is.');
+    if (pool.spec.paused)
+      return no('Paused', 'spec.paused is true. The number of pods is not changed.');
     if (pool.spec.replicas !== undefined)
-      return no('FixedSize', `spec.replicas: the size is fixed at ${pool.spec.replicas}.`);
+      return no('FixedSize', `spec.replicas is ${pool.spec.replicas}. Autoscaling is disabled.`);
     if (load.kind === 'unknown') return unknownLoad(load);
-    return yes('FollowsLoad', 'The size follows the load.');
+    return yes('FollowsLoad', 'The number of pods follows the load.');
   },
   ScalingLimited({ decision: { limited } }) {
-    if (!limited) return no('WithinLimits', 'The size is what the load needs.');
+    if (!limited) return no('WithinLimits', 'The desired number of pods is within the limits.');
     const field = {
       max: 'spec.scaling.maxReplicas',
       min: 'spec.scaling.minReplicas',
-      rate: 'the limits of spec.scaling.scaleUp and scaleDown',
+      rate: 'the rates of spec.scaling.scaleUp and spec.scaling.scaleDown',
     }[limited.by];
     return yes(
       capital(limited.by),
-      `The load asks for ${limited.desiredPods} pods; ${field} allows no more change.`,
+      `The load requires ${limited.desiredPods} pods, but the number of pods is limited by ${field}.`,
     );
   },
   MetricsAvailable({ load }) {
@@ -81,27 +84,27 @@ const VERDICTS: Record<ConditionType, (report: PoolReport) => Verdict> = {
     if (load.partial)
       return yes(
         'Partial',
-        'Some process is missing in what Prometheus tells: the pool does not shrink until it is back.',
+        'Some processes are missing in Prometheus. The pool does not shrink until they are back.',
       );
-    if (load.slowScrape) return yes('ScrapedTooRarely', slowScrapeWords(load.slowScrape));
-    return yes('Available', 'Prometheus tells the load.');
+    if (load.slowScrape) return yes('ScrapedTooRarely', slowScrapeMessage(load.slowScrape));
+    return yes('Available', 'Prometheus reports the load.');
   },
   ChromeSandboxed({ pool, deployment, pods }) {
     const { mode } = pool.spec.template.chromeSandbox;
     if (mode === 'Off')
       return no(
         'SwitchedOff',
-        "spec.template.chromeSandbox.mode is Off: a page that breaks out of Chrome's renderer has the whole pod.",
+        "spec.template.chromeSandbox.mode is Off. A page that exploits a flaw in Chrome's renderer can take over the pod.",
       );
     if (pods.sandbox) return no(pods.sandbox.reason, pods.sandbox.message);
-    // A worker does not start when Chrome's sandbox does not work.
+    // A worker does not become ready if Chrome cannot use its sandbox.
     if ((deployment?.ready ?? 0) > 0)
-      return yes('InUse', `Every worker that is ready runs Chrome with its sandbox on (${mode}).`);
-    return unclear('NoPod', 'No pod is ready that could tell.');
+      return yes('InUse', `Chrome's sandbox is on in all ready pods (mode ${mode}).`);
+    return unknown('NoPod', 'No pod is ready, so the state of the sandbox is unknown.');
   },
 };
 
-/** `now` is when a condition changed that changes; one whose status stays keeps its time. */
+/** A condition whose status does not change keeps its lastTransitionTime; others get `now`. */
 export function conditionsOf(report: PoolReport, now: Date): Condition[] {
   const before = new Map(
     report.pool.status?.conditions?.map(condition => [condition.type, condition]),
@@ -120,18 +123,18 @@ export function conditionsOf(report: PoolReport, now: Date): Condition[] {
   });
 }
 
-/** As Kubernetes writes times: whole seconds. */
+/** Formats a time as Kubernetes does, in whole seconds. */
 const stamp = (time: Date) => time.toISOString().replace(/\.\d+Z$/, 'Z');
 
-/** The whole status. Fields that are left out are taken away by the apply. */
+/** The complete status: a server-side apply removes the fields that are missing. */
 export function poolStatusOf(
   report: PoolReport,
   now: Date,
 ): BrowserPoolStatus & { conditions: Condition[] } {
   const { pool, decision, load, deployment, problem } = report;
-  // What could not be written has changed nothing.
+  // A decision that could not be applied has not changed the size.
   const changed =
-    problem === undefined && deployment !== undefined && deployment.wanted !== decision.pods;
+    problem === undefined && deployment !== undefined && deployment.desired !== decision.pods;
   const before = pool.status;
   return {
     observedGeneration: pool.metadata.generation,
@@ -145,27 +148,27 @@ export function poolStatusOf(
     }),
     selector: selectorText(pool.metadata.name),
     ...(changed || !before?.lastScaleTime
-      ? { lastScaleTime: stamp(now), lastScaleReason: reasonWord(decision) }
+      ? { lastScaleTime: stamp(now), lastScaleReason: reasonOf(decision) }
       : { lastScaleTime: before.lastScaleTime, lastScaleReason: before.lastScaleReason }),
     conditions: conditionsOf(report, now),
   };
 }
 
-/** Conditions whose change is reported by an Event, and the status that is bad. */
+/** Conditions whose changes are reported as Events, each with its bad status. */
 export const WORSE: Record<string, string> = {
   MetricsAvailable: 'False',
   ChromeSandboxed: 'False',
   ScalingLimited: 'True',
 };
 
-/** Conditions of `after` whose change is reported by an Event. */
+/** Conditions of `after` whose change is reported as an Event. */
 export function changedFor(
   before: BrowserPoolStatus | undefined,
   after: BrowserPoolStatus,
 ): Condition[] {
   const was = new Map(before?.conditions?.map(condition => [condition.type, condition]));
-  // What a new pool begins with is not reported, unless it is bad. Nor is the smallest size that
-  // the owner allows, or its end.
+  // The first status of a new pool is reported only if it is bad. The limit minReplicas is never
+  // reported.
   return (after.conditions ?? []).filter(({ type, status, reason }) => {
     const old = was.get(type);
     if (!(type in WORSE) || reason === 'Min' || old?.reason === 'Min') return false;
@@ -173,30 +176,26 @@ export function changedFor(
   });
 }
 
-/** Sentences of conditions change with each look. They are written at most this often. */
-const SENTENCES_EVERY_MS = 15_000;
+/** Messages of conditions change with each observation. They are written at most this often. */
+const MESSAGES_EVERY_MS = 15_000;
 
-/** Whether `next` is worth a write, when the last one was `sinceMs` ago. */
+/** Whether `next` has to be written, given that the last write was `sinceMs` ago. */
 export function needsWrite(
   before: BrowserPoolStatus | undefined,
   next: BrowserPoolStatus,
   sinceMs: number,
 ): boolean {
-  if (comparable(withoutSentences(next)) !== comparable(withoutSentences(before ?? {})))
-    return true;
-  return sinceMs >= SENTENCES_EVERY_MS && comparable(next) !== comparable(before);
+  if (comparable(withoutMessages(next)) !== comparable(withoutMessages(before ?? {}))) return true;
+  return sinceMs >= MESSAGES_EVERY_MS && comparable(next) !== comparable(before);
 }
 
-/** Busy slots and queued renders stay: `kubectl get` shows those of the last look. */
-const withoutSentences = ({ conditions = [], ...rest }: BrowserPoolStatus) => ({
+/** Busy slots and queued renders are compared, because `kubectl get` shows them. */
+const withoutMessages = ({ conditions = [], ...rest }: BrowserPoolStatus) => ({
   ...rest,
   conditions: conditions.map(({ message: _message, ...condition }) => condition),
 });
 
-/**
- * The same text for the same values, whatever the order of their fields: the API server has its
- * own.
- */
+/** JSON with sorted fields, because the API server may return them in another order. */
 const comparable = (value: unknown): string =>
   JSON.stringify(value, (_key, inner) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

@@ -1,50 +1,44 @@
-// Which pools are to be looked at, and when: each at most once in the line and once at work,
-// failures later and later. Like the one of client-go.
+// The work queue of pools to reconcile, as in client-go: each key is queued at most once and
+// processed at most once at a time; failures are retried with exponential backoff.
 import type { Metrics } from '../common/operations.ts';
 
 /**
- * What keeps a pool from its size may end at any time without a sign: it is not left for a quarter
- * of an hour, as client-go would.
+ * The maximum is 30 s, not a quarter of an hour as in client-go: the cause of a failure may end
+ * without an event.
  */
 const BACKOFF_MS = { first: 5, most: 30_000 };
 
 export interface WorkQueue {
-  /**
-   * Looks at it as soon as the concurrency allows. A key that is at work is processed once more
-   * afterwards.
-   */
+  /** Queues the key. A key that is being processed is processed once more afterwards. */
   add(key: string): void;
-  /**
-   * The same, unless it waits for its time after a failure: for what comes again and again, and is
-   * no reason to hope that it goes well now.
-   */
+  /** Queues the key unless it waits for a retry. For periodic events that resolve no failure. */
   addUnlessFailing(key: string): void;
-  /** The same, in a while; the soonest of several counts. */
+  /** Queues the key after a delay. The earliest of several delays applies. */
   addAfter(key: string, ms: number): void;
-  /** The same after a failure: later at each further one. */
+  /** Queues the key with exponential backoff. */
   addAfterFailure(key: string): void;
-  /** It went well: the next failure is a first one. */
+  /** Resets the backoff of the key after a success. */
   forget(key: string): void;
   depth(): number;
-  /** Works on so many keys at once until `stop`. `work` must not reject. */
+  /** Processes up to `concurrency` keys at once until `stop`. `work` must not reject. */
   start(concurrency: number, work: (key: string) => Promise<void>): void;
-  /** Takes nothing more, and waits for what is at work. */
+  /** Processes no further keys, and waits for those in progress. */
   stop(): Promise<void>;
 }
 
 export function createWorkQueue(metrics: Metrics): WorkQueue {
   const waitSeconds = metrics.histogram(
     'pressroom_work_queue_wait_seconds',
-    'How long a pool waited to be looked at.',
+    'Time that a pool waited in the work queue.',
     [],
     [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30],
   );
-  metrics.gauge('pressroom_work_queue_depth', 'Pools that wait to be looked at.', [], gauge =>
-    gauge.set(line.size),
+  metrics.gauge('pressroom_work_queue_depth', 'Number of pools in the work queue.', [], gauge =>
+    gauge.set(queued.size),
   );
-  /** In order; the value is when it was added. */
-  const line = new Map<string, number>();
-  const atWork = new Set<string>();
+  /** In order; the value is the time when the key was added. */
+  const queued = new Map<string, number>();
+  const inProgress = new Set<string>();
   const again = new Set<string>();
   const timers = new Map<string, { timer: NodeJS.Timeout; dueMs: number }>();
   const failures = new Map<string, number>();
@@ -58,8 +52,8 @@ export function createWorkQueue(metrics: Metrics): WorkQueue {
     const waiting = timers.get(key);
     if (waiting) clearTimeout(waiting.timer);
     timers.delete(key);
-    if (atWork.has(key)) again.add(key);
-    else if (!line.has(key)) line.set(key, performance.now());
+    if (inProgress.has(key)) again.add(key);
+    else if (!queued.has(key)) queued.set(key, performance.now());
     next();
   }
 
@@ -76,18 +70,18 @@ export function createWorkQueue(metrics: Metrics): WorkQueue {
     try {
       await handle!(key);
     } finally {
-      atWork.delete(key);
+      inProgress.delete(key);
       if (again.delete(key)) add(key);
     }
   }
 
   function next(): void {
-    while (handle && !stopped && atWork.size < concurrency) {
-      const [first] = line;
+    while (handle && !stopped && inProgress.size < concurrency) {
+      const [first] = queued;
       if (!first) return;
       const [key, since] = first;
-      line.delete(key);
-      atWork.add(key);
+      queued.delete(key);
+      inProgress.add(key);
       waitSeconds.observe((performance.now() - since) / 1000);
       const done = work(key).finally(() => {
         running.delete(done);
@@ -109,7 +103,7 @@ export function createWorkQueue(metrics: Metrics): WorkQueue {
       addAfter(key, Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** Math.min(count, 30)));
     },
     forget: key => void failures.delete(key),
-    depth: () => line.size,
+    depth: () => queued.size,
     start(count, work) {
       concurrency = count;
       handle = work;
@@ -119,7 +113,7 @@ export function createWorkQueue(metrics: Metrics): WorkQueue {
       stopped = true;
       for (const { timer } of timers.values()) clearTimeout(timer);
       timers.clear();
-      line.clear();
+      queued.clear();
       await Promise.all(running);
     },
   };

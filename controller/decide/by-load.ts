@@ -1,7 +1,7 @@
-// The size that a known load asks for: its history, the desired size by the average and by the last
-// moments, and the size within the limits.
+// Decides the size for a known load: updates the history, calculates the desired size over the
+// stable and the panic window, and applies the limits.
 
-import { backlogSlots, nextQueue, offeredSlots, slotsForAll, withRoom } from './demand.ts';
+import { backlogSlots, nextQueue, offeredSlots, slotsForAll, withHeadroom } from './demand.ts';
 import { within } from './limits.ts';
 import { messageFor } from './messages.ts';
 import type { Decision, History, Load, Reason, ScalingSpec } from './model.ts';
@@ -16,38 +16,34 @@ interface Seen {
   readyPods: number;
 }
 
-/** No pool is larger: a larger desired size means the same. */
+/** Twice the maximum of maxReplicas: larger desired sizes make no difference. */
 const MOST_DESIRED = 2_000;
 
 /**
- * For so long nothing shrinks after something was not known: until all that would be remembered has
- * been seen.
+ * How long the pool does not shrink after a gap in the metrics: until the windows are full again.
  */
 export const holdMs = ({ stableWindowSeconds, scaleDown }: ScalingSpec['scaling']) =>
   1_000 * Math.max(stableWindowSeconds, scaleDown.delaySeconds);
 
 const stableMsOf = ({ scaling }: ScalingSpec) => scaling.stableWindowSeconds * 1_000;
-/** An average of fewer than three scrapes is none. */
+/** At least three scrapes: an average of fewer is not meaningful. */
 const panicMsOf = ({ scaling }: ScalingSpec, load: MeasuredLoad) =>
   Math.max(scaling.panicWindowSeconds * 1_000, 3 * load.scrapeIntervalMs);
 
-/**
- * A burst needs its pods for about as long as it takes to see that it is over: one look may have
- * been just before its end.
- */
+/** How long pods for a burst are kept: two samples, since one may be from just before its end. */
 const burstMsOf = ({ scaling }: ScalingSpec, load: MeasuredLoad) =>
   2 * Math.max(scaling.panicWindowSeconds * 1_000, load.scrapeIntervalMs);
 
-/** The pods for so many slots. */
+/** The pods for a number of slots. */
 const podsFor = ({ scaling, slotsPerPod }: ScalingSpec, slots: number) =>
   Math.min(MOST_DESIRED, Math.ceil((slots + scaling.idleSlots) / slotsPerPod - 1e-9));
 
-/** The pods that a lasting load of so many slots needs. */
+/** The pods for a sustained load of `slots`, at the target utilization. */
 const podsForLoad = (pool: ScalingSpec, slots: number) =>
-  podsFor(pool, withRoom(slots, pool.scaling.targetUtilizationPercent / 100));
+  podsFor(pool, withHeadroom(slots, pool.scaling.targetUtilizationPercent / 100));
 
-/** The history with one more look in it, and the load that it shows. */
-function remember(
+/** Adds an observation to the history, and returns the load that results. */
+function recordLoad(
   pool: ScalingSpec,
   { load, pods, readyPods }: Seen,
   history: History,
@@ -71,11 +67,11 @@ function remember(
   return { next: { ...history, queue, starts, offered, holdUntilMs }, offeredNow, average, short };
 }
 
-/** The pods that the last moments ask for; 0 when the average says it all. */
+/** The pods that a burst or a queue requires; 0 without either. */
 function burstPods(
   pool: ScalingSpec,
   seen: Seen,
-  { next, offeredNow, short }: ReturnType<typeof remember>,
+  { next, offeredNow, short }: ReturnType<typeof recordLoad>,
   now: number,
 ): number {
   const { load, pods, readyPods } = seen;
@@ -83,10 +79,10 @@ function burstPods(
   const sudden =
     forShort * 100 >= pool.scaling.panicThresholdPercent * Math.max(1, readyPods) ? forShort : 0;
   if (load.queuedRenders === 0) return sudden;
-  // Nothing that was asked for a queue goes before the queue has.
+  // Pods requested for a queue are kept until the queue is empty.
   const asked = Math.max(1, Math.min(pods, highest(next.burstPeaks)));
   const needed = Math.max(short, offeredNow);
-  // Pods that do not start in time are not asked for twice.
+  // Pods that are late to start are not requested twice.
   if (late(next.starts, now)) return Math.max(asked, podsForLoad(pool, needed));
   const readySlots = readyPods * pool.slotsPerPod;
   const drainMs = pool.scaling.drainSeconds * 1_000;
@@ -120,34 +116,39 @@ function reasonOf(
   return panic ? 'panic' : 'load';
 }
 
-/** `history` of what is returned has everything of this look but the size that was decided. */
+/** The returned history includes this observation, but not yet the decided size. */
 export function byLoad(
   pool: ScalingSpec,
   seen: Seen,
   history: History,
   now: number,
-): Omit<Decision, 'lookAgainMs'> {
+): Omit<Decision, 'requeueAfterMs'> {
   const { scaling } = pool;
   const { load, pods, readyPods } = seen;
   const burstMs = burstMsOf(pool, load);
-  const looked = remember(pool, seen, history, now);
-  const { next, offeredNow, average } = looked;
+  const recorded = recordLoad(pool, seen, history, now);
+  const { next, offeredNow, average } = recorded;
   const desiredPeaks = withPeak(
     history.desiredPeaks,
     podsForLoad(pool, average),
     now,
     scaling.scaleDown.delaySeconds * 1_000,
   );
-  const burstPeaks = withPeak(history.burstPeaks, burstPods(pool, seen, looked, now), now, burstMs);
+  const burstPeaks = withPeak(
+    history.burstPeaks,
+    burstPods(pool, seen, recorded, now),
+    now,
+    burstMs,
+  );
   const desired = Math.max(highest(desiredPeaks), highest(burstPeaks));
   const panic = desired > highest(desiredPeaks);
 
   const asked = history.askedPods ?? 0;
   const least = now < next.holdUntilMs ? Math.max(pods, asked) : 0;
-  // What was decided before needs no leave again.
+  // A scale-up that was already approved is not rate-limited again.
   const current = Math.max(pods, Math.min(asked, Math.max(desired, least)));
   const { pods: allowed, limited } = within(desired, least, current, history.sizes, scaling, now);
-  // One step down in that time: an average falls in small steps.
+  // One step down per burst time: an average falls in small steps.
   const tooSoon =
     history.shrunkMs !== undefined &&
     now - history.shrunkMs < burstMs &&

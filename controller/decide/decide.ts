@@ -1,5 +1,5 @@
-// How many pods a pool should have: a pure function of what was seen, what was seen before, and the
-// time.
+// Decides how many pods a pool should have: a pure function of the spec, the observation, the
+// history and the time.
 import { byLoad, holdMs } from './by-load.ts';
 import { withSize } from './limits.ts';
 import { messageForNoLoad } from './messages.ts';
@@ -11,8 +11,8 @@ const MOST = 1e6;
 const DAY_MS = 86_400_000;
 const count = (pods: number) => (Number.isFinite(pods) ? clamp(Math.floor(pods), 0, MOST) : 0);
 
-/** A load with values that are not finite numbers is unknown. */
-function believable(load: Load): Load {
+/** Clamps the values of a load. A load with values that are not finite numbers is unknown. */
+function validated(load: Load): Load {
   if (load.kind === 'unknown') return load;
   const { busySlots, runningMs, queuedRenders, oldestWaitMs, scrapeIntervalMs, sampleAgeMs } = load;
   if (
@@ -23,7 +23,7 @@ function believable(load: Load): Load {
     return {
       kind: 'unknown',
       reason: 'no_data',
-      message: 'Prometheus tells values that are no numbers',
+      message: 'Prometheus returned values that are not finite numbers',
     };
   return {
     ...load,
@@ -36,9 +36,9 @@ function believable(load: Load): Load {
   };
 }
 
-type Made = Omit<Decision, 'lookAgainMs'>;
+type Made = Omit<Decision, 'requeueAfterMs'>;
 
-/** The load is not known: the size is held, and a size that another client reduced is restored. */
+/** Without a known load the size is kept, and restored if another client reduced it. */
 function withoutLoad(
   { scaling }: ScalingSpec,
   why: string,
@@ -89,25 +89,29 @@ function make(
 ): Made {
   const pods = count(seen.pods ?? 0);
   if (pool.paused)
-    return fixedSize(pods, 'paused', `spec.paused is set: the size stays at ${pods}.`, history);
+    return fixedSize(
+      pods,
+      'paused',
+      `spec.paused is true. The number of pods stays at ${pods}.`,
+      history,
+    );
   if (pool.replicas !== undefined)
     return fixedSize(
       pool.replicas,
       'fixed',
-      `spec.replicas fixes the size at ${pool.replicas}.`,
+      `spec.replicas is ${pool.replicas}. Autoscaling is disabled.`,
       history,
     );
   if (load.kind === 'unknown') return withoutLoad(pool, load.message, pods, history, now);
   return byLoad(pool, { load, pods, readyPods: count(seen.readyPods) }, history, now);
 }
 
-/** While the load is unknown, the next decision is not due soon. */
+/** The requeue interval while the load is unknown. */
 const UNKNOWN_LOAD_MS = 15_000;
 
 /**
- * Decides the size of a pool. Pure: the same arguments give the same decision, and nothing that is
- * seen makes it throw. `nowMs` is of a clock that only grows. Called as often as there is news: the
- * load is averaged over time, however many looks there are at it.
+ * Decides the size of a pool. Pure and never throws. `nowMs` is from a monotonic clock. The result
+ * does not depend on how often it is called: the load is averaged over time.
  */
 export function decide(
   pool: ScalingSpec,
@@ -116,16 +120,16 @@ export function decide(
   nowMs: number,
 ): Decision {
   const now = Math.max(history.atMs, nowMs);
-  const load = believable(seen.load);
+  const load = validated(seen.load);
   const made = make(pool, seen, load, history, now);
   const sizes = withSize(made.history.sizes, made.pods, now);
-  const lookAgainMs =
+  const requeueAfterMs =
     load.kind === 'measured'
       ? clamp(load.scrapeIntervalMs, 1_000, UNKNOWN_LOAD_MS)
       : UNKNOWN_LOAD_MS;
   return {
     ...made,
     history: { ...made.history, atMs: now, askedPods: made.pods, sizes },
-    lookAgainMs,
+    requeueAfterMs,
   };
 }

@@ -1,35 +1,32 @@
-// What the load asks for, in slots: what the renders that come keep busy, the room for their ups
-// and downs, and what a queue needs to be gone in time. A queue tells more than its length. Its
-// oldest render came `oldestWaitMs` ago and the others since then: so many come in that time. Who
-// divides "busy and queued" by a target instead takes a queue that grew for 15 s, while pods were
-// starting, for many times the load that it is.
+// The demand of a load in slots: the slots that arriving renders keep busy, headroom for variation,
+// and slots to clear a queue in time. All queued renders arrived within the last `oldestWaitMs`,
+// which gives the arrival rate. Dividing busy plus queued by a target instead would overestimate
+// the load of a queue that grew while pods were starting.
 
-/** What was seen of a queue, and what it has told so far of the renders. Plain data. */
+/** The observed queue, and the estimates derived from it. Plain data. */
 export interface Queue {
-  /**
-   * The look that the next ones are compared with, to learn how long a render takes: a while ago.
-   */
+  /** The earlier sample that new samples are compared with, to estimate the render duration. */
   atMs: number;
   queuedRenders: number;
   comingPerMs: number;
-  /** Time that slots were busy since. */
+  /** Busy slot time since then. */
   busyMs: number;
-  /** The look a scrape ago, to know whether renders wait longer now. */
+  /** The sample of the previous scrape, to detect whether the queue time grows. */
   comparedMs: number;
   comparedWaitMs: number;
   growing: boolean;
-  /** For so many scrapes in a row it has, with every pod ready that was asked for. */
+  /** Consecutive scrapes in which it has grown while all requested pods were ready. */
   grownScrapes: number;
-  /** How long a render has its slot, on average. */
+  /** Estimated mean render duration. */
   renderMs: number;
 }
 
 const FIRST_RENDER_MS = 1_000;
 const [LEAST_RENDER_MS, MOST_RENDER_MS] = [50, 120_000];
-/** Of fewer the average is waited for, unless they are slow. */
+/** Renders needed for an estimate, unless `ENOUGH_MS` have passed. */
 const ENOUGH_SERVED = 10;
 const ENOUGH_MS = 60_000;
-/** When many more or fewer come than before, how many came in between is not known. */
+/** The arrival rate may change by this factor between two samples for an estimate to be valid. */
 const STEADY = 1.3;
 
 export const noQueue = (nowMs: number): Queue => ({
@@ -55,9 +52,9 @@ const comingPerMs = ({ queuedRenders, oldestWaitMs }: Seen) =>
   queuedRenders / Math.max(oldestWaitMs, 1);
 
 /**
- * The queue after one more look. What came between two looks and is not in it any more was served,
- * by a known number of slots: so long a render takes. Looks are compared that lie at least a scrape
- * apart, since each process is scraped at a moment of its own. What is kept is the earlier of them.
+ * The queue after one more sample. Renders that arrived between two samples and are no longer
+ * queued were served by a known number of slots, which gives the render duration. The samples are
+ * at least one scrape apart, because processes are scraped at different times.
  */
 export function nextQueue(
   queue: Queue,
@@ -85,7 +82,7 @@ export function nextQueue(
     return { ...queue, ...compared, growing, grownScrapes, busyMs };
   if (served < 1 || busyMs === 0)
     return { ...fresh, growing, grownScrapes, renderMs: queue.renderMs };
-  // One look is believed only so far.
+  // Limits the weight of a single sample.
   const likely = Math.min(3 * queue.renderMs, Math.max(queue.renderMs / 3, busyMs / served));
   const renderMs = Math.min(
     MOST_RENDER_MS,
@@ -94,55 +91,52 @@ export function nextQueue(
   return { ...fresh, growing, grownScrapes, renderMs };
 }
 
-/** How long the renders on slots had run, on average. */
+/** The mean time that the running renders have run so far. */
 export const meanRunningMs = ({
   busySlots,
   runningMs,
 }: Pick<Seen, 'busySlots' | 'runningMs'>): number => runningMs / Math.max(1, busySlots);
 
 /**
- * How long a render that waits will take: the longer of those that finished and those that run.
- * Samples find a render at half of its time on average. While the first long ones run, those that
- * finished are all short.
+ * The expected duration of a queued render: the larger of the estimates from finished and running
+ * renders. On average a sample sees a render at half of its duration. While the first long renders
+ * run, all finished ones were short.
  */
 const expectedMs = (queue: Queue, seen: Seen) =>
   Math.min(MOST_RENDER_MS, Math.max(queue.renderMs, 2 * meanRunningMs(seen)));
 
-/** Slots that the renders which come now would keep busy if none had to wait. */
+/** Slots that arriving renders would keep busy if none had to wait. */
 export function offeredSlots(queue: Queue, seen: Seen): number {
   if (seen.queuedRenders === 0) return seen.busySlots;
   const offered = Math.min(
     seen.busySlots + seen.queuedRenders,
     comingPerMs(seen) * expectedMs(queue, seen),
   );
-  // Slots that work off a queue are not all needed afterwards. While it grows they are, and more.
+  // Not all slots that clear a queue are needed afterwards. While the queue grows, all are.
   return queue.growing ? Math.max(seen.busySlots, offered) : offered;
 }
 
 /**
- * From so many busy slots on, the ups and downs of renders that come independently (two standard
- * deviations: twice the root of the load) fit into the room that a target of 70 % leaves. A smaller
- * load needs more room than its share, or its renders wait.
+ * From this load on, the variation of independent arrivals (two standard deviations: twice the
+ * square root of the load) fits into the headroom of a 70 % target. Smaller loads need more.
  */
 const EVEN_LOAD = 22;
 
-/** Slots for a load: as many as keep it at the target utilization, and more when it is small. */
-export function withRoom(offered: number, targetUtilization: number): number {
+/** Slots for a load at the target utilization, with extra headroom for a small load. */
+export function withHeadroom(offered: number, targetUtilization: number): number {
   return offered + (1 / targetUtilization - 1) * Math.sqrt(offered * Math.max(offered, EVEN_LOAD));
 }
 
-/**
- * After so many scrapes without a shorter wait, the length of a render is not known well enough.
- */
+/** After this many scrapes without a shorter queue time, the estimated duration is not reliable. */
 const GROWN_SCRAPES = 2;
 
-/** Slots that all renders could use at once; 0 while the estimate of their length may be right. */
+/** Slots that all renders could use at once; 0 while the estimated duration seems reliable. */
 export const slotsForAll = ({ grownScrapes }: Queue, { busySlots, queuedRenders }: Seen): number =>
   grownScrapes >= GROWN_SCRAPES ? busySlots + queuedRenders : 0;
 
 /**
- * Slots, on top of those for the offered load, that work off within `drainMs` what will wait when
- * pods that are asked for now or were before are ready, in `readyInMs`.
+ * Slots, in addition to those for the offered load, that clear within `drainMs` the queue expected
+ * at the time when the requested pods are ready, in `readyInMs`.
  */
 export function backlogSlots(
   queue: Queue,
@@ -155,6 +149,6 @@ export function backlogSlots(
   if (seen.queuedRenders === 0) return 0;
   const renderMs = expectedMs(queue, seen);
   const waiting = Math.max(0, seen.queuedRenders + ((offered - readySlots) * readyInMs) / renderMs);
-  // A render uses one slot, however long it is.
+  // A render uses one slot, whatever its duration.
   return Math.min(waiting, (waiting * renderMs) / drainMs);
 }

@@ -1,15 +1,14 @@
-// What the desired size is limited to: between minReplicas and maxReplicas, and no faster than the
-// rates allow.
+// Limits the desired size: to minReplicas and maxReplicas, and to the rates of change.
 import type { PoolScaling } from '../../crds/browser-pool.ts';
 import { type Pods, withLow, withPeak } from './windows.ts';
 
 export interface Limited {
   by: 'max' | 'min' | 'rate';
-  /** What the load asked for. */
+  /** The size that the load requires. */
   desiredPods: number;
 }
 
-/** The largest and the smallest size of the last minute. Plain data. */
+/** The largest and the smallest sizes of the last minute. Plain data. */
 export interface Sizes {
   peaks: readonly Pods[];
   lows: readonly Pods[];
@@ -33,8 +32,8 @@ const change = (
 ) => Math.max(maxPodsPerMinute, Math.floor((pods * maxPercentPerMinute) / 100));
 
 /**
- * The allowed size for the desired one; `least` is held in any case. `current` is never left in the
- * wrong direction, whatever the rates say.
+ * The allowed size for the desired size, at least `least`. The rates never cause a change in the
+ * opposite direction of the desired one.
  */
 export function within(
   desired: number,
@@ -52,11 +51,11 @@ export function within(
   const peak = Math.max(current, ...recent(peaks));
   const highest = Math.max(current, low + change(low, scaleUp));
   const lowest = Math.min(current, peak - change(peak, scaleDown));
-  // A limit that was changed counts at once.
+  // A changed minReplicas or maxReplicas takes effect immediately, whatever the rates are.
   const pods = Math.min(max, Math.max(min, Math.min(highest, Math.max(lowest, bounded))));
   if (pods !== bounded) return { pods, limited: { by: 'rate', desiredPods: desired } };
   if (desired > max) return { pods, limited: { by: 'max', desiredPods: desired } };
-  // That a quiet pool keeps its one pod is no limit that anybody must know of.
+  // An idle pool that keeps its one pod is not reported as limited.
   if (Math.max(1, desired) < min) return { pods, limited: { by: 'min', desiredPods: desired } };
   return { pods, limited: undefined };
 }

@@ -1,5 +1,5 @@
-// The sentences of decisions, for the Events that an SRE reads at night: the numbers first, then
-// what follows.
+// The messages of decisions, shown in Events and the log: the observed load first, then the
+// conclusion.
 import type { PoolScaling } from '../../crds/browser-pool.ts';
 import { meanRunningMs } from './demand.ts';
 import type { Limited } from './limits.ts';
@@ -11,15 +11,15 @@ export interface Facts {
   queuedRenders: number;
   oldestWaitMs: number;
   partial: boolean;
-  /** Busy slots that the load makes: on average, and in the last moments. */
+  /** Busy slots that the load requires: over the stable window, and now. */
   averageSlots: number;
   offeredSlots: number;
-  /** Slots that all renders could use, while the queue does not shrink; else 0. */
+  /** Slots that all renders could use while the queue does not shrink, otherwise 0. */
   slotsForAll: number;
   pods: number;
   size: number;
   readyPods: number;
-  /** What the load asks for. */
+  /** Pods that the load requires. */
   desired: number;
   limited: Limited | undefined;
   scaling: PoolScaling;
@@ -31,60 +31,59 @@ const some = (count: number, thing: string) =>
 
 const queueOf = (facts: Facts): string => {
   const { busySlots, queuedRenders, oldestWaitMs, sampleAgeMs } = facts;
-  if (queuedRenders === 0) return 'nothing in the queue';
-  const queue = `${some(queuedRenders, 'render')} in the queue ${number(sampleAgeMs / 1_000)} s ago, the oldest for ${number(oldestWaitMs / 1_000)} s`;
+  if (queuedRenders === 0) return 'no queued renders';
+  const queue = `${some(queuedRenders, 'queued render')} ${number(sampleAgeMs / 1_000)} s ago, the oldest for ${number(oldestWaitMs / 1_000)} s`;
   if (busySlots === 0) return queue;
-  return `${queue}, and those on slots had run for ${number(meanRunningMs(facts) / 1_000)} s on average`;
+  return `${queue}; mean age of the running renders ${number(meanRunningMs(facts) / 1_000)} s`;
 };
 
-const seen = (facts: Facts) =>
-  `${some(facts.busySlots, 'busy slot')} on ${some(facts.readyPods, 'ready pod')}, ${some(facts.averageSlots, 'slot')} on average over ${facts.scaling.stableWindowSeconds} s; ${queueOf(facts)}.`;
+const observed = (facts: Facts) =>
+  `${some(facts.busySlots, 'busy slot')} on ${some(facts.readyPods, 'ready pod')} (average over ${facts.scaling.stableWindowSeconds} s: ${some(facts.averageSlots, 'slot')}); ${queueOf(facts)}.`;
 
-const then: Record<string, (facts: Facts) => string> = {
+const conclusions: Record<string, (facts: Facts) => string> = {
   load: ({ scaling, desired }) =>
-    `At ${scaling.targetUtilizationPercent} % utilization that needs ${some(desired, 'pod')}.`,
+    `The target utilization of ${scaling.targetUtilizationPercent} % requires ${some(desired, 'pod')}.`,
   panic({ offeredSlots, slotsForAll, queuedRenders, scaling, desired }) {
     if (slotsForAll > 0)
-      return `The queue does not shrink with all pods ready: its renders could use ${some(slotsForAll, 'slot')} with those that run, and that needs ${some(desired, 'pod')}.`;
-    if (queuedRenders === 0) return `The last moments need ${some(desired, 'pod')}.`;
-    return `What comes in now keeps about ${some(offeredSlots, 'slot')} busy; with the queue gone ${scaling.drainSeconds} s after pods are ready that needs ${some(desired, 'pod')}.`;
+      return `The queue is not shrinking although all pods are ready. All renders together could use ${some(slotsForAll, 'slot')}, which requires ${some(desired, 'pod')}.`;
+    if (queuedRenders === 0) return `The panic window requires ${some(desired, 'pod')}.`;
+    return `Incoming renders keep about ${some(offeredSlots, 'slot')} busy. Clearing the queue within ${scaling.drainSeconds} s of the new pods being ready requires ${some(desired, 'pod')}.`;
   },
-  from_zero: ({ desired }) =>
-    `There was no pod; ${some(desired, 'pod')} ${desired === 1 ? 'is' : 'are'} needed.`,
+  from_zero: ({ desired }) => `The pool had no pods and requires ${some(desired, 'pod')}.`,
   idle: ({ scaling, desired }) =>
-    `No more than ${some(desired, 'pod')} ${desired === 1 ? 'was' : 'were'} needed for ${scaling.scaleDown.delaySeconds} s.`,
+    `At most ${some(desired, 'pod')} ${desired === 1 ? 'was' : 'were'} required in the last ${scaling.scaleDown.delaySeconds} s.`,
   steady: ({ size, desired }) =>
     desired < size
-      ? `${some(desired, 'pod')} would do; the size stays at ${size} for now.`
-      : `The size stays at ${size}.`,
+      ? `${some(desired, 'pod')} would be enough; the pool keeps ${size} for now.`
+      : `The pool keeps ${some(size, 'pod')}.`,
   below_min: ({ pods, scaling }) =>
-    `${some(pods, 'pod')} ${pods === 1 ? 'is' : 'are'} fewer than minReplicas, ${scaling.minReplicas}.`,
+    `The pool has ${some(pods, 'pod')}, fewer than minReplicas (${scaling.minReplicas}).`,
   above_max: ({ pods, scaling }) =>
-    `${some(pods, 'pod')} ${pods === 1 ? 'is' : 'are'} more than maxReplicas, ${scaling.maxReplicas}.`,
+    `The pool has ${some(pods, 'pod')}, more than maxReplicas (${scaling.maxReplicas}).`,
   restored: ({ pods, size }) =>
-    `Somebody else set the Deployment to ${pods}; ${size} had been decided.`,
+    `Another client scaled the Deployment to ${pods}; the controller restores ${size}.`,
 };
 
 const LIMITS: Record<Limited['by'], (facts: Facts) => string> = {
-  max: ({ scaling }) => ` maxReplicas allows ${scaling.maxReplicas}.`,
-  min: ({ scaling }) => ` minReplicas keeps ${scaling.minReplicas}.`,
-  rate: ({ size }) => ` The rates of scaleUp and scaleDown allow ${size} for now.`,
+  max: ({ scaling }) => ` Limited to maxReplicas (${scaling.maxReplicas}).`,
+  min: ({ scaling }) => ` Kept at minReplicas (${scaling.minReplicas}).`,
+  rate: ({ size }) => ` Limited to ${size} for now by the rates of scaleUp and scaleDown.`,
 };
 
-/** What a decision by the load says. */
+/** The message of a decision with a known load. */
 export function messageFor(reason: string, facts: Facts): string {
   const limit = facts.limited && reason !== 'restored' ? LIMITS[facts.limited.by](facts) : '';
-  return `${seen(facts)} ${then[reason]!(facts)}${limit}${facts.partial ? ' Some process does not tell its part, so that nothing shrinks.' : ''}`;
+  return `${observed(facts)} ${conclusions[reason]!(facts)}${limit}${facts.partial ? ' Some processes are missing in Prometheus, so the pool does not shrink.' : ''}`;
 }
 
-/** What a decision without a load says. */
+/** The message of a decision with an unknown load. `why` is a sentence. */
 export function messageForNoLoad(
   reason: string,
   why: string,
   facts: Pick<Facts, 'pods' | 'size' | 'scaling'>,
 ): string {
-  const held = `The load is not known: ${why.replace(/\.$/, '')}.`;
+  const unknown = `The load is unknown. ${why.replace(/\.$/, '')}.`;
   return reason === 'no_metrics'
-    ? `${held} The size stays at ${facts.size} until it is.`
-    : `${held} ${then[reason]!(facts as Facts)}`;
+    ? `${unknown} The pool keeps ${some(facts.size, 'pod')} until the load is known.`
+    : `${unknown} ${conclusions[reason]!(facts as Facts)}`;
 }

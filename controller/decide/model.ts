@@ -1,38 +1,28 @@
-// What goes into a decision on the size of a pool, what is remembered between two of them, and what
-// comes out.
+// The data of a decision on the size of a pool: observation, history and result.
 import type { BrowserPoolSpec } from '../../crds/browser-pool.ts';
 import { noQueue, type Queue } from './demand.ts';
 import { type Limited, noSizes, type Sizes } from './limits.ts';
 import { noStarts, type Starts } from './starts.ts';
 import type { Pods, Slice } from './windows.ts';
 
-/**
- * What Prometheus tells of a pool's load. That it tells nothing is a value too: then the size is
- * held.
- */
+/** The load of a pool in Prometheus. An unknown load is a value too: the size is kept. */
 export type Load =
   | {
       kind: 'measured';
-      /** Over all workers and API processes of the pool. */
+      /** The sum over all workers and API processes of the pool, as is `queuedRenders`. */
       busySlots: number;
-      /** How long the renders on these slots had run when they were sampled, all together. */
+      /** The total time that the running renders have run so far. */
       runningMs: number;
       queuedRenders: number;
-      /** Of the render that waits longest. */
+      /** Queue time of the oldest queued render. */
       oldestWaitMs: number;
-      /** How often Prometheus asks the processes, as seen in its data. */
+      /** The scrape interval, derived from the samples. */
       scrapeIntervalMs: number;
-      /** Of the newest sample of the queue. */
+      /** Age of the newest sample of the queue. */
       sampleAgeMs: number;
-      /**
-       * Prometheus asks too rarely for renders that wait so long: a pool that grows now may be too
-       * late for them.
-       */
+      /** Set if the scrape interval is too long: queued renders may time out before pods start. */
       slowScrape?: SlowScrape | undefined;
-      /**
-       * Some process that should tell its part does not: the true load may be higher, so that
-       * nothing shrinks.
-       */
+      /** Some processes are missing, so the load may be higher: the pool does not shrink. */
       partial: boolean;
     }
   | { kind: 'unknown'; reason: 'unreachable' | 'no_data' | 'stale'; message: string };
@@ -43,7 +33,7 @@ export interface SlowScrape {
 }
 
 export interface Observation {
-  /** Pods that the Deployment asks for now; undefined while there is no Deployment. */
+  /** Replicas of the Deployment; undefined while it does not exist. */
   pods: number | undefined;
   readyPods: number;
   load: Load;
@@ -51,64 +41,58 @@ export interface Observation {
 
 export type ScalingSpec = Pick<BrowserPoolSpec, 'slotsPerPod' | 'replicas' | 'paused' | 'scaling'>;
 
-/**
- * Why a pool has the size it has; the label of metrics, and with a capital letter the reason of
- * Events.
- */
+/** The reasons of decisions: a metric label and, in CamelCase, the reason of Events. */
 export const REASONS = [
-  'steady', // as many as before
-  'load', // more, for the average load
-  'panic', // more, for a burst or a backlog
-  'from_zero', // the first render after none waits
-  'idle', // fewer, since the load has been lower for long enough
+  'steady', // no change
+  'load', // scale up for the average load
+  'panic', // scale up for a burst or a queue
+  'from_zero', // scale up from zero for the first render
+  'idle', // scale down after the stabilization window
   'fixed', // spec.replicas
   'paused', // spec.paused
-  'no_metrics', // held: Prometheus does not tell the load
-  'below_min', // up to minReplicas at once
-  'above_max', // down to maxReplicas at once
-  'restored', // somebody else lowered the Deployment
+  'no_metrics', // kept: the load is unknown
+  'below_min', // scale up to minReplicas
+  'above_max', // scale down to maxReplicas
+  'restored', // another client scaled the Deployment down
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
-/**
- * What is remembered from one decision to the next. Plain data, and small: at most about a thousand
- * entries with a thousand pods.
- */
+/** State between two decisions. Plain data: at most about 1,000 entries with 1,000 pods. */
 export interface History {
-  /** Of the last decision. Time never runs backwards in here. */
+  /** Time of the last decision; never decreases. */
   atMs: number;
-  /** What was last asked for; undefined before the first decision. */
+  /** The last decided size; undefined before the first decision. */
   askedPods: number | undefined;
   /** Offered load over the stable window. */
   offered: readonly Slice[];
   queue: Queue;
   starts: Starts;
   sizes: Sizes;
-  /** Sizes that the average load asked for within `scaleDown.delaySeconds`. */
+  /** Sizes that the average load required within `scaleDown.delaySeconds`. */
   desiredPeaks: readonly Pods[];
-  /** Sizes that the last moments asked for, kept for a shorter time. */
+  /** Sizes that bursts required, kept for a shorter time. */
   burstPeaks: readonly Pods[];
-  /** The pool does not shrink before this: something is not known. */
+  /** The pool does not shrink before this, because the load was unknown or partial. */
   holdUntilMs: number;
-  /** When it last did. */
+  /** Time of the last scale-down. */
   shrunkMs: number | undefined;
 }
 
 export interface Decision {
-  /** What the Deployment should ask for. */
+  /** Desired replicas of the Deployment. */
   pods: number;
   reason: Reason;
-  /** One sentence or two with the numbers that led to it. */
+  /** The observed load and the conclusion, in a few sentences. */
   message: string;
   limited: Limited | undefined;
-  /** The last moments ask for more pods than the average does. */
+  /** A burst or a queue requires more pods than the average load. */
   panic: boolean;
   history: History;
-  /** When to decide again, if nothing happens before. */
-  lookAgainMs: number;
+  /** Time until the next decision if nothing changes before. */
+  requeueAfterMs: number;
 }
 
-/** The history of a controller that begins to look at a pool. */
+/** The empty history of a new pool, or of a new leader. */
 export function noHistory(nowMs: number): History {
   return {
     atMs: nowMs,

@@ -1,26 +1,25 @@
-// How long pods take from being asked for to being ready, as it was seen; and when those that start
-// now will be.
+// Estimates how long pods take to become ready, and when the pods that are starting will be.
 import type { Pods } from './windows.ts';
 
 /** Plain data. */
 export interface Starts {
-  /** How long a pod takes. */
+  /** Estimated time from request to readiness of a pod. */
   startMs: number;
-  /** Sizes that were asked for and are not reached yet, the oldest first. */
+  /** Requested sizes that are not reached yet, oldest first. */
   orders: readonly Pods[];
 }
 
 const FIRST_START_MS = 15_000;
 const [LEAST_START_MS, MOST_START_MS] = [1_000, 120_000];
 const MAX_ORDERS = 20;
-/** Pods of one order are not ready at once. */
+/** Pods requested together do not become ready at the same time. */
 const LATE = 1.5;
 
 export const noStarts: Starts = { startMs: FIRST_START_MS, orders: [] };
 
 /**
- * After a look at so many pods. An order that somebody took back, or that waited for a node, tells
- * nothing of how long a start takes.
+ * Updates the estimate. Orders that were canceled by a smaller size or waited for a node are
+ * ignored: they do not show how long a start takes.
  */
 export function nextStarts(
   { startMs, orders }: Starts,
@@ -46,15 +45,13 @@ export const withOrder = ({ startMs, orders }: Starts, pods: number, nowMs: numb
   orders: [...orders, { atMs: nowMs, pods }].slice(-MAX_ORDERS),
 });
 
-/**
- * When the first of the pods that start will be ready; when none starts, one that is asked for now.
- */
+/** Time until the first starting pod is ready, or a new pod if none is starting. */
 export function readyInMs({ startMs, orders }: Starts, nowMs: number): number {
   const first = orders[0];
   return first ? Math.max(0, startMs - (nowMs - first.atMs)) : startMs;
 }
 
-/** Whether pods that start should have been ready before now. */
+/** Whether the starting pods are overdue. */
 export function late({ startMs, orders }: Starts, nowMs: number): boolean {
   const first = orders[0];
   return first !== undefined && nowMs - first.atMs > LATE * startMs;

@@ -1,7 +1,6 @@
-// What an autoscaler remembers of a stretch of time, each kept small: averages, and the highest or
-// lowest number of pods.
+// Sliding windows of bounded size: averages, and the highest or lowest number of pods.
 
-/** Values that fell into one slice of time. */
+/** The values of one slice of time. */
 export interface Slice {
   fromMs: number;
   sum: number;
@@ -10,7 +9,7 @@ export interface Slice {
 
 const SLICES = 60;
 
-/** `slices` with one more value, over `windowMs`. At most 61 slices, however often it is called. */
+/** Adds a value to a window of `windowMs`. Keeps at most 61 slices. */
 export function withValue(
   slices: readonly Slice[],
   value: number,
@@ -24,24 +23,21 @@ export function withValue(
   return [...kept, { fromMs: nowMs, sum: value, count: 1 }];
 }
 
-/**
- * The average of what was seen since `sinceMs`; 0 when nothing was. Each slice counts once: looks
- * that come in a bunch do not outvote the others.
- */
+/** The average since `sinceMs`, 0 without values. Slices have equal weight, however many values. */
 export function averageSince(slices: readonly Slice[], sinceMs: number): number {
   const seen = slices.filter(({ fromMs }) => fromMs > sinceMs);
   return seen.reduce((total, { sum, count }) => total + sum / count, 0) / Math.max(1, seen.length);
 }
 
-/** A number of pods and when it was so. */
+/** A number of pods at a point in time. */
 export interface Pods {
   atMs: number;
   pods: number;
 }
 
 /**
- * `peaks` with one more, without those that can no longer be the highest of their window: they fall
- * strictly, so that there are never more of them than of pods.
+ * Adds a value and removes those that can no longer be the highest of the window. The rest is
+ * strictly decreasing, so there are never more entries than pods.
  */
 export const withPeak = (
   peaks: readonly Pods[],
@@ -53,10 +49,10 @@ export const withPeak = (
   { atMs: nowMs, pods },
 ];
 
-/** The highest of `peaks`, which are those of one window; 0 when there is none. */
+/** The highest value of a window built with `withPeak`, 0 if it is empty. */
 export const highest = (peaks: readonly Pods[]): number => peaks[0]?.pods ?? 0;
 
-/** The same for the lowest. */
+/** As `withPeak`, for the lowest value. */
 export const withLow = (
   lows: readonly Pods[],
   pods: number,

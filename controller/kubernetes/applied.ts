@@ -1,5 +1,5 @@
-// Applies an object only when something differs: our intent, or what somebody else made of it. An
-// API server on a quiet cluster hears nothing from us.
+// Applies an object only if the intent or the live object has changed, so that the controller sends
+// no writes on an idle cluster.
 import { createHash } from 'node:crypto';
 import { type Newest, newestOf, wrote } from './newest.ts';
 import {
@@ -10,9 +10,9 @@ import {
   type Written,
 } from './resources.ts';
 
-interface Remembered extends Newest<KubernetesObject> {
+interface LastApply extends Newest<KubernetesObject> {
   intent: string;
-  /** Of the object that the apply gave. */
+  /** Hash of the owned fields after the apply. */
   owned: string;
 }
 
@@ -21,10 +21,7 @@ const hash = (value: unknown) =>
     .update(JSON.stringify(value) ?? '')
     .digest('base64');
 
-/**
- * Which fields the API server says are ours. Whoever changes one of them takes it from us, and this
- * changes.
- */
+/** A hash of the fields that this field manager owns. It changes if another client writes one. */
 const ownedIn = ({ metadata }: KubernetesObject): string =>
   hash(
     metadata.managedFields
@@ -36,12 +33,11 @@ const ownedIn = ({ metadata }: KubernetesObject): string =>
   );
 
 /**
- * Remembers what was applied. A controller that has just begun applies everything once, which
- * changes nothing where nothing differs: the API server does not even give a new resourceVersion
- * then.
+ * Keeps what was applied. A new leader applies everything once; the API server does not change the
+ * resourceVersion of an object that does not differ.
  */
 export function createApplied(api: Kubernetes) {
-  const remembered = new Map<string, Remembered>();
+  const lastApplies = new Map<string, LastApply>();
   const keyOf = (
     resource: Resource,
     { metadata }: { metadata: { namespace: string; name: string } },
@@ -50,15 +46,12 @@ export function createApplied(api: Kubernetes) {
   const fresh = <T extends KubernetesObject>(
     resource: Resource,
     live: T | undefined,
-  ): T | undefined => live && (newestOf(live, remembered.get(keyOf(resource, live))) as T);
+  ): T | undefined => live && (newestOf(live, lastApplies.get(keyOf(resource, live))) as T);
 
   return {
-    /** The newer of what the watch tells and what our last apply gave. */
+    /** The newer of the object in the watch cache and the result of the last apply. */
     fresh,
-    /**
-     * `live` is the object as the watch has it; undefined when it has none. Gives what there is
-     * now.
-     */
+    /** `live` is the object in the watch cache, if any. Returns the current object. */
     async apply<T extends KubernetesObject>(
       resource: Resource,
       object: Written,
@@ -66,7 +59,7 @@ export function createApplied(api: Kubernetes) {
     ): Promise<T> {
       const key = keyOf(resource, object);
       const intent = hash(object);
-      const before = remembered.get(key);
+      const before = lastApplies.get(key);
       const now = fresh(resource, live);
       const untouched =
         now !== undefined &&
@@ -74,25 +67,25 @@ export function createApplied(api: Kubernetes) {
         before.intent === intent &&
         before.owned === ownedIn(now);
       if (untouched) return now;
-      // With its version, a write that was decided on what is not true any more is refused: one of
-      // a leader that was frozen, above all.
+      // With its resourceVersion, so that the API server rejects a write based on outdated state,
+      // such as that of a former leader.
       const metadata = now
         ? { ...object.metadata, resourceVersion: now.metadata.resourceVersion }
         : object.metadata;
       const applied = await api.apply<T>(resource, { ...object, metadata });
-      remembered.set(key, {
+      lastApplies.set(key, {
         intent,
         owned: ownedIn(applied),
         ...wrote<KubernetesObject>(applied, live, before),
       });
       return applied;
     },
-    /** Of a pool that is gone. */
+    /** Forgets an object of a deleted pool. */
     forget(resource: Resource, object: Written): void {
-      remembered.delete(keyOf(resource, object));
+      lastApplies.delete(keyOf(resource, object));
     },
-    /** After a time without the lead: others may have written. */
-    clear: () => remembered.clear(),
+    /** Forgets all objects, because another leader may have changed them. */
+    clear: () => lastApplies.clear(),
   };
 }
 export type Applied = ReturnType<typeof createApplied>;

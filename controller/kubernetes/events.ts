@@ -1,26 +1,25 @@
-// Events on pools: what `kubectl describe` shows. Written in the background; a lost Event has no
-// effect.
+// Writes Events on pools, shown by `kubectl describe`. In the background and best effort.
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../common/log.ts';
 import { type BrowserPool, GROUP, KIND, VERSION } from '../../crds/browser-pool.ts';
 import { FIELD_MANAGER, GROUP_VERSION_OF, type Kubernetes, microTime } from './resources.ts';
 
-/** As client-go: so many at once for each object, then one in five minutes. */
+/** Rate limit per object, as in client-go: a burst, then one Event per five minutes. */
 const BURST = 25;
 const REFILL_MS = 300_000;
 
 export interface PoolEvent {
   type: 'Normal' | 'Warning';
-  /** One word for machines, in UpperCamelCase. */
+  /** Machine-readable reason in UpperCamelCase. */
   reason: string;
-  /** What was done, in UpperCamelCase. */
+  /** The action taken, in UpperCamelCase. */
   action: string;
   note: string;
 }
 
 export interface Events {
   report(pool: BrowserPool, event: PoolEvent): void;
-  /** Waits for what is on its way. */
+  /** Waits for pending writes. */
   flush(): Promise<void>;
 }
 
@@ -46,7 +45,7 @@ export function createEvents({
     const bucket = buckets.get(uid) ?? { tokens: BURST, at: now };
     const tokens = Math.min(BURST, bucket.tokens + (now - bucket.at) / REFILL_MS);
     buckets.set(uid, { tokens: tokens < 1 ? tokens : tokens - 1, at: now });
-    // One that is full again is as good as none.
+    // A full bucket does not have to be kept.
     for (const [key, { tokens, at }] of buckets)
       if (tokens + (now - at) / REFILL_MS >= BURST) buckets.delete(key);
     return tokens >= 1;
@@ -56,7 +55,7 @@ export function createEvents({
     report(pool, { type, reason, action, note }) {
       const { name, namespace, uid, resourceVersion } = pool.metadata;
       if (!mayReport(uid))
-        return log.debug({ pool: name, namespace, reason }, 'an event was left out: too many');
+        return log.debug({ pool: name, namespace, reason }, 'dropped an Event: rate limit reached');
       const event = {
         apiVersion: GROUP_VERSION_OF.events,
         kind: 'Event',
@@ -75,14 +74,14 @@ export function createEvents({
         type,
         reason,
         action,
-        // The API server refuses longer ones.
+        // The API server rejects longer notes.
         note: note.length > 1024 ? `${note.slice(0, 1023)}…` : note,
       };
       const done = api
         .create('events', event)
         .then(() => {})
         .catch(error =>
-          log.warn({ pool: name, namespace, reason, err: error }, 'an event could not be written'),
+          log.warn({ pool: name, namespace, reason, err: error }, 'could not write an Event'),
         )
         .finally(() => writing.delete(done));
       writing.add(done);

@@ -1,27 +1,24 @@
-// Where the API server is and who we are there: the pod's service account, or the kubeconfig of
-// KUBECONFIG or the home folder.
+// Loads the cluster address and credentials: from the service account of the pod, or from the
+// kubeconfig in KUBECONFIG or the home directory.
 import { readFileSync } from 'node:fs';
 import { KubeConfig } from '@kubernetes/client-node';
 import { ConfigError } from '../../common/config.ts';
 
 const OWN_NAMESPACE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 
-/**
- * Also gives the namespace that this process is in. Throws ConfigError when nothing tells where a
- * cluster is.
- */
+/** Also returns the namespace of this process. Throws ConfigError if no cluster is configured. */
 export function loadKubeConfig(): { kubeConfig: KubeConfig; namespace: string } {
   const kubeConfig = new KubeConfig();
   try {
     kubeConfig.loadFromDefault();
   } catch (error) {
-    throw new ConfigError(`The kubeconfig cannot be read: ${(error as Error).message}`);
+    throw new ConfigError(`Cannot read the kubeconfig: ${(error as Error).message}`);
   }
   const cluster = kubeConfig.getCurrentCluster();
-  // What the library makes up where nothing is configured.
+  // The default of the library if nothing is configured.
   if (!cluster || cluster.server === 'http://localhost:8080')
     throw new ConfigError(
-      'No Kubernetes cluster is configured: run this in a pod with a service account, or set KUBECONFIG to the path of a kubeconfig.',
+      'No Kubernetes cluster is configured. Run the controller in a pod with a service account, or set KUBECONFIG to the path of a kubeconfig.',
     );
   return {
     kubeConfig,

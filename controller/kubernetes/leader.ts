@@ -1,5 +1,5 @@
-// Leader election on a Lease: of several controllers one acts. Clocks of machines are never
-// compared, only how long this process saw the Lease unchanged.
+// Leader election with a Lease. Clocks of different machines are never compared: the Lease expires
+// if this process has seen no change of it for its duration.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
@@ -11,9 +11,9 @@ import {
 } from './resources.ts';
 import { hasStatus } from './transport.ts';
 
-/** Others take over when the Lease was not renewed for so long. */
+/** Another controller may take over if the Lease was not renewed for this time. */
 export const LEASE_MS = 15_000;
-/** A leader that could not renew for so long stops acting: before another one may. */
+/** A leader that could not renew for this time stops, before another one may take over. */
 export const RENEW_MS = 10_000;
 const RETRY_MS = 2_000;
 
@@ -32,11 +32,11 @@ export class NotLeader extends Error {
 }
 
 interface Options {
-  /** Its writes must not be guarded by `assertLeading`. */
+  /** Must not check `assertLeading` before writes. */
   api: Kubernetes;
   namespace: string;
   name: string;
-  /** The pod's name and a random part, since a pod's process may be restarted. */
+  /** The pod name and a random part, because the process in a pod may be restarted. */
   identity: string;
   log: Log;
   onChange(leading: boolean): void;
@@ -44,10 +44,7 @@ interface Options {
   clock?: () => number;
 }
 
-/**
- * The metadata that was read is kept: Helm knows by its labels and annotations what it may delete
- * and replace.
- */
+/** Keeps existing metadata: Helm identifies the Lease by its labels and annotations. */
 const leaseOf = (
   namespace: string,
   name: string,
@@ -66,13 +63,11 @@ export class Leader implements Service {
   readonly #clock: () => number;
   readonly #ended = new AbortController();
   #running: Promise<void> | undefined;
-  /** What `onChange` was called with last. */
+  /** The last argument of `onChange`. */
   #notified = false;
-  /**
-   * When the last acknowledged renewal was sent; undefined when another process holds the Lease.
-   */
+  /** When the last acknowledged renewal was sent; undefined if another process holds the Lease. */
   #renewedAt: number | undefined;
-  /** The Lease as it was last seen to change, and when. */
+  /** The last seen version of the Lease, and when it was first seen. */
   #seen: { version: string; at: number } | undefined;
 
   constructor(options: Options) {
@@ -84,9 +79,9 @@ export class Leader implements Service {
     return this.#renewedAt !== undefined && this.#clock() - this.#renewedAt < RENEW_MS;
   }
 
-  /** Throws NotLeader unless this process holds the Lease for certain at this moment. */
+  /** Throws NotLeader unless this process certainly holds the Lease. */
   assertLeading(): void {
-    if (!this.leading()) throw new NotLeader('this controller does not lead');
+    if (!this.leading()) throw new NotLeader('this controller is not the leader');
   }
 
   async start(): Promise<void> {
@@ -97,7 +92,7 @@ export class Leader implements Service {
     this.#ended.abort();
     await this.#running;
     await this.#release().catch(error =>
-      this.#options.log.warn({ err: error }, 'the Lease of the leader could not be released'),
+      this.#options.log.warn({ err: error }, 'could not release the leader election Lease'),
     );
     this.#renewedAt = undefined;
     this.#notify();
@@ -108,10 +103,7 @@ export class Leader implements Service {
     const now = this.leading();
     if (now === this.#notified) return;
     this.#notified = now;
-    log.info(
-      { identity, leading: now },
-      now ? 'this controller leads' : 'this controller does not lead any more',
-    );
+    log.info({ identity, leading: now }, now ? 'became the leader' : 'lost leadership');
     onChange(now);
   }
 
@@ -122,11 +114,11 @@ export class Leader implements Service {
         await this.#attempt();
         failing = false;
       } catch (error) {
-        // A conflict means that another one has renewed or taken the Lease.
+        // A conflict means that another controller has written the Lease.
         if (!hasStatus(error, 409) && !failing)
           this.#options.log.warn(
             { err: error },
-            'the Lease of the leader could not be read or written; trying again',
+            'could not read or write the leader election Lease; retrying',
           );
         failing = !hasStatus(error, 409);
       }
@@ -159,7 +151,7 @@ export class Leader implements Service {
     const mine = holderIdentity === identity;
     if (!mine) {
       this.#renewedAt = undefined;
-      // Also when it is free by now and taken again at once: others may have led in between.
+      // Also if it has expired and is acquired below: another controller may have led in between.
       this.#notify();
     }
     if (!mine && !isFree) return;
@@ -171,12 +163,12 @@ export class Leader implements Service {
           renewTime: now,
           leaseTransitions: leaseTransitions + 1,
         };
-    // With the version that was read: of two that find it free, one is refused.
+    // With the resourceVersion: if two controllers find it expired, one update is rejected.
     await api.update('leases', leaseOf(namespace, name, spec, lease.metadata));
     this.#renewedAt = sentAt;
   }
 
-  /** Without a holder, or not renewed for as long as it lasts, by this process's clock. */
+  /** Whether it has no holder, or has not changed for its duration by the clock of this process. */
   #isFree({ metadata: { resourceVersion }, spec }: Lease): boolean {
     if (this.#seen?.version !== resourceVersion)
       this.#seen = { version: resourceVersion, at: this.#clock() };
@@ -184,7 +176,7 @@ export class Leader implements Service {
     return (spec?.holderIdentity ?? '') === '' || this.#clock() - this.#seen.at > lastsMs;
   }
 
-  /** So that the next leader need not wait for the Lease to expire. */
+  /** Releases the Lease, so that the next leader does not have to wait until it expires. */
   async #release(): Promise<void> {
     const { api, namespace, name, identity } = this.#options;
     if (!this.leading()) return;

@@ -1,28 +1,28 @@
-// What our own last write of an object gave, until the watch has caught up with it. Without this a
-// look that comes too soon would take its own write back.
+// The result of the last own write of an object, used until the watch has caught up. Without it, an
+// early reconciliation would revert that write.
 import type { KubernetesObject } from './resources.ts';
 
 export interface Newest<T extends KubernetesObject> {
-  /** What the write gave. */
+  /** The result of the write. */
   object: T;
   /**
-   * Versions that the watch may still tell of, all older than `object`: each write names the one
-   * that it was made on, so that there are none in between.
+   * Versions older than `object` that the watch may still return. Complete, because each write is
+   * based on a known resourceVersion.
    */
   older: readonly string[];
 }
 
-/** Our last write, while the watch does not know of it. */
+/** The last own write, while the watch lags behind it. */
 const ahead = <T extends KubernetesObject>(
   live: T,
   own: Newest<T> | undefined,
 ): Newest<T> | undefined => (own?.older.includes(live.metadata.resourceVersion) ? own : undefined);
 
-/** The newer of what the watch tells and what our last write gave. */
+/** The newer of the object in the watch cache and the result of the last own write. */
 export const newestOf = <T extends KubernetesObject>(live: T, own: Newest<T> | undefined): T =>
   ahead(live, own)?.object ?? live;
 
-/** After a write. `live` is the object as the watch had it before. */
+/** Records a write. `live` is the object in the watch cache before it. */
 export function wrote<T extends KubernetesObject>(
   object: T,
   live: T | undefined,

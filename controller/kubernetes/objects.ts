@@ -1,10 +1,10 @@
-// Of Deployments and pods, what the controller reads and sets.
+// The parts of Deployments and pods that the controller reads and writes.
 import type { KubernetesObject } from './resources.ts';
 
-/** Of two pods, the ReplicaSet's controller removes the cheaper one. */
+/** The ReplicaSet controller removes pods with a lower cost first. */
 export const COST = 'controller.kubernetes.io/pod-deletion-cost';
 
-/** Of a Deployment, what is read. */
+/** The fields of a Deployment that are read. */
 export interface Deployment extends KubernetesObject {
   spec?: { replicas?: number };
   status?: {
@@ -27,7 +27,7 @@ interface Ended {
   exitCode?: number;
 }
 
-/** Of a pod, what is read. */
+/** The fields of a pod that are read. */
 export interface Pod extends KubernetesObject {
   spec?: { nodeName?: string };
   status?: {

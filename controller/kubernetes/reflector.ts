@@ -1,35 +1,31 @@
-// A copy of a kind's objects that is kept current: lists, watches, and starts again by itself
-// however a watch ends.
+// A cache of the objects of a resource, as the Reflector of client-go: lists, watches, and restarts
+// a watch however it ends.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import { type KubernetesObject, type ObjectList, pathOf, type Resource } from './resources.ts';
 import { hasStatus, type Transport, type WatchEvent } from './transport.ts';
 
-/** A page of a list. */
+/** Page size of a list. */
 const PAGE = 500;
-/**
- * The API server ends a watch after this time, so that watches move to other API servers now and
- * then.
- */
+/** Watch timeout, so that watches move between API servers from time to time. */
 const WATCH_S = { least: 240, most: 480 };
 /**
- * Bookmarks come about once a minute: more than two that are missing mean that the API server is
- * gone.
+ * The API server sends a bookmark about once a minute. Without two of them it is considered dead.
  */
 const IDLE_MS = 150_000;
 const BACKOFF_MS = { first: 500, most: 30_000 };
-/** A watch that lasted so long was successful: the next failure counts as a first one. */
+/** A watch that lasted this long was successful and resets the backoff. */
 const GOOD_MS = 5_000;
 /**
- * A watch that was accepted and then cut is started again within four seconds, however long the API
- * server was away before: no events arrive meanwhile.
+ * Limits the backoff to four seconds after a watch that was accepted and then cut, because no
+ * events arrive in the meantime.
  */
 const MOST_AFTER_OPEN = 4;
 
 interface Options<T extends KubernetesObject> {
   resource: Resource;
-  /** Undefined: all namespaces. */
+  /** Undefined for all namespaces. */
   namespace: string | undefined;
   labelSelector?: string;
   transport: Transport;
@@ -37,11 +33,11 @@ interface Options<T extends KubernetesObject> {
   /** Reduces an object to what is kept in memory. */
   keep?(object: T): T;
   /**
-   * Called after the copy has changed. `before` is undefined for a new object, `now` for a deleted
-   * one. It must not throw.
+   * Called after the cache has changed. `before` is undefined for a new object, `now` for a deleted
+   * one. Must not throw.
    */
   onChange(now: T | undefined, before: T | undefined): void;
-  /** A watch or a list ended before its time. */
+  /** Called when a watch or a list failed. */
   onRestart(resource: Resource): void;
   random?: () => number;
 }
@@ -49,10 +45,7 @@ interface Options<T extends KubernetesObject> {
 export const keyOf = ({ metadata }: KubernetesObject): string =>
   `${metadata.namespace}/${metadata.name}`;
 
-/**
- * Its start waits for nothing: an API server that is away does not keep the process from starting.
- * See `synced`.
- */
+/** `start` does not wait for the API server, so the process starts without it. See `synced`. */
 export class Reflector<T extends KubernetesObject> implements Service {
   readonly name: string;
   readonly #options: Options<T>;
@@ -78,7 +71,7 @@ export class Reflector<T extends KubernetesObject> implements Service {
     return this.#objects.values();
   }
 
-  /** Whether a whole list has been read. */
+  /** Whether a complete list has been read. */
   synced(): boolean {
     return this.#synced;
   }
@@ -102,7 +95,7 @@ export class Reflector<T extends KubernetesObject> implements Service {
         version ??= await this.#list();
         version = await this.#watch(version);
         failures = 0;
-        // An API server that ends each watch at once must not be asked in a hot loop.
+        // Prevents a hot loop if the API server ends each watch immediately.
         if (performance.now() - begun < 1_000) await this.#pause(1);
       } catch (error) {
         if (this.#ended.signal.aborted) return;
@@ -116,9 +109,9 @@ export class Reflector<T extends KubernetesObject> implements Service {
         failures = performance.now() - begun > GOOD_MS ? 1 : Math.min(failures + 1, most);
         log[failures > 1 ? 'warn' : 'info'](
           { resource, namespace, failures, err: error },
-          'a watch ended and is started again',
+          'watch failed; restarting',
         );
-        // After some failures in a row the version itself may be what is wrong.
+        // After some consecutive failures, the version itself may be the cause.
         if (failures >= 5) version = undefined;
         await this.#pause(failures);
       }
@@ -133,8 +126,8 @@ export class Reflector<T extends KubernetesObject> implements Service {
   }
 
   /**
-   * The copy becomes the list: objects that are missing in it were deleted while there was no
-   * watch. Returns its version.
+   * Replaces the cache by a new list. Objects that are missing in it were deleted while there was
+   * no watch. Returns the version of the list.
    */
   async #list(): Promise<string> {
     const { metadata, items } = await this.#listAll();
@@ -158,8 +151,8 @@ export class Reflector<T extends KubernetesObject> implements Service {
         path: this.#path,
         query,
       });
-      // One by one: a server that ignores the limit may send more than fit into the arguments of a
-      // call.
+      // Not with a spread: a server that ignores the limit may send more items than a function call
+      // can take as arguments.
       for (const item of page.items) items.push(item);
       token = page.metadata.continue;
       if (!token) return { metadata: page.metadata, items };
@@ -199,7 +192,7 @@ export class Reflector<T extends KubernetesObject> implements Service {
         { idleMs: IDLE_MS, signal: this.#ended.signal, onOpen, onEvent },
       );
     } catch (error) {
-      // What was received before it broke off counts.
+      // The next watch continues after the events that were received.
       throw Object.assign(error as Error, { version, opened });
     }
     return version;
@@ -209,7 +202,7 @@ export class Reflector<T extends KubernetesObject> implements Service {
     const { keep, onChange } = this.#options;
     const key = keyOf(object);
     const before = this.#objects.get(key);
-    // A watch may repeat what was in the list.
+    // A watch may repeat objects of the list.
     if (before?.metadata.resourceVersion === object.metadata.resourceVersion) return;
     const kept = keep ? keep(object) : object;
     this.#objects.set(key, kept);

@@ -1,9 +1,8 @@
-// The kinds of objects that the controller speaks of, where they live in the API, and the calls on
-// them.
+// The resources that the controller uses: their API paths, and the calls on them.
 import { GROUP, PLURAL, VERSION } from '../../crds/browser-pool.ts';
 import type { KubernetesCall, Transport, Verb } from './transport.ts';
 
-/** Whoever writes a field owns it: server-side apply tells owners apart by this name. */
+/** Name of the controller as a field manager in server-side apply. */
 export const FIELD_MANAGER = 'pressroom-controller';
 
 const ROOTS = {
@@ -22,7 +21,7 @@ export const GROUP_VERSION_OF: Record<Resource, string> = Object.fromEntries(
   Object.entries(ROOTS).map(([resource, root]) => [resource, root.replace(/^\/apis?\//, '')]),
 ) as Record<Resource, string>;
 
-/** Now, as Kubernetes writes a MicroTime. */
+/** The current time as a Kubernetes MicroTime. */
 export const microTime = (): string => new Date().toISOString().replace('Z', '000Z');
 
 export interface ObjectMeta {
@@ -54,7 +53,7 @@ export interface KubernetesObject {
   metadata: ObjectMeta;
 }
 
-/** What is written: name and namespace are known before the rest is. */
+/** An object to write. */
 export interface Written {
   apiVersion: string;
   kind: string;
@@ -68,7 +67,7 @@ export interface ObjectList<T> {
   items: T[];
 }
 
-/** Where objects of a kind are: in one namespace or, without one, in all. */
+/** The API path of a resource in one namespace or, without one, in all. */
 export function pathOf(
   resource: Resource,
   namespace: string | undefined,
@@ -88,15 +87,15 @@ export function pathOf(
 export interface Kubernetes {
   get<T extends KubernetesObject>(resource: Resource, namespace: string, name: string): Promise<T>;
   /**
-   * Server-side apply: the fields in `object` become ours, whoever had them, and those that we had
-   * before and are not in it go.
+   * Server-side apply with force: the controller becomes the owner of all fields in `object`.
+   * Fields that it owned before and that are missing are removed.
    */
   apply<T extends KubernetesObject>(
     resource: Resource,
     object: Written,
     subresource?: 'status',
   ): Promise<T>;
-  /** A merge patch of a few fields of an object that is another's. */
+  /** A merge patch of some fields of an object that another client owns. */
   patch<T extends KubernetesObject>(
     resource: Resource,
     namespace: string,
@@ -104,15 +103,12 @@ export interface Kubernetes {
     change: object,
   ): Promise<T>;
   create<T>(resource: Resource, object: Written): Promise<T>;
-  /**
-   * Replaces the whole object; refused with 409 when it has changed since
-   * `metadata.resourceVersion`.
-   */
+  /** Replaces the object. Rejected with 409 if it has changed since `metadata.resourceVersion`. */
   update<T>(resource: Resource, object: Written): Promise<T>;
 }
 
 interface Limits {
-  /** Asked before each write; throws when this process must not. */
+  /** Called before each write; throws if this process must not write. */
   mayWrite?(): void;
   timeoutMs?: number;
 }

@@ -1,14 +1,14 @@
-// A command that speaks to the API server once and ends: for the hooks of the chart.
+// Runs a one-shot command against the API server, for the hook Jobs of the chart.
 import { ConfigError } from '../../common/config.ts';
 import { loadKubeConfig } from './kube-config.ts';
 import { KubernetesError, Transport } from './transport.ts';
 
-/** The longest that one call may take. */
+/** Time limit of one call. */
 const CALL_MS = 30_000;
 
 /**
- * Prints what `work` resolves with. What goes wrong is one line on stderr and exit code 1, or 2
- * when it was asked wrongly (a ConfigError).
+ * Prints the result of `work`. On failure it prints one line to stderr and sets the exit code to 1,
+ * or to 2 for invalid arguments (ConfigError).
  */
 export async function runOnce(
   work: (given: { transport: Transport; namespace: string }) => Promise<string>,
@@ -26,12 +26,12 @@ export async function runOnce(
     process.stderr.write(`${(error as Error).message}\n`);
     if (error instanceof KubernetesError && error.status === 403)
       process.stderr.write(
-        'The service account of this Job may not do that: its Role comes with the chart.\n',
+        'The service account of this Job lacks a permission. Check its Role, which the chart creates.\n',
       );
-    const wrongly =
+    const isUsageError =
       error instanceof ConfigError ||
       (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
-    process.exitCode = wrongly ? 2 : 1;
+    process.exitCode = isUsageError ? 2 : 1;
   } finally {
     transport?.close();
   }

@@ -1,6 +1,6 @@
-// Calls to the Kubernetes API: credentials and addresses are the client library's business, time
-// limits, errors and watches are ours, since the library has no limit for a call and swallows what
-// goes wrong in a watch.
+// HTTP transport for the Kubernetes API. The client library provides addresses and credentials.
+// Time limits, errors and watches are implemented here, because the library has no time limit for a
+// call and hides errors of a watch.
 import {
   Agent as HttpAgent,
   type IncomingMessage,
@@ -20,30 +20,27 @@ export interface KubernetesCall {
   path: string;
   query?: Record<string, string | number | boolean | undefined>;
   body?: unknown;
-  /** For the call as a whole (default: the transport's). */
+  /** Time limit of the whole call. Defaults to that of the transport. */
   timeoutMs?: number | undefined;
 }
 
-/** Of a BOOKMARK, only the `resourceVersion` is there. */
+/** A BOOKMARK contains only the `resourceVersion`. */
 export type WatchEvent<T = unknown> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; object: T }
   | { type: 'ERROR'; object: { code?: number; message?: string } };
 
-/** How a watch is read. */
+/** Callbacks and limits of a watch. */
 export interface WatchOptions<T> {
-  /** A watch on which nothing comes for so long is ended. */
+  /** The watch is closed if nothing is received for this time. */
   idleMs: number;
   signal: AbortSignal;
-  /** The API server has accepted the watch. */
+  /** Called when the API server has accepted the watch. */
   onOpen?(): void;
-  /** What it throws ends the watch. */
+  /** An exception ends the watch. */
   onEvent(event: WatchEvent<T>): void;
 }
 
-/**
- * A refusal of the API server. `reason` is the server's, such as Conflict, NotFound, Forbidden,
- * Expired.
- */
+/** An error response of the API server. `reason` is such as Conflict, NotFound or Forbidden. */
 export class KubernetesError extends Error {
   override name = 'KubernetesError';
   readonly status: number;
@@ -55,7 +52,7 @@ export class KubernetesError extends Error {
     body: string,
   ) {
     const { message, reason } = readStatus(body);
-    super(`${call.verb} ${call.resource}: ${message || `the API server answered ${status}`}`);
+    super(`${call.verb} ${call.resource}: ${message || `the API server returned ${status}`}`);
     this.status = status;
     this.reason = reason || `Status${status}`;
   }
@@ -70,9 +67,7 @@ function readStatus(body: string): { message: string; reason: string } {
   }
 }
 
-/**
- * Lines that are not empty. Not by node:readline, whose iterator does not throw a stream's errors.
- */
+/** Yields non-empty lines. The iterator of node:readline does not throw stream errors. */
 async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
   response.setEncoding('utf8');
   let parts: string[] = [];
@@ -82,7 +77,7 @@ async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
     parts.push(first);
     length += first.length;
     if (length > EVENT_MAX_CHARACTERS)
-      throw new Error(`an event of the watch is longer than ${EVENT_MAX_CHARACTERS} characters`);
+      throw new Error(`a watch event is longer than ${EVENT_MAX_CHARACTERS} characters`);
     const last = lines.pop();
     if (last === undefined) continue;
     for (const line of [parts.join(''), ...lines]) if (line !== '') yield line;
@@ -96,7 +91,7 @@ function parsed<T>({ verb, resource }: KubernetesCall, body: string): T {
     return JSON.parse(body) as T;
   } catch {
     throw new Error(
-      `${verb} ${resource}: the answer is no JSON, as if something else than an API server gave it: ${body.slice(0, 200)}`,
+      `${verb} ${resource}: the response is not JSON, so it may not be from an API server: ${body.slice(0, 200)}`,
     );
   }
 }
@@ -118,18 +113,18 @@ const CONTENT_TYPES: Partial<Record<Verb, string>> = {
   patch: 'application/merge-patch+json',
 };
 
-/** An object has 3 MB at most: what comes without an end is no event. */
+/** Limit of a watch event: an object has at most 3 MB. */
 const EVENT_MAX_CHARACTERS = 16 * 2 ** 20;
-/** An answer larger than this is not read: a page of 500 pods has 10 MB at most. */
-const ANSWER_MAX_BYTES = 64 * 2 ** 20;
+/** Limit of a response: a page of 500 pods has at most 10 MB. */
+const RESPONSE_MAX_BYTES = 64 * 2 ** 20;
 
 export type CountCall = (call: Pick<KubernetesCall, 'verb' | 'resource'>, outcome: string) => void;
 
 interface TransportOptions {
-  /** Bounds each call as a whole. */
+  /** Default time limit of a whole call. */
   timeoutMs: number;
   userAgent: string;
-  /** Called with how each call ended: `ok`, the status, or `no_answer`. */
+  /** Called with the outcome of each call: `ok`, the status, or `no_answer`. */
   count: CountCall;
 }
 
@@ -137,8 +132,8 @@ async function read(response: IncomingMessage): Promise<string> {
   let bytes = 0;
   response.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > ANSWER_MAX_BYTES)
-      response.destroy(new Error(`the answer is larger than ${ANSWER_MAX_BYTES} bytes`));
+    if (bytes > RESPONSE_MAX_BYTES)
+      response.destroy(new Error(`the response is larger than ${RESPONSE_MAX_BYTES} bytes`));
   });
   return await text(response);
 }
@@ -155,8 +150,8 @@ export class Transport {
   readonly #cluster: Cluster;
   readonly #base: URL;
   /**
-   * One agent for calls and one for watches: a watch holds its connection for minutes, and there
-   * are as many as namespaces to watch. No watch waits for the end of another.
+   * Separate agents for calls and watches: a watch holds its connection for minutes, and there are
+   * several per namespace, so their number of connections is not limited.
    */
   readonly #callAgent: HttpAgent;
   readonly #watchAgent: HttpAgent;
@@ -165,7 +160,7 @@ export class Transport {
     this.#config = config;
     this.#options = options;
     const cluster = config.getCurrentCluster();
-    if (!cluster) throw new Error('the kubeconfig names no cluster');
+    if (!cluster) throw new Error('the kubeconfig has no current cluster');
     this.#cluster = cluster;
     this.#base = new URL(cluster.server);
     this.#callAgent = this.#createAgent(64);
@@ -173,8 +168,8 @@ export class Transport {
   }
 
   /**
-   * Resolves with the parsed answer. Rejects with KubernetesError when the API server refuses, with
-   * another Error when there is no answer in time.
+   * Resolves with the parsed response. Rejects with KubernetesError on an error response, and with
+   * another Error if there is no response in time.
    */
   call<T>(call: KubernetesCall): Promise<T> {
     return this.#counted(call, async () => {
@@ -187,7 +182,7 @@ export class Transport {
       } catch (error) {
         if (error instanceof KubernetesError || !signal.aborted) throw error;
         throw new Error(
-          `${call.verb} ${call.resource}: the API server did not answer within ${limitMs} ms`,
+          `${call.verb} ${call.resource}: the API server did not respond within ${limitMs} ms`,
           { cause: error },
         );
       }
@@ -195,8 +190,8 @@ export class Transport {
   }
 
   /**
-   * Reads events until the API server ends the watch, which is its normal end. Rejects when it
-   * refuses, breaks off or sends nothing for `idleMs`.
+   * Reads events until the API server ends the watch. Rejects on an error response, a broken
+   * connection, or if nothing is received for `idleMs`.
    */
   watch<T>(
     parts: Omit<KubernetesCall, 'verb' | 'body'>,
@@ -219,7 +214,7 @@ export class Transport {
         await throwUnlessOk(call, response);
         onOpen?.();
         response.on('data', () => idle.refresh());
-        // A connection that is cut throws here; a server that ends a watch does not.
+        // A broken connection throws here; a regular end of the watch does not.
         for await (const line of linesOf(response)) onEvent(JSON.parse(line) as WatchEvent<T>);
         ended.throwIfAborted();
       } catch (error) {
@@ -284,7 +279,7 @@ export class Transport {
     for (const [name, value] of Object.entries(query))
       if (value !== undefined) url.searchParams.set(name, String(value));
     const options: RequestOptions = { method: METHODS[verb], headers: {}, signal };
-    // Reads the files of the credentials each time: a service account's token changes every hour.
+    // Reads the credential files each time: a service account token is rotated every hour.
     await this.#config.applyToHTTPSOptions(options);
     return {
       ...options,

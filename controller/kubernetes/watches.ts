@@ -1,5 +1,5 @@
-// The copies of all that the controller looks at, in all of its namespaces, and which pool is to be
-// looked at when one of them changes.
+// The caches of all watched resources in all managed namespaces. A change of an object notifies the
+// pool that it belongs to.
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
@@ -20,11 +20,11 @@ type Watched = (typeof RESOURCES)[number];
 
 interface Options {
   transport: Transport;
-  /** None: all of the cluster. */
+  /** Empty for all namespaces. */
   namespaces: readonly string[];
-  /** Of what the controller makes. */
+  /** Label selector of the objects that the controller creates. */
   selector: string;
-  /** The label that tells the pool of an object. */
+  /** The label with the name of the pool. */
   poolLabel: string;
   log: Log;
   metrics: Metrics;
@@ -34,7 +34,7 @@ interface Options {
 
 export interface Watches {
   services: Service[];
-  /** Whether every copy is whole: of one namespace, or of all. */
+  /** Whether the caches of one namespace, or of all, are complete. */
   synced(namespace?: string): boolean;
   poolKeys(): string[];
   pool(key: string): BrowserPool | undefined;
@@ -42,7 +42,7 @@ export interface Watches {
   podsOf(namespace: string, pool: string): Pod[];
 }
 
-/** Of a pod only what is read: two thousand of them are in memory. */
+/** Keeps only the fields that are read, because thousands of pods may be in memory. */
 function slim({ metadata, spec, status }: Pod): Pod {
   const {
     name,
@@ -97,11 +97,11 @@ export function createWatches({
 }: Options): Watches {
   const restarts = metrics.counter(
     'pressroom_kubernetes_watch_restarts_total',
-    'Watches that ended in another way than by their time.',
+    'Watches that failed and were restarted, by resource.',
     ['resource'],
   );
   const podsByPool = new Map<string, Map<string, Pod>>();
-  const places = namespaces.length > 0 ? namespaces : [undefined];
+  const scopes = namespaces.length > 0 ? namespaces : [undefined];
 
   const poolOf = ({ metadata }: KubernetesObject) => {
     const pool = metadata.labels?.[poolLabel];
@@ -111,8 +111,8 @@ export function createWatches({
   function index(now: Pod | undefined, before: Pod | undefined): void {
     const old = before && poolOf(before);
     const key = now && poolOf(now);
-    // One that stays keeps its place: what is said of the first pod with some trouble must not move
-    // with each change of another.
+    // An existing pod keeps its position: conditions show the problem of the first pod and must not
+    // change whenever another pod changes.
     if (old !== undefined && old !== key) {
       const pods = podsByPool.get(old);
       pods?.delete(before!.metadata.name);
@@ -145,10 +145,10 @@ export function createWatches({
   }
 
   const reflectors = Object.fromEntries(
-    RESOURCES.map(resource => [resource, places.map(place => reflect(resource, place))]),
+    RESOURCES.map(resource => [resource, scopes.map(scope => reflect(resource, scope))]),
   ) as Record<Watched, Reflector<KubernetesObject>[]>;
   const all = Object.values(reflectors).flat();
-  /** Those that have to do with a namespace. */
+  /** The reflectors of a namespace. */
   const of = (namespace: string) =>
     RESOURCES.map(resource => reflectors[resource][Math.max(0, namespaces.indexOf(namespace))]!);
 

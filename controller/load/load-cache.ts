@@ -1,5 +1,5 @@
-// The load of every pool, read from Prometheus for all of them at once and kept until the next
-// time. An unknown load is a value, with its reason.
+// Caches the load of all pools, read from Prometheus at an interval. An unknown load is a value
+// with a reason.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
@@ -8,16 +8,16 @@ import type { Load, SlowScrape } from '../decide/model.ts';
 import { type PoolSamples, queriesFor, samplesByPool } from './load-queries.ts';
 import type { Prometheus } from './prometheus.ts';
 
-/** A load and which worker has how much of it. */
+/** The load of a pool, in total and per worker. */
 export type PoolLoad = Load & {
-  /** Busy slots of each pod that Prometheus knows. */
+  /** Busy slots of each pod with metrics. */
   busyByPod: ReadonlyMap<string, number>;
-  /** Slots that workers ended in the last minutes because of their page, by reason. */
+  /** Slots that workers recently ended because of their page, by reason. */
   pageEnds: ReadonlyMap<string, number>;
 };
 
 interface Options {
-  /** Undefined when no address is configured. */
+  /** Undefined if no URL is configured. */
   prometheus: Prometheus | undefined;
   namespaces: readonly string[];
   intervalMs: number;
@@ -25,26 +25,20 @@ interface Options {
   isLeading(): boolean;
   log: Log;
   metrics: Metrics;
-  /** There is news to decide by, an unreachable Prometheus included. */
-  onLooked(): void;
+  /** Called after each refresh, also after a failed one. */
+  onRefreshed(): void;
   clock?: () => number;
 }
 
-/**
- * A value that is read every few seconds and is this many scrapes old does not describe the
- * present.
- */
+/** A sample older than this many scrape intervals is stale. */
 const STALE_SCRAPES = 3;
-/**
- * A few queries without an answer are no outage: after an outage the pool does not shrink for
- * minutes.
- */
+/** But not before this time: after an outage, the pool does not shrink for minutes. */
 const STALE_LEAST_S = 15;
 
-/** A new leader does not wait longer for a Prometheus that does not answer. */
+/** How long a new leader waits for the first response of Prometheus. */
 const FIRST_ANSWER_MS = 2_000;
 
-/** How soon it is noticed that this process leads again after a moment without a leader. */
+/** Polling interval for leadership while this process is not the leader. */
 const STANDBY_MS = 1_000;
 
 const NONE: ReadonlyMap<string, number> = new Map();
@@ -64,9 +58,9 @@ export class LoadCache implements Service {
   readonly #ended = new AbortController();
   #running: Promise<void> | undefined;
   #snapshot: { atMs: number; pools: Map<string, PoolSamples> } | undefined;
-  /** When this process began to lead. */
+  /** When this process became the leader. */
   #beganMs: number | undefined;
-  /** Whether Prometheus answered, or failed to, since then. */
+  /** Whether Prometheus has been queried since then. */
   #asked = false;
   #pause = new AbortController();
   #failure: string | undefined;
@@ -76,9 +70,9 @@ export class LoadCache implements Service {
     this.#clock = options.clock ?? (() => performance.now());
     this.#queries = queriesFor(options.namespaces);
     this.#failure = options.prometheus
-      ? 'it was not asked yet'
+      ? 'Prometheus has not been queried yet'
       : 'PRESSROOM_PROMETHEUS_URL is not set';
-    const ageHelp = 'Age of the newest load that Prometheus told; NaN while it told none.';
+    const ageHelp = 'Age of the newest load returned by Prometheus. NaN while there is none.';
     options.metrics.gauge('pressroom_metrics_age_seconds', ageHelp, [], gauge =>
       gauge.set(this.#snapshot ? (this.#clock() - this.#snapshot.atMs) / 1000 : Number.NaN),
     );
@@ -90,13 +84,13 @@ export class LoadCache implements Service {
     if (!samples || samples.queuedByPod.size === 0)
       return unknown(
         'no_data',
-        `Prometheus has no pressroom_queue_depth of pool ${pool} in namespace ${namespace}: see whether the API is scraped`,
+        `Prometheus has no metric pressroom_queue_depth for pool ${pool} in namespace ${namespace}. Check that it scrapes the API`,
       );
     const scrapeS = 60 / Math.max(1, samples.samplesAMinute);
     if (samples.ageS > Math.max(STALE_LEAST_S, STALE_SCRAPES * scrapeS))
       return unknown(
         'stale',
-        `the newest value that Prometheus has of pool ${pool} is ${Math.round(samples.ageS)} s old`,
+        `The newest sample of pool ${pool} in Prometheus is ${Math.round(samples.ageS)} s old`,
       );
     return {
       kind: 'measured',
@@ -113,7 +107,7 @@ export class LoadCache implements Service {
     };
   }
 
-  /** Queries Prometheus at once: this process leads from now on. */
+  /** Queries Prometheus immediately, because this process has become the leader. */
   begin(): void {
     this.#forget();
     this.#beganMs = this.#clock();
@@ -121,8 +115,8 @@ export class LoadCache implements Service {
   }
 
   /**
-   * Whether Prometheus was queried since then, or had enough time to answer: a load that was not
-   * read yet is not reported as an outage.
+   * Whether Prometheus has been queried since then, or had enough time to respond: a load that has
+   * not been read yet must not be reported as an outage.
    */
   begun(): boolean {
     if (!this.#options.prometheus || this.#asked) return true;
@@ -139,16 +133,16 @@ export class LoadCache implements Service {
   }
 
   async #run(): Promise<void> {
-    const { prometheus, intervalMs, isLeading, onLooked } = this.#options;
+    const { prometheus, intervalMs, isLeading, onRefreshed } = this.#options;
     while (!this.#ended.signal.aborted) {
       const begun = this.#clock();
       this.#pause = new AbortController();
       const leads = isLeading();
       if (leads) {
         this.#beganMs ??= begun;
-        if (prometheus) await this.#look(prometheus);
+        if (prometheus) await this.#refresh(prometheus);
         this.#asked = true;
-        onLooked();
+        onRefreshed();
       } else this.#forget();
       const signal = AbortSignal.any([this.#ended.signal, this.#pause.signal]);
       const everyMs = leads ? intervalMs : Math.min(intervalMs, STANDBY_MS);
@@ -158,7 +152,7 @@ export class LoadCache implements Service {
     }
   }
 
-  async #look(prometheus: Prometheus): Promise<void> {
+  async #refresh(prometheus: Prometheus): Promise<void> {
     const { log } = this.#options;
     const atMs = this.#clock();
     try {
@@ -168,11 +162,11 @@ export class LoadCache implements Service {
       ]);
       this.#snapshot = { atMs, pools: samplesByPool(values, facts) };
       if (this.#failure !== undefined)
-        log.info({ pools: this.#snapshot.pools.size }, 'Prometheus returns the load');
+        log.info({ pools: this.#snapshot.pools.size }, 'Prometheus returned the load');
       this.#failure = undefined;
     } catch (error) {
       if (this.#failure === undefined || this.#snapshot === undefined)
-        log.warn({ err: error }, 'Prometheus does not return the load: sizes are held');
+        log.warn({ err: error }, 'could not read the load from Prometheus; pools keep their size');
       this.#failure = (error as Error).message;
     }
   }
@@ -190,8 +184,8 @@ export class LoadCache implements Service {
 }
 
 /**
- * A burst is seen after up to one scrape, and its pods need about as long as that again to start. A
- * tenth of tolerance: scrapes are counted.
+ * A burst is detected after up to one scrape interval, and its pods need about as long to start.
+ * With 10 % tolerance, because the interval is derived from the number of samples.
  */
 function slowScrapeOf({ scrapeS, queueTimeoutS }: PoolSamples): SlowScrape | undefined {
   if (scrapeS === undefined || scrapeS <= (queueTimeoutS / 2) * 1.1) return undefined;

@@ -1,12 +1,11 @@
-// The two queries that read the load of all pools from Prometheus, and what their answers mean for
-// each pool.
+// The two Prometheus queries that read the load of all pools, and the conversion of their results.
 import { PAGE_END_REASONS, PAGE_ENDS_MINUTES } from './page-ends.ts';
 import type { Series } from './prometheus.ts';
 
-/** What Prometheus has of one pool. */
+/** The samples of one pool. */
 export interface PoolSamples {
   busyByPod: Map<string, number>;
-  /** Of each API. By pod, since Prometheus may have the same process twice: found by two jobs. */
+  /** Of each API. By pod, because two scrape jobs may find the same process. */
   queuedByPod: Map<string, number>;
   /** Seconds, of each worker. */
   runningByPod: Map<string, number>;
@@ -15,20 +14,20 @@ export interface PoolSamples {
   apisSeen: number;
   ageS: number;
   samplesAMinute: number;
-  /** Undefined until samples of five minutes are there. */
+  /** Undefined until there are samples of five minutes. */
   scrapeS: number | undefined;
-  /** Of the API that lets renders wait for the shortest time. */
+  /** The shortest queue timeout of all API processes. */
   queueTimeoutS: number;
 }
 
 /**
- * The seconds between two samples of a metric, by pool, once it is there for five minutes: fewer
- * samples of a younger process say nothing.
+ * The scrape interval of a metric in seconds, by pool. Only from processes with samples of five
+ * minutes: a younger process has fewer samples.
  */
 export const scrapeSecondsOf = (selector: string): string =>
   `300 / max by (namespace, pool) (count_over_time(${selector}[5m]) and ${selector} offset 5m)`;
 
-/** Two queries for all pools, however many there are. */
+/** Two queries for all pools, independent of their number. */
 export function queriesFor(namespaces: readonly string[]): { values: string; facts: string } {
   const scope = namespaces.length > 0 ? `namespace=~"${namespaces.join('|')}"` : 'namespace!=""';
   const of = (metric: string, range = '') => `${metric}{pool!="",${scope}}${range}`;
@@ -36,7 +35,7 @@ export function queriesFor(namespaces: readonly string[]): { values: string; fac
     `label_replace(${promql}, "fact", "${fact}", "", "")`;
   const pageEnds = `increase(pressroom_slot_ends_total{reason=~"${PAGE_END_REASONS.join('|')}",pool!="",${scope}}[${PAGE_ENDS_MINUTES}m])`;
   return {
-    // By name in one selector: `or` would take two metrics of one pod for the same series.
+    // One selector by name: `or` would treat two metrics of one pod as the same series.
     values: `{__name__=~"pressroom_queue_depth|pressroom_queue_oldest_wait_seconds|pressroom_queue_timeout_seconds|pressroom_slots|pressroom_slots_running_seconds",state=~"claimed|",pool!="",${scope}}`,
     facts: [
       as('age', `min by (namespace, pool) (time() - timestamp(${of('pressroom_queue_depth')}))`),

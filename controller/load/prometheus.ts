@@ -1,4 +1,4 @@
-// Asks Prometheus a question. What it cannot answer is an Error whose sentence an SRE can use.
+// Queries Prometheus. Errors explain the cause for the log and for conditions.
 import type { Metrics } from '../../common/operations.ts';
 
 export interface Series {
@@ -7,13 +7,11 @@ export interface Series {
 }
 
 export interface Prometheus {
-  /**
-   * An instant query that gives a vector. Rejects when there is no answer in time, or a refusal.
-   */
+  /** Runs an instant query with a vector as the result. Rejects on errors and timeouts. */
   query(promql: string): Promise<Series[]>;
 }
 
-interface Answer {
+interface QueryResponse {
   status?: string;
   error?: string;
   data?: {
@@ -28,18 +26,18 @@ export function createPrometheus(
 ): Prometheus {
   const counted = metrics.counterBy(
     'pressroom_prometheus_queries_total',
-    'Queries to Prometheus, by how they ended.',
+    'Prometheus queries by outcome.',
     'outcome',
     ['ok', 'error'],
   );
   const seconds = metrics.histogram(
     'pressroom_prometheus_query_duration_seconds',
-    'How long Prometheus took to answer.',
+    'Duration of Prometheus queries.',
     [],
     [0.005, 0.02, 0.1, 0.5, 1, 2, 5],
   );
 
-  async function ask(promql: string): Promise<Series[]> {
+  async function run(promql: string): Promise<Series[]> {
     const response = await fetch(`${config.url}/api/v1/query`, {
       method: 'POST',
       body: new URLSearchParams({ query: promql }),
@@ -47,14 +45,14 @@ export function createPrometheus(
       signal: AbortSignal.timeout(config.timeoutMs),
     });
     const text = await readBounded(response);
-    const answer = readAnswer(text);
-    if (!response.ok || answer?.status !== 'success')
+    const parsed = parseResponse(text);
+    if (!response.ok || parsed?.status !== 'success')
       throw new Error(
-        `Prometheus answered ${response.status}: ${answer?.error ?? text.slice(0, 200)}`,
+        `Prometheus returned ${response.status}: ${parsed?.error ?? text.slice(0, 200)}`,
       );
-    if (answer.data?.resultType !== 'vector')
-      throw new Error(`Prometheus answered with a ${answer.data?.resultType}, not a vector`);
-    return (answer.data.result ?? []).map(({ metric, value }) => ({
+    if (parsed.data?.resultType !== 'vector')
+      throw new Error(`Prometheus returned a ${parsed.data?.resultType} instead of a vector`);
+    return (parsed.data.result ?? []).map(({ metric, value }) => ({
       labels: metric,
       value: Number(value[1]),
     }));
@@ -64,7 +62,7 @@ export function createPrometheus(
     async query(promql) {
       const end = seconds.startTimer();
       try {
-        const series = await ask(promql);
+        const series = await run(promql);
         counted('ok');
         return series;
       } catch (error) {
@@ -77,34 +75,37 @@ export function createPrometheus(
   };
 }
 
-/** An answer larger than this is not read: 10,000 pods are 3 MB. */
-const ANSWER_MAX_BYTES = 32 * 2 ** 20;
+/** Limit of a response: 10,000 pods take 3 MB. */
+const RESPONSE_MAX_BYTES = 32 * 2 ** 20;
 
 async function readBounded(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > ANSWER_MAX_BYTES)
-      throw new Error(`the answer of Prometheus is larger than ${ANSWER_MAX_BYTES} bytes`);
+    if (bytes > RESPONSE_MAX_BYTES)
+      throw new Error(`The response of Prometheus is larger than ${RESPONSE_MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
 }
 
-function readAnswer(text: string): Answer | undefined {
+function parseResponse(text: string): QueryResponse | undefined {
   try {
-    return JSON.parse(text) as Answer;
+    return JSON.parse(text) as QueryResponse;
   } catch {
     return undefined;
   }
 }
 
-/** `fetch failed` tells nobody anything: its cause does. */
+/** Replaces `fetch failed` and timeouts by an error with the URL and the cause. */
 function explained(error: unknown, { url, timeoutMs }: { url: string; timeoutMs: number }): Error {
   const { name, message, cause } = error as Error & { cause?: { code?: string; message?: string } };
-  if (name === 'TimeoutError') return new Error(`${url} did not answer within ${timeoutMs} ms`);
+  if (name === 'TimeoutError')
+    return new Error(`Prometheus at ${url} did not respond within ${timeoutMs} ms`);
   if (message === 'fetch failed')
-    return new Error(`${url} cannot be reached (${cause?.code ?? cause?.message})`, { cause });
+    return new Error(`Cannot connect to Prometheus at ${url} (${cause?.code ?? cause?.message})`, {
+      cause,
+    });
   return error as Error;
 }

@@ -74,7 +74,7 @@ describe('the load that the controller reads from a real Prometheus', function (
       isLeading: () => true,
       log: silentLog,
       metrics,
-      onLooked: () => {},
+      onRefreshed: () => {},
     });
   }
   const until = (check: (load: PoolLoad) => void, pool = 'main') =>

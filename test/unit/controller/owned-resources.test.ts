@@ -5,7 +5,7 @@ import type { BrowserPoolSpecInput } from '../../../crds/browser-pool.ts';
 import { readWorkerConfig } from '../../../worker/config.ts';
 import { browserPool, POOL_SPEC } from '../../support/pools.ts';
 
-function made(spec: Partial<BrowserPoolSpecInput> = {}, pods = 3) {
+function build(spec: Partial<BrowserPoolSpecInput> = {}, pods = 3) {
   const children = ownedResourcesOf(browserPool({ spec }), pods).map(
     ({ object }) => object as unknown,
   );
@@ -21,9 +21,9 @@ const withTemplate = (template: Partial<BrowserPoolSpecInput['template']>) => ({
   template: { ...POOL_SPEC.template, ...template },
 });
 
-describe('what a pool is made into', () => {
-  it('is a Deployment, a headless Service and a PodDisruptionBudget of one name, which go with the pool', () => {
-    const { service, budget, deployment } = made();
+describe('owned resources of a pool', () => {
+  it('are a Deployment, a headless Service and a PodDisruptionBudget that the pool owns', () => {
+    const { service, budget, deployment } = build();
     for (const { metadata } of [service, budget, deployment]) {
       expect(metadata).to.include({ name: 'main-workers', namespace: 'press' });
       expect(metadata!.ownerReferences).to.deep.equal([
@@ -43,8 +43,8 @@ describe('what a pool is made into', () => {
     expect(deployment.spec!.replicas).to.equal(3);
   });
 
-  it('selects its own pods and no others, by labels that the template has', () => {
-    const { service, budget, deployment } = made(
+  it('select only the pods of the pool, whatever labels the template has', () => {
+    const { service, budget, deployment } = build(
       withTemplate({ labels: { team: 'billing', 'pressroom.dev/pool': 'another' } }),
     );
     const { labels } = deployment.spec!.template.metadata!;
@@ -55,8 +55,8 @@ describe('what a pool is made into', () => {
     expect(deployment.spec!.selector.matchLabels).to.deep.equal(selector);
   });
 
-  it('keeps to what pod security `restricted` asks for', () => {
-    const { podSpec, container } = made();
+  it('meet the Pod Security Standard `restricted`', () => {
+    const { podSpec, container } = build();
     expect(podSpec.securityContext).to.deep.include({
       runAsNonRoot: true,
       seccompProfile: { type: 'Localhost', localhostProfile: 'pressroom/chrome.json' },
@@ -69,9 +69,9 @@ describe('what a pool is made into', () => {
     expect(podSpec).to.include({ automountServiceAccountToken: false, enableServiceLinks: false });
   });
 
-  it('has the seccomp profile and the switch of Chrome that the mode of the sandbox means', () => {
+  it('set the seccomp profile and the Chrome sandbox variable by sandbox mode', () => {
     const of = (chromeSandbox: NonNullable<BrowserPoolSpecInput['template']['chromeSandbox']>) => {
-      const { podSpec, container } = made(withTemplate({ chromeSandbox }));
+      const { podSpec, container } = build(withTemplate({ chromeSandbox }));
       return [
         podSpec.securityContext!.seccompProfile,
         container.env!.find(({ name }) => name === 'PRESSROOM_CHROME_SANDBOX')!.value,
@@ -85,24 +85,24 @@ describe('what a pool is made into', () => {
     expect(of({ mode: 'Off' })).to.deep.equal([{ type: 'RuntimeDefault' }, 'off']);
   });
 
-  it('asks for the disk of its volume, unless the pool says how much', () => {
-    const asked = (template: Partial<BrowserPoolSpecInput['template']>) =>
-      made(withTemplate(template)).container.resources;
-    expect(asked({})?.requests).to.include({ 'ephemeral-storage': '1024Mi' });
-    expect(asked({ scratchSizeLimit: '3Gi', resources: { requests: { cpu: '1' } } })).to.deep.equal(
-      {
-        requests: { cpu: '1', 'ephemeral-storage': '3Gi' },
-      },
-    );
+  it('request ephemeral storage for the /tmp volume unless the pool sets it', () => {
+    const resourcesOf = (template: Partial<BrowserPoolSpecInput['template']>) =>
+      build(withTemplate(template)).container.resources;
+    expect(resourcesOf({})?.requests).to.include({ 'ephemeral-storage': '1024Mi' });
+    expect(
+      resourcesOf({ scratchSizeLimit: '3Gi', resources: { requests: { cpu: '1' } } }),
+    ).to.deep.equal({
+      requests: { cpu: '1', 'ephemeral-storage': '3Gi' },
+    });
     for (const resources of [
       { requests: { 'ephemeral-storage': '0' } },
       { limits: { 'ephemeral-storage': '2Gi' } },
     ])
-      expect(asked({ resources })).to.deep.equal(resources);
+      expect(resourcesOf({ resources })).to.deep.equal(resources);
   });
 
-  it('gives the worker variables that it takes', () => {
-    const { container } = made({
+  it('set environment variables that the worker accepts', () => {
+    const { container } = build({
       slotsPerPod: 3,
       ...withTemplate({
         terminationGracePeriodSeconds: 60,
@@ -126,14 +126,14 @@ describe('what a pool is made into', () => {
     });
   });
 
-  it('spreads its pods over nodes unless the pool says otherwise', () => {
+  it('spread pods across nodes unless the pool sets its own constraints', () => {
     const matchLabels = { 'pressroom.dev/pool': 'main', 'app.kubernetes.io/component': 'worker' };
     const zone = {
       maxSkew: 2,
       topologyKey: 'topology.kubernetes.io/zone',
       whenUnsatisfiable: 'DoNotSchedule',
     };
-    expect(made().podSpec.topologySpreadConstraints).to.deep.equal([
+    expect(build().podSpec.topologySpreadConstraints).to.deep.equal([
       {
         maxSkew: 1,
         topologyKey: 'kubernetes.io/hostname',
@@ -142,11 +142,11 @@ describe('what a pool is made into', () => {
       },
     ]);
     expect(
-      made(withTemplate({ topologySpreadConstraints: [zone] })).podSpec.topologySpreadConstraints,
+      build(withTemplate({ topologySpreadConstraints: [zone] })).podSpec.topologySpreadConstraints,
     ).to.deep.equal([{ labelSelector: { matchLabels }, ...zone }]);
   });
 
-  it('prefers nodes without a pod of its own, unless the pool has its own anti-affinity or is not spread', () => {
+  it('prefer nodes without a pod of the pool, unless anti-affinity or spreading is overridden', () => {
     const matchLabels = { 'pressroom.dev/pool': 'main', 'app.kubernetes.io/component': 'worker' };
     const podAffinityTerm = {
       topologyKey: 'kubernetes.io/hostname',
@@ -156,7 +156,7 @@ describe('what a pool is made into', () => {
       preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }],
     };
     const affinityOf = (template: Parameters<typeof withTemplate>[0]) =>
-      made(withTemplate(template)).podSpec.affinity;
+      build(withTemplate(template)).podSpec.affinity;
     expect(affinityOf({})).to.deep.equal({ podAntiAffinity });
     expect(affinityOf({ affinity: { nodeAffinity: {} } })).to.deep.equal({
       podAntiAffinity,
@@ -168,16 +168,16 @@ describe('what a pool is made into', () => {
     expect(affinityOf({ topologySpreadConstraints: [] })).to.equal(undefined);
   });
 
-  it('bounds /tmp by what its slots need, unless the pool says otherwise', () => {
+  it('limit /tmp by the number of slots unless the pool sets a limit', () => {
     const limitOf = (spec: Partial<BrowserPoolSpecInput>) =>
-      made(spec).podSpec.volumes![0]!.emptyDir!.sizeLimit;
+      build(spec).podSpec.volumes![0]!.emptyDir!.sizeLimit;
     expect([limitOf({}), limitOf({ slotsPerPod: 8 })]).to.deep.equal(['1024Mi', '2560Mi']);
     expect(limitOf({ slotsPerPod: 8, ...withTemplate({ scratchSizeLimit: '3Gi' }) })).to.equal(
       '3Gi',
     );
   });
 
-  it('passes on what the pool says of its pods', () => {
+  it('include the pod settings of the pool', () => {
     const given = {
       imagePullPolicy: 'Always',
       resources: { requests: { cpu: '1', 'ephemeral-storage': '2Gi' } },
@@ -188,7 +188,7 @@ describe('what a pool is made into', () => {
       volumeMounts: [{ name: 'tls', mountPath: '/tls' }],
       annotations: { note: 'x' },
     } as const;
-    const { podSpec, container, deployment } = made(withTemplate(structuredClone(given) as never));
+    const { podSpec, container, deployment } = build(withTemplate(structuredClone(given) as never));
     expect(podSpec).to.deep.include({
       nodeSelector: given.nodeSelector,
       tolerations: given.tolerations,

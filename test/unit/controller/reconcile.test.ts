@@ -25,16 +25,14 @@ const KEY = 'press/main';
 const UNKNOWN: PoolLoad = {
   kind: 'unknown',
   reason: 'no_data',
-  message: 'nothing',
+  message: 'No data',
   busyByPod: new Map(),
   pageEnds: new Map(),
 };
 
 type Any = KubernetesObject & { spec?: Json; status?: Json };
 
-/**
- * An API server in few words, and watches of it that tell of a change only when the test says so.
- */
+/** A minimal API server, with watches that return changes only when the test calls `watch`. */
 function fakeCluster() {
   const objects = new Map<string, Any>();
   const seen = new Map<string, Any>();
@@ -75,8 +73,8 @@ function fakeCluster() {
       const refused = refusal(resource);
       if (refused) throw refused;
       const before = objects.get(keyOf(resource, object));
-      const wanted = object.metadata.resourceVersion;
-      if (wanted !== undefined && wanted !== before?.metadata.resourceVersion)
+      const expected = object.metadata.resourceVersion;
+      if (expected !== undefined && expected !== before?.metadata.resourceVersion)
         throw refuse(resource, 409);
       writes.push(resource);
       return put(resource, object) as T;
@@ -94,12 +92,12 @@ function fakeCluster() {
     reads,
     get: (resource: Resource, name: string) => objects.get(`${resource}/${name}`)!,
     find: (resource: Resource, _namespace: string, name: string) => seen.get(`${resource}/${name}`),
-    /** The watches hear of what happened to all objects of these kinds. */
+    /** Delivers the current objects of these resources to the watches. */
     watch(...resources: Resource[]) {
       for (const [key, object] of objects)
         if (resources.some(resource => key.startsWith(`${resource}/`))) seen.set(key, object);
     },
-    /** They hear of one object, as it was at some time. */
+    /** Delivers one version of an object to the watches. */
     show: (resource: Resource, object: Any) => void seen.set(keyOf(resource, object), object),
     refuse: (next: typeof refusal) => {
       refusal = next;
@@ -116,7 +114,7 @@ function fixture(spec: Partial<BrowserPoolSpecInput> = {}) {
   cluster.watch('browserpools');
   const reconciler = new Reconciler({
     api: cluster.api,
-    known: {
+    store: {
       pool: () => cluster.find('browserpools', 'press', 'main') as BrowserPool | undefined,
       podsOf: () => pods,
     },
@@ -133,10 +131,10 @@ function fixture(spec: Partial<BrowserPoolSpecInput> = {}) {
     reported,
     pods,
     state,
-    look: () => reconciler.reconcile(KEY),
+    reconcile: () => reconciler.reconcile(KEY),
     fails: () =>
       reconciler.reconcile(KEY).then(
-        () => expect.fail('it went well'),
+        () => expect.fail('it succeeded'),
         (error: Error) => error,
       ),
     spec: (change: object) => {
@@ -144,98 +142,98 @@ function fixture(spec: Partial<BrowserPoolSpecInput> = {}) {
       cluster.put('browserpools', { metadata: { name: 'main' }, spec: { ...spec, ...change } });
       cluster.watch('browserpools');
     },
-    wanted: () => cluster.get('deployments', 'main-workers').spec.replicas,
+    replicas: () => cluster.get('deployments', 'main-workers').spec.replicas,
     status: () => cluster.get('browserpools', 'main').status,
   };
 }
 
 const everything: Resource[] = ['browserpools', 'deployments', 'services', 'poddisruptionbudgets'];
-/** What somebody left: the objects of a pool with so many pods. */
-const left = (cluster: ReturnType<typeof fakeCluster>, pods: number, change: object = {}) => {
+/** Creates the objects of a former pool with `pods` pods. */
+const leftover = (cluster: ReturnType<typeof fakeCluster>, pods: number, change: object = {}) => {
   for (const { resource, object } of ownedResourcesOf(POOL, pods))
     cluster.put(resource, { ...object, metadata: { ...object.metadata, ...change } });
 };
 
-describe('a look at a pool', () => {
-  it('changes nothing when it is repeated', async () => {
-    const { cluster, look } = fixture();
-    await look();
+describe('reconciliation', () => {
+  it('is idempotent', async () => {
+    const { cluster, reconcile } = fixture();
+    await reconcile();
     cluster.watch(...everything);
     const before = [...cluster.writes];
-    await look();
-    await look();
+    await reconcile();
+    await reconcile();
     expect(cluster.writes).to.deep.equal(before);
   });
 
-  it('does not take its own writes back while no watch tells of them', async () => {
-    const { cluster, look, state, reported, status, spec } = fixture({ replicas: 2 });
-    await look();
+  it('does not revert its own writes while the watch lags behind', async () => {
+    const { cluster, reconcile, state, reported, status, spec } = fixture({ replicas: 2 });
+    await reconcile();
     cluster.watch(...everything);
     state.now += 60_000;
     spec({ replicas: 4 });
-    await look();
-    const said = status();
-    expect(said).to.include({ desiredReplicas: 4, lastScaleReason: 'Fixed' });
+    await reconcile();
+    const written = status();
+    expect(written).to.include({ desiredReplicas: 4, lastScaleReason: 'Fixed' });
     const before = [cluster.writes.length, reported.length];
     state.now += 60_000;
-    await look();
-    expect(status().lastScaleTime).to.equal(said.lastScaleTime);
-    expect(status().conditions).to.deep.equal(said.conditions);
+    await reconcile();
+    expect(status().lastScaleTime).to.equal(written.lastScaleTime);
+    expect(status().conditions).to.deep.equal(written.conditions);
     expect([cluster.writes.length, reported.length]).to.deep.equal(before);
   });
 
-  it('knows what is its own when a watch is two writes behind, or one', async () => {
-    const { cluster, look, reported, spec } = fixture({ replicas: 2 });
-    await look();
+  it('recognizes its own writes when the watch is one or two writes behind', async () => {
+    const { cluster, reconcile, reported, spec } = fixture({ replicas: 2 });
+    await reconcile();
     cluster.watch(...everything);
     spec({ replicas: 4 });
-    await look();
+    await reconcile();
     const between = structuredClone(cluster.get('deployments', 'main-workers'));
     spec({ replicas: 3 });
-    await look();
+    await reconcile();
     const before = reported.length;
-    await look();
-    expect(reported.length, 'with none of both').to.equal(before);
+    await reconcile();
+    expect(reported.length, 'with neither write').to.equal(before);
     const newest = cluster.get('deployments', 'main-workers');
     cluster.show('deployments', between);
-    await look();
-    expect(reported.length, 'with the first of both').to.equal(before);
+    await reconcile();
+    expect(reported.length, 'with the first write').to.equal(before);
     expect(cluster.get('deployments', 'main-workers')).to.equal(newest);
   });
 
-  it('tells of pages that hit bounds once in five minutes', async () => {
-    const { look, reported, state } = fixture();
+  it('reports pages that hit limits at most once in five minutes', async () => {
+    const { reconcile, reported, state } = fixture();
     state.load = { ...UNKNOWN, pageEnds: new Map([['memory', 2]]) };
     for (const minutes of [0, 4, 1]) {
       state.now += minutes * 60_000;
-      await look();
+      await reconcile();
     }
     expect(reported.filter(({ reason }) => reason === 'PagesHitBounds').length).to.equal(2);
   });
 
-  it('says again what somebody else made of its status', async () => {
-    const { cluster, look, status } = fixture();
-    await look();
+  it('restores its status if another client changes it', async () => {
+    const { cluster, reconcile, status } = fixture();
+    await reconcile();
     cluster.watch(...everything);
     cluster.put('browserpools', {
       metadata: { name: 'main' },
       status: { ...status(), desiredReplicas: 99 },
     });
     cluster.watch('browserpools');
-    await look();
+    await reconcile();
     expect(status().desiredReplicas).to.equal(1);
   });
 
-  it('says nothing of a pool that is another by now', async () => {
+  it('does not write the status of a pool that has been recreated', async () => {
     const { cluster, fails, status } = fixture();
     cluster.put('browserpools', { metadata: { name: 'main' }, status: { desiredReplicas: 7 } });
     expect(await fails()).to.include({ status: 409 });
     expect(status()).to.deep.equal({ desiredReplicas: 7 });
   });
 
-  it('gives a pool its size when its status is refused, and tells of the change when it can', async () => {
-    const { cluster, look, status, spec, state, wanted } = fixture({ replicas: 2 });
-    await look();
+  it('scales a pool whose status is rejected, and writes the status later', async () => {
+    const { cluster, reconcile, status, spec, state, replicas } = fixture({ replicas: 2 });
+    await reconcile();
     cluster.watch(...everything);
     spec({ replicas: 5 });
     state.now += 60_000;
@@ -244,24 +242,24 @@ describe('a look at a pool', () => {
         ? new KubernetesError({ verb: 'apply', resource, path: '' }, 403, '')
         : undefined,
     );
-    await look();
-    expect(wanted()).to.equal(5);
+    await reconcile();
+    expect(replicas()).to.equal(5);
     cluster.refuse(() => undefined);
     state.now += 60_000;
-    await look();
+    await reconcile();
     expect(status()).to.include({
       desiredReplicas: 5,
       lastScaleTime: new Date(state.now).toISOString().replace('.000Z', 'Z'),
     });
   });
 
-  it('shrinks a pool also when its pods cannot be ranked', async () => {
-    const { cluster, look, spec, wanted, pods } = fixture({ replicas: 3 });
+  it('shrinks a pool without permission to set deletion costs', async () => {
+    const { cluster, reconcile, spec, replicas, pods } = fixture({ replicas: 3 });
     pods.push({
       metadata: { name: 'p', namespace: 'press', uid: 'p', resourceVersion: '1' },
       status: { conditions: [{ type: 'Ready', status: 'True' }] },
     });
-    await look();
+    await reconcile();
     cluster.watch(...everything);
     spec({ replicas: 1 });
     cluster.refuse(resource =>
@@ -269,13 +267,13 @@ describe('a look at a pool', () => {
         ? new KubernetesError({ verb: 'patch', resource, path: '' }, 403, '')
         : undefined,
     );
-    await look();
-    expect(wanted()).to.equal(1);
+    await reconcile();
+    expect(replicas()).to.equal(1);
   });
 
-  it('tells of no change of the size that is refused, and writes no status for it again', async () => {
-    const { cluster, look, fails, status, spec, state } = fixture({ replicas: 2 });
-    await look();
+  it('does not report a rejected scaling, nor rewrite the status for it', async () => {
+    const { cluster, reconcile, fails, status, spec, state } = fixture({ replicas: 2 });
+    await reconcile();
     cluster.watch(...everything);
     const { lastScaleTime } = status();
     spec({ replicas: 5 });
@@ -295,46 +293,46 @@ describe('a look at a pool', () => {
     expect(cluster.writes.length).to.equal(before);
   });
 
-  it('leaves the pods of a Deployment that no watch tells of, as of one whose labels somebody took away', async () => {
-    const { cluster, look, wanted } = fixture();
-    left(cluster, 7, { labels: {} });
-    await look();
-    expect(wanted()).to.equal(7);
+  it('keeps the size of a Deployment that the watch does not see because its labels are missing', async () => {
+    const { cluster, reconcile, replicas } = fixture();
+    leftover(cluster, 7, { labels: {} });
+    await reconcile();
+    expect(replicas()).to.equal(7);
     expect(cluster.get('deployments', 'main-workers').metadata.labels).to.include({
       'pressroom.dev/pool': 'main',
     });
   });
 
-  it('asks for nothing and makes nothing while the pool is paused', async () => {
-    const { cluster, look, status } = fixture({ paused: true });
-    await look();
+  it('reads and creates nothing while the pool is paused', async () => {
+    const { cluster, reconcile, status } = fixture({ paused: true });
+    await reconcile();
     expect(cluster.reads).to.deep.equal([]);
     expect(cluster.writes).to.deep.equal(['browserpools']);
     expect(status()).to.include({ desiredReplicas: 0 });
   });
 
-  it('takes on what is of nobody and has the labels of its own', async () => {
-    const { cluster, look, wanted } = fixture();
-    left(cluster, 7, { ownerReferences: undefined });
-    await look();
-    expect(wanted()).to.equal(7);
+  it('adopts objects without an owner that have the labels of the pool', async () => {
+    const { cluster, reconcile, replicas } = fixture();
+    leftover(cluster, 7, { ownerReferences: undefined });
+    await reconcile();
+    expect(replicas()).to.equal(7);
     expect(cluster.get('deployments', 'main-workers').metadata.ownerReferences).to.have.length(1);
   });
 
-  it('does not take on what is of a former pool, and takes its size for none of this pool', async () => {
+  it('does not adopt objects of a former pool, and ignores their size', async () => {
     const { cluster, fails, status } = fixture();
-    left(cluster, 7, { ownerReferences: [{ kind: 'BrowserPool', name: 'main', uid: 'former' }] });
+    leftover(cluster, 7, {
+      ownerReferences: [{ kind: 'BrowserPool', name: 'main', uid: 'former' }],
+    });
     cluster.watch(...everything);
-    expect((await fails()).message).to.include('of a former pool of this name');
+    expect((await fails()).message).to.include('belongs to a deleted pool of the same name');
     expect(status()).to.include({ desiredReplicas: 1, replicas: 0 });
     expect(cluster.writes).to.deep.equal(['browserpools']);
   });
 
-  it('says which field of a spec is wrong that no API server should have taken', async () => {
+  it('names the invalid field of a spec', async () => {
     const { fails, spec } = fixture();
     spec({ slotsPerPod: 0 });
-    expect((await fails()).message).to.match(
-      /^the spec of pool press\/main is wrong: slotsPerPod: /,
-    );
+    expect((await fails()).message).to.match(/^invalid spec of pool press\/main: slotsPerPod: /);
   });
 });

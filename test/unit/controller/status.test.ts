@@ -16,15 +16,15 @@ const NOW = new Date('2026-11-22T10:00:00.500Z');
 const decision = (over: Partial<Decision> = {}): Decision => ({
   pods: 3,
   reason: 'steady',
-  message: 'as it was',
+  message: 'No change.',
   limited: undefined,
   panic: false,
   history: noHistory(0),
-  lookAgainMs: 5_000,
+  requeueAfterMs: 5_000,
   ...over,
 });
 const deployment = (over: Partial<DeploymentSeen> = {}): DeploymentSeen => ({
-  wanted: 3,
+  desired: 3,
   replicas: 3,
   ready: 3,
   updated: 3,
@@ -34,7 +34,7 @@ const deployment = (over: Partial<DeploymentSeen> = {}): DeploymentSeen => ({
 const noPods: PodsSeen = {
   ready: 3,
   readyNames: ['a', 'b', 'c'],
-  trouble: undefined,
+  problem: undefined,
   sandbox: undefined,
 };
 const LOAD: Load = {
@@ -60,7 +60,7 @@ const condition = (type: ConditionType, over: Partial<PoolReport> = {}) => {
   const { status, reason, message } = conditionsOf(report(over), NOW).find(
     each => each.type === type,
   )!;
-  return { word: `${status} ${reason}`, message };
+  return { summary: `${status} ${reason}`, message };
 };
 
 const pod = (status: Pod['status'], name = 'p'): Pod => ({
@@ -69,57 +69,52 @@ const pod = (status: Pod['status'], name = 'p'): Pod => ({
   ...(status && { status }),
 });
 
-describe('the conditions of a pool', () => {
+describe('conditions of a pool', () => {
   const cases: [string, ConditionType, Partial<PoolReport>, string][] = [
-    ['Ready, when all pods are', 'Ready', {}, 'True AllReady'],
+    ['if all pods are ready', 'Ready', {}, 'True AllReady'],
     [
-      'Ready, with no pods when none are wanted',
+      'if zero pods are desired',
       'Ready',
       { decision: decision({ pods: 0 }), deployment: deployment({ ready: 0 }) },
       'True ScaledToZero',
     ],
+    ['before the Deployment exists', 'Ready', { deployment: undefined }, 'False NoDeployment'],
     [
-      'not Ready before there is a Deployment',
-      'Ready',
-      { deployment: undefined },
-      'False NoDeployment',
-    ],
-    [
-      'not Ready while pods are missing',
+      'while pods are missing',
       'Ready',
       { deployment: deployment({ ready: 2 }) },
       'False NotEnoughPods',
     ],
     [
-      'not Ready while pods run what the spec said before',
+      'while pods are out of date',
       'Ready',
       { deployment: deployment({ updated: 1 }) },
       'False RollingOut',
     ],
+    ['if its objects cannot be written', 'Ready', { problem: 'no such class' }, 'False NotApplied'],
+    ['if the size follows the load', 'ScalingActive', {}, 'True FollowsLoad'],
     [
-      'not Ready when its objects cannot be written',
-      'Ready',
-      { problem: 'no such class' },
-      'False NotApplied',
-    ],
-    ['following the load', 'ScalingActive', {}, 'True FollowsLoad'],
-    [
-      'of a fixed size',
+      'if the size is fixed',
       'ScalingActive',
       { pool: browserPool({ spec: { replicas: 2 } }) },
       'False FixedSize',
     ],
-    ['paused', 'ScalingActive', { pool: browserPool({ spec: { paused: true } }) }, 'False Paused'],
-    ['within its limits', 'ScalingLimited', {}, 'False WithinLimits'],
     [
-      'at its maximum',
+      'if the pool is paused',
+      'ScalingActive',
+      { pool: browserPool({ spec: { paused: true } }) },
+      'False Paused',
+    ],
+    ['within the limits', 'ScalingLimited', {}, 'False WithinLimits'],
+    [
+      'at maxReplicas',
       'ScalingLimited',
       { decision: decision({ limited: { by: 'max', desiredPods: 20 } }) },
       'True Max',
     ],
     ['with metrics', 'MetricsAvailable', {}, 'True Available'],
     [
-      'whose metrics come too rarely for its queue',
+      'if the scrape interval is too long for the queue timeout',
       'MetricsAvailable',
       { load: { ...LOAD, slowScrape: { intervalMs: 30_000, queueTimeoutMs: 30_000 } } },
       'True ScrapedTooRarely',
@@ -127,24 +122,24 @@ describe('the conditions of a pool', () => {
     [
       'without metrics',
       'MetricsAvailable',
-      { load: { kind: 'unknown', reason: 'no_data', message: 'nothing' } },
+      { load: { kind: 'unknown', reason: 'no_data', message: 'No data' } },
       'False NoData',
     ],
     [
-      'of a held size without metrics',
+      'if the load is unknown',
       'ScalingActive',
-      { load: { kind: 'unknown', reason: 'no_data', message: 'nothing' } },
+      { load: { kind: 'unknown', reason: 'no_data', message: 'No data' } },
       'False NoData',
     ],
-    ['sandboxed', 'ChromeSandboxed', {}, 'True InUse'],
+    ['if a pod is ready', 'ChromeSandboxed', {}, 'True InUse'],
     [
-      'without a pod that could tell of a sandbox',
+      'without a ready pod',
       'ChromeSandboxed',
       { deployment: deployment({ ready: 0 }) },
       'Unknown NoPod',
     ],
     [
-      'with the sandbox switched off',
+      'if the mode is Off',
       'ChromeSandboxed',
       {
         pool: browserPool({
@@ -154,12 +149,12 @@ describe('the conditions of a pool', () => {
       'False SwitchedOff',
     ],
   ];
-  for (const [title, type, over, word] of cases)
-    it(`tell of a pool ${title}`, () => {
-      expect(condition(type, over).word).to.equal(word);
+  for (const [title, type, over, summary] of cases)
+    it(`${type} is ${summary.replace(' ', ' with reason ')} ${title}`, () => {
+      expect(condition(type, over).summary).to.equal(summary);
     });
 
-  it('tell from the pods why Chrome has no sandbox', () => {
+  it('show why Chrome cannot use its sandbox', () => {
     const missing = pod({
       containerStatuses: [
         {
@@ -189,12 +184,12 @@ describe('the conditions of a pool', () => {
     });
     const of = (each: Pod) =>
       condition('ChromeSandboxed', { pods: seePods([each]), deployment: deployment({ ready: 0 }) });
-    expect(of(missing).word).to.equal('False SeccompProfileMissing');
+    expect(of(missing).summary).to.equal('False SeccompProfileMissing');
     expect(of(missing).message).to.include('node-1').and.include('no such file');
-    expect(of(unusable).word).to.equal('False NoUsableSandbox');
+    expect(of(unusable).summary).to.equal('False NoUsableSandbox');
   });
 
-  it('tell from the pods why they do not become ready', () => {
+  it('show why pods do not become ready', () => {
     const of = (each: Pod) =>
       condition('Ready', { pods: seePods([each]), deployment: deployment({ ready: 0 }) });
     const unschedulable = pod({
@@ -203,8 +198,8 @@ describe('the conditions of a pool', () => {
       ],
     });
     expect(of(unschedulable)).to.deep.equal({
-      word: 'False Unschedulable',
-      message: 'Pod p finds no node: 0/3 nodes',
+      summary: 'False Unschedulable',
+      message: 'Pod p cannot be scheduled: 0/3 nodes',
     });
     const image = pod({
       containerStatuses: [
@@ -214,10 +209,10 @@ describe('the conditions of a pool', () => {
         },
       ],
     });
-    expect(of(image).word).to.equal('False ImagePullBackOff');
+    expect(of(image).summary).to.equal('False ImagePullBackOff');
   });
 
-  it('keep the time of their last change while their status stays', () => {
+  it('keep lastTransitionTime while their status does not change', () => {
     const first = poolStatusOf(report(), NOW);
     const later = new Date(NOW.getTime() + 60_000);
     const second = poolStatusOf(
@@ -232,8 +227,8 @@ describe('the conditions of a pool', () => {
   });
 });
 
-describe('the status of a pool', () => {
-  it('says when the size last changed, and why', () => {
+describe('status of a pool', () => {
+  it('contains the time and reason of the last scaling', () => {
     const grown = poolStatusOf(
       report({ decision: decision({ pods: 5, reason: 'from_zero' }) }),
       NOW,
@@ -253,7 +248,7 @@ describe('the status of a pool', () => {
     });
   });
 
-  it('is worth an Event when something becomes better or worse, but not when a quiet pool reaches its minimum or leaves it', () => {
+  it('is reported as an Event if a condition changes, except for the minReplicas limit', () => {
     const at = (by: 'min' | 'max' | undefined) =>
       poolStatusOf(report({ decision: decision({ limited: by && { by, desiredPods: 9 } }) }), NOW);
     const reasons = (...[before, after]: (ReturnType<typeof at> | undefined)[]) =>
@@ -266,7 +261,7 @@ describe('the status of a pool', () => {
     expect(reasons(at('min'), at(undefined))).to.deep.equal([]);
   });
 
-  it('is worth a write when a condition or the size changes, or the load, at once', () => {
+  it('is written immediately if a condition, the size or the load changes', () => {
     const before = poolStatusOf(report(), NOW);
     const busier = poolStatusOf(
       report({
@@ -284,7 +279,7 @@ describe('the status of a pool', () => {
     expect(needsWrite(before, smaller, 0)).to.equal(true);
   });
 
-  it('is the same whatever the order in which the API server gives its fields', () => {
+  it('is compared independently of the order of its fields', () => {
     const before = poolStatusOf(report(), NOW);
     const turned = JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(before).reverse())));
     expect(needsWrite(turned, before, 3_600_000)).to.equal(false);

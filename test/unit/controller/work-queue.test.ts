@@ -3,15 +3,15 @@ import { createMetrics } from '../../../common/operations.ts';
 import { createWorkQueue, type WorkQueue } from '../../../controller/work-queue.ts';
 import { eventually } from '../../support/eventually.ts';
 
-describe('the line of pools', () => {
+describe('work queue', () => {
   let queue: WorkQueue;
   beforeEach(() => {
     queue = createWorkQueue(createMetrics({ processDefaults: false }));
   });
   afterEach(() => queue.stop());
 
-  /** Work that ends when the test says so. */
-  function byHand(concurrency: number) {
+  /** Work that ends when the test calls `endAll`. */
+  function manualWork(concurrency: number) {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     queue.start(concurrency, key => {
@@ -21,18 +21,18 @@ describe('the line of pools', () => {
     return { begun, endAll: () => ends.splice(0).map(end => end()) };
   }
 
-  it('has each pool once, however often it was added', async () => {
+  it('queues each pool once, however often it is added', async () => {
     queue.add('a');
     queue.add('a');
     queue.add('b');
     expect(queue.depth()).to.equal(2);
-    const { begun, endAll } = byHand(4);
+    const { begun, endAll } = manualWork(4);
     expect(begun).to.deep.equal(['a', 'b']);
     endAll();
   });
 
-  it('looks at a pool once more that was added while it was at work, and never twice at once', async () => {
-    const { begun, endAll } = byHand(4);
+  it('processes a pool once more if it is added while in progress, and never twice at once', async () => {
+    const { begun, endAll } = manualWork(4);
     queue.add('a');
     queue.add('a');
     queue.add('a');
@@ -44,8 +44,8 @@ describe('the line of pools', () => {
     expect(begun).to.deep.equal(['a', 'a']);
   });
 
-  it('works on no more keys at once than it is allowed', async () => {
-    const { begun, endAll } = byHand(2);
+  it('limits the number of keys in progress', async () => {
+    const { begun, endAll } = manualWork(2);
     for (const key of ['a', 'b', 'c']) queue.add(key);
     expect(begun).to.deep.equal(['a', 'b']);
     endAll();
@@ -53,8 +53,8 @@ describe('the line of pools', () => {
     endAll();
   });
 
-  it('takes the soonest of several times, and what is added at once before all', async () => {
-    const { begun, endAll } = byHand(4);
+  it('uses the earliest of several delays, and queues an immediate add before all delays', async () => {
+    const { begun, endAll } = manualWork(4);
     queue.addAfter('later', 3_600_000);
     queue.addAfter('later', 5);
     await eventually(() => expect(begun).to.deep.equal(['later']));
@@ -65,7 +65,7 @@ describe('the line of pools', () => {
     endAll();
   });
 
-  it('comes later after each failure, and as soon as at first when it went well', async () => {
+  it('increases the delay after each failure, and resets it after a success', async () => {
     const begun: number[] = [];
     const failTimes = 6;
     const { promise: done, resolve } = Promise.withResolvers<void>();
@@ -76,7 +76,7 @@ describe('the line of pools', () => {
     });
     queue.add('a');
     await done;
-    // 5 + 10 + … + 160 ms at least.
+    // At least 5 + 10 + … + 160 ms.
     expect(begun.at(-1)! - begun[0]!).to.be.at.least(310);
     queue.forget('a');
     const again = Promise.withResolvers<void>();
@@ -87,10 +87,10 @@ describe('the line of pools', () => {
     await again.promise;
   });
 
-  it('leaves what failed until its time, unless it is added for itself', async () => {
-    const { begun, endAll } = byHand(4);
+  it('does not queue a failed key before its retry unless it is added explicitly', async () => {
+    const { begun, endAll } = manualWork(4);
     for (let times = 0; times < 30; times++) queue.addAfterFailure('a');
-    // The first of all these times is 5 ms from the first failure.
+    // The earliest delay is 5 ms after the first failure.
     await eventually(() => expect(begun).to.deep.equal(['a']));
     queue.addAfterFailure('a');
     endAll();
@@ -102,14 +102,14 @@ describe('the line of pools', () => {
     expect(begun).to.deep.equal(['a', 'b', 'a']);
     endAll();
     await new Promise(setImmediate);
-    // Nothing waits for its time any more: so it may be looked at.
+    // No retry is pending any more, so the key is queued.
     queue.addUnlessFailing('a');
     expect(begun).to.deep.equal(['a', 'b', 'a', 'a']);
     endAll();
   });
 
-  it('waits at its end for what is at work, and begins nothing more', async () => {
-    const { begun, endAll } = byHand(1);
+  it('waits for keys in progress when it stops, and starts no others', async () => {
+    const { begun, endAll } = manualWork(1);
     queue.add('a');
     queue.add('b');
     queue.addAfter('c', 1);

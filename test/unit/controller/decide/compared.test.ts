@@ -14,7 +14,7 @@ import { knativeOnPrometheus, RIVALS } from '../../../../bench/autoscale-rivals.
 const loadNamed = (name: string) => LOADS.find(load => load.name === name)!;
 const TARGETS = [0.2, 0.4, 0.55, 0.7, 0.85, 1, 1.5, 3, 5];
 
-describe('the autoscaler beside others', () => {
+describe('autoscaler compared with others', () => {
   for (const name of ['spikes', 'noise'])
     it(`has a shorter p99 wait than HPA and Knative at equal cost under ${name}`, () => {
       const scene = sceneOf(loadNamed(name), 15_000, [1], 5_000);
@@ -36,7 +36,7 @@ describe('the autoscaler beside others', () => {
     expect(runOurs(scene).sizeChanges).to.be.at.most((3 * scene.load.durationMs) / 300_000);
   });
 
-  it('tells a longer wait at no more cost from what is not felt', () => {
+  it('counts a p99 wait as worse only if it is more than 5 % longer', () => {
     const result = (waitP99Ms: number): Result => ({
       targetUtilization: 1,
       waitP50Ms: 0,
@@ -50,7 +50,7 @@ describe('the autoscaler beside others', () => {
   });
 });
 
-describe('the simulated pool', () => {
+describe('simulated pool', () => {
   const setting = {
     slotsPerPod: 2,
     firstPods: 1,
@@ -63,14 +63,15 @@ describe('the simulated pool', () => {
   const idle: Autoscaler = () => ({ pods: undefined, againMs: 1_000 });
   const burst = Array.from({ length: 6 }, () => ({ atMs: 1_000, serviceMs: 2_000 }));
 
-  it('serves in the order of coming, as many at once as there are slots', () => {
+  it('serves renders in order of arrival, one per slot', () => {
     const { waitsMs, podSeconds } = simulate(burst, idle, setting);
     expect([...waitsMs]).to.deep.equal([0, 0, 2_000, 2_000, 4_000, 4_000]);
     expect(podSeconds).to.equal(60);
   });
 
-  it('counts a pod from its order to its end, and lets none end with a render on it', () => {
-    // At 30 s a second pod is asked for, and both go at 45 s, when one has a render until 52 s.
+  it('counts a pod from its request to its end, and ends none with a running render', () => {
+    // A second pod is requested at 30 s. Both are removed at 45 s, when one runs a render until 52
+    // s.
     const renders = [{ atMs: 44_000, serviceMs: 8_000 }];
     const sizes: Autoscaler = (_view, nowMs) => ({
       pods: nowMs < 30_000 ? 1 : nowMs < 45_000 ? 2 : 0,
@@ -81,26 +82,26 @@ describe('the simulated pool', () => {
     expect(podSeconds).to.be.closeTo(52 + 15, 0.01);
   });
 
-  it('gives the same for the same seed, and something else for another', () => {
+  it('returns the same result for the same seed, and another result for another seed', () => {
     const scene = (seed: number) => sceneOf(loadNamed('step'), 15_000, [seed], 5_000);
     expect(runOurs(scene(1))).to.deep.equal(runOurs(scene(1)));
     expect(runOurs(scene(1))).not.to.deep.equal(runOurs(scene(2)));
   });
 
-  it('shows what the rules of others are known for', () => {
+  it('reproduces known properties of the other autoscalers', () => {
     const step = sceneOf(loadNamed('step'), 15_000, [1, 2], 5_000);
     const [hpa, keda, knative] = [
       run(step, RIVALS.HPA),
       run(step, RIVALS.KEDA),
       run(step, RIVALS.Knative),
     ];
-    expect(keda).to.deep.equal(hpa); // above one pod it is one
-    expect(knative.podSeconds).to.be.below(hpa.podSeconds); // it keeps a minute of quiet, not five
+    expect(keda).to.deep.equal(hpa); // KEDA uses an HPA above one pod
+    expect(knative.podSeconds).to.be.below(hpa.podSeconds); // a scale-down window of one minute instead of five
     expect(knative.sizeChanges).to.be.above(hpa.sizeChanges);
     const jobs = sceneOf(loadNamed('jobs from zero'), 15_000, [1, 2], 5_000);
     const [slow, quick] = [run(jobs, RIVALS.KEDA), run(jobs, RIVALS.Knative)];
-    expect(slow.waitP99Ms - quick.waitP99Ms).to.be.above(15_000); // asked every 30 s
-    // it never goes to nothing
+    expect(slow.waitP99Ms - quick.waitP99Ms).to.be.above(15_000); // polled every 30 s
+    // an HPA never scales to zero
     expect(run(jobs, RIVALS.HPA).waitP99Ms).to.be.below(quick.waitP99Ms);
   });
 });

@@ -3,9 +3,9 @@ import { decide } from '../../../../controller/decide/decide.ts';
 import { noHistory } from '../../../../controller/decide/model.ts';
 import { controllerOf, load, poolOf, unknown } from './fixture.ts';
 
-describe('the decision over the size of a pool', () => {
-  describe('by a look without a past', () => {
-    // [what it is, scaling, pods, load, size, reason]
+describe('scaling decision', () => {
+  describe('without history', () => {
+    // [title, scaling, pods, load, size, reason]
     const table: [
       string,
       object,
@@ -14,9 +14,9 @@ describe('the decision over the size of a pool', () => {
       number,
       string,
     ][] = [
-      ['begins with the minimum', { minReplicas: 3 }, undefined, [0], 3, 'below_min'],
+      ['starts with minReplicas', { minReplicas: 3 }, undefined, [0], 3, 'below_min'],
       [
-        'begins with nothing when that is the minimum',
+        'starts with zero pods if minReplicas is 0',
         { minReplicas: 0 },
         undefined,
         [0],
@@ -24,43 +24,43 @@ describe('the decision over the size of a pool', () => {
         'steady',
       ],
       [
-        'begins with the minimum without metrics',
+        'starts with minReplicas without metrics',
         { minReplicas: 3 },
         undefined,
         'unknown',
         3,
         'below_min',
       ],
-      ['starts pods for the first render', { minReplicas: 0 }, 0, [0, 1, 100], 2, 'from_zero'],
-      ['gives a small load the room that it needs', {}, 1, [2], 3, 'load'],
-      ['gives a large load its share', { maxReplicas: 100 }, 20, [70], 50, 'load'],
       [
-        'gives all slots work at a target of 100 %',
-        { targetUtilizationPercent: 100 },
-        1,
-        [8],
-        4,
+        'scales up from zero for the first render',
+        { minReplicas: 0 },
+        0,
+        [0, 1, 100],
+        2,
+        'from_zero',
+      ],
+      ['adds extra headroom for a small load', {}, 1, [2], 3, 'load'],
+      [
+        'scales to the target utilization for a large load',
+        { maxReplicas: 100 },
+        20,
+        [70],
+        50,
         'load',
       ],
+      ['uses all slots at a target of 100 %', { targetUtilizationPercent: 100 }, 1, [8], 4, 'load'],
       [
-        'keeps idle slots on top',
+        'adds idleSlots to the load',
         { idleSlots: 6, targetUtilizationPercent: 100 },
         1,
         [8],
         7,
         'load',
       ],
+      ['keeps idleSlots without load', { minReplicas: 0, idleSlots: 4 }, 0, [0], 2, 'from_zero'],
+      ['stops at maxReplicas', { maxReplicas: 5 }, 1, [2, 300, 5_000], 5, 'panic'],
       [
-        'keeps idle slots without any load',
-        { minReplicas: 0, idleSlots: 4 },
-        0,
-        [0],
-        2,
-        'from_zero',
-      ],
-      ['stops at the maximum', { maxReplicas: 5 }, 1, [2, 300, 5_000], 5, 'panic'],
-      [
-        'goes up to the minimum at once',
+        'scales up to minReplicas immediately',
         { minReplicas: 12, scaleUp: { maxPodsPerMinute: 1, maxPercentPerMinute: 0 } },
         2,
         [0],
@@ -68,26 +68,33 @@ describe('the decision over the size of a pool', () => {
         'below_min',
       ],
       [
-        'goes up to the minimum without metrics',
+        'scales up to minReplicas without metrics',
         { minReplicas: 12 },
         2,
         'unknown',
         12,
         'below_min',
       ],
-      ['goes down to the maximum at once', { maxReplicas: 3 }, 18, [30, 9, 500], 3, 'above_max'],
       [
-        'goes down to the maximum without metrics',
+        'scales down to maxReplicas immediately',
+        { maxReplicas: 3 },
+        18,
+        [30, 9, 500],
+        3,
+        'above_max',
+      ],
+      [
+        'scales down to maxReplicas without metrics',
         { maxReplicas: 3 },
         18,
         'unknown',
         3,
         'above_max',
       ],
-      ['holds the size without metrics', {}, 7, 'unknown', 7, 'no_metrics'],
-      ['holds what it finds until it knows the load', {}, 7, [0], 7, 'steady'],
+      ['keeps the size without metrics', {}, 7, 'unknown', 7, 'no_metrics'],
+      ['keeps the existing size until the load is known', {}, 7, [0], 7, 'steady'],
       [
-        'grows no faster than the rate',
+        'limits growth to the scaleUp rate',
         { maxReplicas: 100, scaleUp: { maxPodsPerMinute: 6, maxPercentPerMinute: 100 } },
         4,
         [8, 900, 5_000],
@@ -106,14 +113,14 @@ describe('the decision over the size of a pool', () => {
         expect(decision).to.include({ pods: size, reason });
       });
 
-    it('leaves a paused pool alone, whatever its limits and its load', () => {
+    it('does not change a paused pool, whatever its limits and load', () => {
       const pool = poolOf({ maxReplicas: 3 }, { paused: true, replicas: 9 });
       expect(
         decide(pool, { pods: 7, readyPods: 0, load: load(40, 40, 900) }, noHistory(0), 0),
       ).to.include({ pods: 7, reason: 'paused' });
     });
 
-    it('gives a fixed pool its size, whatever its limits and its load', () => {
+    it('uses spec.replicas, whatever the limits and the load', () => {
       const pool = poolOf({ maxReplicas: 3 }, { replicas: 9 });
       expect(decide(pool, { pods: 2, readyPods: 0, load: unknown }, noHistory(0), 0)).to.include({
         pods: 9,
@@ -130,8 +137,8 @@ describe('the decision over the size of a pool', () => {
     });
   });
 
-  describe('without knowing', () => {
-    it('does not shrink while Prometheus is away, nor for five minutes after', () => {
+  describe('with unknown load', () => {
+    it('does not shrink while Prometheus is unavailable, nor for five minutes after', () => {
       const control = controllerOf(poolOf(), 1);
       control.during(600, load(14));
       const size = control.world.pods!;
@@ -142,18 +149,18 @@ describe('the decision over the size of a pool', () => {
       expect(control.world.pods).to.equal(1);
     });
 
-    it('grows but does not shrink while a process does not tell its part', () => {
+    it('grows but does not shrink while a process is missing in the metrics', () => {
       const control = controllerOf(poolOf(), 1);
       control.during(600, load(6));
       const size = control.world.pods!;
       control.during(1_200, load(1, 0, 0, { partial: true }));
       expect(control.world.pods).to.equal(size);
-      expect(control.last.message).to.contain('Some process does not tell its part');
+      expect(control.last.message).to.contain('Some processes are missing in Prometheus');
       control.during(60, load(14, 0, 0, { partial: true }));
       expect(control.world.pods).to.be.greaterThan(size);
     });
 
-    it('does not shrink after a restart before it has seen what it forgot', () => {
+    it('does not shrink after a restart until its windows are full again', () => {
       const control = controllerOf(poolOf(), 1);
       control.during(600, load(14));
       const size = control.world.pods!;
@@ -164,7 +171,7 @@ describe('the decision over the size of a pool', () => {
       expect(control.world.pods).to.equal(1);
     });
 
-    it('does not shrink at once when a pause or a fixed size ends', () => {
+    it('does not shrink immediately when a pause or a fixed size ends', () => {
       for (const rest of [{ paused: true }, { replicas: 9 }]) {
         const control = controllerOf(poolOf(), 9);
         control.during(60, load(14));
@@ -177,14 +184,14 @@ describe('the decision over the size of a pool', () => {
       }
     });
 
-    it('takes values that are no numbers for no values', () => {
+    it('treats values that are not numbers as missing', () => {
       const seen = { pods: 4, readyPods: 4, load: load(Number.NaN) };
       expect(decide(poolOf(), seen, noHistory(0), 0)).to.include({ pods: 4, reason: 'no_metrics' });
     });
   });
 
-  describe('against what others do', () => {
-    it('gives back what somebody took from the Deployment, at once and without a rate', () => {
+  describe('with changes by other clients', () => {
+    it('restores pods that another client removed, immediately and without a rate limit', () => {
       const control = controllerOf(
         poolOf({ scaleUp: { maxPodsPerMinute: 1, maxPercentPerMinute: 0 } }),
         12,
@@ -198,7 +205,7 @@ describe('the decision over the size of a pool', () => {
       }
     });
 
-    it('takes back what somebody added, by its rates', () => {
+    it('removes pods that another client added, within its rate limits', () => {
       const control = controllerOf(poolOf(), 3);
       control.during(600, load(2));
       const size = control.world.pods!;
@@ -208,7 +215,7 @@ describe('the decision over the size of a pool', () => {
       expect(control.world.pods).to.equal(size);
     });
 
-    it('does not take back what somebody added while the load is not known', () => {
+    it('keeps pods that another client added while the load is unknown', () => {
       const control = controllerOf(poolOf(), 3);
       control.during(600, load(2));
       control.world.pods = 16;

@@ -1,4 +1,4 @@
-// A pool and a controller in simulated seconds, for tests of decide.
+// Simulates a pool and its controller second by second, for tests of decide.
 import { decide } from '../../../../controller/decide/decide.ts';
 import {
   type Decision,
@@ -39,7 +39,7 @@ export const load = (
 export const unknown: Load = {
   kind: 'unknown',
   reason: 'unreachable',
-  message: 'Prometheus does not answer',
+  message: 'Prometheus does not respond',
 };
 
 interface World {
@@ -48,8 +48,7 @@ interface World {
 }
 
 /**
- * A Deployment that does what is decided; its pods are ready at once, but for those that the test
- * takes away or holds back.
+ * A Deployment that follows each decision. Its pods are ready immediately unless a test changes it.
  */
 export function controllerOf(pool: ScalingSpec, pods: number | undefined) {
   let history: History = noHistory(0);
@@ -64,7 +63,7 @@ export function controllerOf(pool: ScalingSpec, pods: number | undefined) {
     restart() {
       history = noHistory(control.nowMs);
     },
-    /** Looks once. */
+    /** Makes one decision. */
     look(seen: Load): Decision {
       control.last = decide(control.pool, { ...world, load: seen }, history, control.nowMs);
       history = control.last.history;
@@ -72,7 +71,7 @@ export function controllerOf(pool: ScalingSpec, pods: number | undefined) {
       world.readyPods = control.podsStart ? world.pods : Math.min(world.readyPods, world.pods);
       return control.last;
     },
-    /** Looks each second for so long, and gives the decisions that changed the size. */
+    /** Makes one decision per second, and returns those that changed the size. */
     during(seconds: number, seen: Load | ((second: number) => Load)): Decision[] {
       const changes: Decision[] = [];
       for (let second = 0; second < seconds; second++) {

@@ -3,8 +3,8 @@ import { decide } from '../../../../controller/decide/decide.ts';
 import { noHistory, REASONS } from '../../../../controller/decide/model.ts';
 import { controllerOf, load, poolOf, unknown } from './fixture.ts';
 
-describe('a decision over the size of a pool says', () => {
-  it('what limits it, and what was desired', () => {
+describe('message of a scaling decision', () => {
+  it('names the limit and the desired size', () => {
     const pool = poolOf({ maxReplicas: 5 });
     const { limited, message } = decide(
       pool,
@@ -14,7 +14,7 @@ describe('a decision over the size of a pool says', () => {
     );
     expect(limited).to.have.property('by', 'max');
     expect(limited!.desiredPods).to.be.greaterThan(5);
-    expect(message).to.contain('maxReplicas allows 5');
+    expect(message).to.contain('Limited to maxReplicas (5)');
     const above = decide(pool, { pods: 9, readyPods: 9, load: load(1) }, noHistory(0), 0);
     expect(above).to.include({ pods: 5, limited: undefined });
     const rate = poolOf({ scaleUp: { maxPodsPerMinute: 1, maxPercentPerMinute: 0 } });
@@ -23,7 +23,7 @@ describe('a decision over the size of a pool says', () => {
     ).to.have.property('by', 'rate');
   });
 
-  it('that the minimum keeps more than the load needs, but not of a quiet pool with one pod', () => {
+  it('names minReplicas as the limit, except for an idle pool with one pod', () => {
     const five = controllerOf(poolOf({ minReplicas: 5 }), 5);
     five.during(400, load(0));
     expect(five.last.limited).to.deep.equal({ by: 'min', desiredPods: 0 });
@@ -32,30 +32,30 @@ describe('a decision over the size of a pool says', () => {
     expect(one.last.limited).to.equal(undefined);
   });
 
-  it('the numbers that led to it', () => {
+  it('contains the observed load', () => {
     const control = controllerOf(poolOf(), 2);
     control.during(60, load(2));
     const { message } = control.look(load(4, 31, 4_200));
     for (const part of [
       '4 busy slots',
       '3 ready pods',
-      '31 renders in the queue 0.0 s ago, the oldest for 4.2 s',
-      '10 s after pods are ready',
+      '31 queued renders 0.0 s ago, the oldest for 4.2 s',
+      'within 10 s of the new pods being ready',
     ])
       expect(message).to.contain(part);
   });
 
-  it('nothing of a queue when there is none', () => {
+  it('does not mention clearing a queue if there is none', () => {
     const control = controllerOf(poolOf(), 2);
     control.during(60, load(2));
     const burst = control.during(30, load(14)).find(({ reason }) => reason === 'panic');
-    expect(burst!.message).to.contain('nothing in the queue').and.not.contain('the queue gone');
+    expect(burst!.message).to.contain('no queued renders').and.not.contain('Clearing the queue');
   });
 
-  it('a sentence for every reason, with no value missing in it', () => {
-    const said = new Map<string, string>();
+  it('is complete for every reason', () => {
+    const messages = new Map<string, string>();
     const note = (decision: { reason: string; message: string }) =>
-      said.set(decision.reason, decision.message);
+      messages.set(decision.reason, decision.message);
     const control = controllerOf(poolOf({ minReplicas: 0 }), 0);
     const steps: [object, number, Parameters<typeof control.during>[1]][] = [
       [{}, 1, load(0, 1, 10)],
@@ -100,8 +100,8 @@ describe('a decision over the size of a pool says', () => {
     note(control.look(load(6)));
     control.pool = poolOf({ maxReplicas: 200 });
     control.during(200, second => load(6 + second / 10)).forEach(note);
-    expect([...said.keys()].sort()).to.deep.equal([...REASONS].sort());
-    for (const message of said.values())
+    expect([...messages.keys()].sort()).to.deep.equal([...REASONS].sort());
+    for (const message of messages.values())
       expect(message)
         .to.match(/^[A-Z0-9s].*\.$/)
         .and.not.match(/undefined|NaN|Infinity/);

@@ -52,15 +52,12 @@ const measured = fc.record({
 const away = fc.constant<Load>({
   kind: 'unknown',
   reason: 'stale',
-  message: 'the newest value is 40 s old',
+  message: 'The newest sample is 40 s old',
 });
 const loads = fc.oneof({ weight: 6, arbitrary: measured }, { weight: 1, arbitrary: away });
 
-/**
- * A look: what is seen, how long after the one before, and what somebody else did to the
- * Deployment.
- */
-const looks = fc.array(
+/** Observations: the load, the time since the previous one, and changes by another client. */
+const observations = fc.array(
   fc.record({
     load: loads,
     afterMs: fc.integer({ min: 0, max: 40_000 }),
@@ -69,7 +66,7 @@ const looks = fc.array(
   }),
   { minLength: 1, maxLength: 40 },
 );
-type Looks = typeof looks extends fc.Arbitrary<infer T> ? T : never;
+type Observations = typeof observations extends fc.Arbitrary<infer T> ? T : never;
 
 interface Step {
   seen: Observation;
@@ -78,10 +75,13 @@ interface Step {
 }
 
 /**
- * What is decided in each look; the Deployment has what was decided before, unless somebody else
- * had a hand in it.
+ * The decision for each observation. The Deployment follows each, unless another client scales it.
  */
-function story(pool: ScalingSpec, all: Looks, first: number | undefined = undefined): Step[] {
+function decisionsFor(
+  pool: ScalingSpec,
+  all: Observations,
+  first: number | undefined = undefined,
+): Step[] {
   let history: History = noHistory(0);
   let pods = first;
   let nowMs = 0;
@@ -98,21 +98,24 @@ function story(pool: ScalingSpec, all: Looks, first: number | undefined = undefi
 
 const holds = (check: (pool: ScalingSpec, steps: Step[]) => void, runs = 300) =>
   fc.assert(
-    fc.property(pools, looks, fc.option(fc.nat(100), { nil: undefined }), (pool, all, first) =>
-      check(pool, story(pool, all, first)),
+    fc.property(
+      pools,
+      observations,
+      fc.option(fc.nat(100), { nil: undefined }),
+      (pool, all, first) => check(pool, decisionsFor(pool, all, first)),
     ),
     { numRuns: runs },
   );
 
-describe('every decision over the size of a pool', () => {
-  it('lies between minReplicas and maxReplicas', () => {
+describe('every scaling decision', () => {
+  it('is between minReplicas and maxReplicas', () => {
     holds(({ scaling: { minReplicas, maxReplicas } }, steps) => {
       for (const { decision } of steps)
         expect(decision.pods).to.be.within(minReplicas, maxReplicas);
     });
   });
 
-  it('takes nothing away while the load is not known, wholly or in part', () => {
+  it('does not shrink the pool while the load is unknown or partial', () => {
     holds((pool, steps) => {
       for (const { seen, decision } of steps)
         if (seen.load.kind === 'unknown' || seen.load.partial)
@@ -120,7 +123,7 @@ describe('every decision over the size of a pool', () => {
     });
   });
 
-  it('takes nothing away in the first stable window of a controller', () => {
+  it('does not shrink the pool in the first stable window of a controller', () => {
     holds((pool, steps) => {
       const endsMs = steps[0]!.nowMs + pool.scaling.stableWindowSeconds * 1_000;
       for (const { seen, decision, nowMs } of steps)
@@ -129,7 +132,7 @@ describe('every decision over the size of a pool', () => {
     });
   });
 
-  it('keeps to the rates, but for what the limits want and what is only given back', () => {
+  it('respects the rate limits, except for minReplicas, maxReplicas and restored pods', () => {
     holds((pool, steps) => {
       const { scaleUp, scaleDown, minReplicas, maxReplicas } = pool.scaling;
       for (const [nth, { seen, decision, nowMs }] of steps.entries()) {
@@ -151,8 +154,8 @@ describe('every decision over the size of a pool', () => {
     });
   });
 
-  it('keeps what it added for twice the panic window, and goes down once in a panic window', () => {
-    const calm = fc.tuple(pools, looks).map(([pool, all]) => ({
+  it('keeps added pods for twice the panic window, and shrinks at most once per panic window', () => {
+    const calm = fc.tuple(pools, observations).map(([pool, all]) => ({
       pool: {
         ...pool,
         scaling: { ...pool.scaling, scaleDown: { ...pool.scaling.scaleDown, delaySeconds: 180 } },
@@ -167,7 +170,7 @@ describe('every decision over the size of a pool', () => {
       fc.property(calm, ({ pool, all }) => {
         const panicMs = Math.max(15_000, pool.scaling.panicWindowSeconds * 1_000);
         let [grownMs, shrunkMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-        for (const { seen, decision, nowMs } of story(pool, all)) {
+        for (const { seen, decision, nowMs } of decisionsFor(pool, all)) {
           const before = seen.pods ?? 0;
           if (decision.pods > before && decision.reason !== 'below_min') grownMs = nowMs;
           if (decision.pods >= before) continue;
@@ -180,19 +183,19 @@ describe('every decision over the size of a pool', () => {
     );
   });
 
-  it('is the same for the same arguments, and changes none of them', () => {
+  it('is deterministic and does not modify its arguments', () => {
     fc.assert(
-      fc.property(pools, looks, (pool, all) => {
+      fc.property(pools, observations, (pool, all) => {
         const before = structuredClone({ pool, all });
-        const steps = story(pool, all);
-        expect(story(pool, all)).to.deep.equal(steps);
+        const steps = decisionsFor(pool, all);
+        expect(decisionsFor(pool, all)).to.deep.equal(steps);
         expect({ pool, all }).to.deep.equal(before);
       }),
       { numRuns: 60 },
     );
   });
 
-  it('remembers plain data that stays small', () => {
+  it('keeps its history small and serializable', () => {
     holds((_pool, steps) => {
       const { history } = steps.at(-1)!.decision;
       expect(
@@ -203,7 +206,7 @@ describe('every decision over the size of a pool', () => {
     }, 50);
   });
 
-  it('does not remember more, however often and however long it looks', () => {
+  it('keeps its history bounded over many decisions', () => {
     const pool = poolOf({ maxReplicas: 1_000, scaleDown: { delaySeconds: 86_400 } });
     let history = noHistory(0);
     for (let nowMs = 0; nowMs < 3_000_000; nowMs += 250) {
@@ -221,7 +224,7 @@ describe('every decision over the size of a pool', () => {
     expect(starts.orders.length).to.be.at.most(20);
   });
 
-  it('is no smaller for more work, all else alike', () => {
+  it('is not smaller for a larger load', () => {
     fc.assert(
       fc.property(
         pools,
@@ -247,7 +250,7 @@ describe('every decision over the size of a pool', () => {
     );
   });
 
-  it('is a number of pods with a known reason and a sentence, whatever is seen', () => {
+  it('has a valid size, reason and message for any observation', () => {
     const odd = fc.oneof(
       fc.double(),
       fc.constantFrom(
@@ -295,7 +298,7 @@ describe('every decision over the size of a pool', () => {
             expect(decision.message)
               .to.match(/\.$/)
               .and.not.match(/NaN|undefined|Infinity/);
-            expect(decision.lookAgainMs).to.be.within(1_000, 60_000);
+            expect(decision.requeueAfterMs).to.be.within(1_000, 60_000);
           }
         },
       ),

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { controllerOf, load, poolOf } from './fixture.ts';
 
-describe('the size of a pool over time', () => {
-  it('keeps five minutes of quiet before it shrinks, and then goes by half a minute long', () => {
+describe('size of a pool over time', () => {
+  it('shrinks after five minutes of low load', () => {
     const control = controllerOf(poolOf(), 1);
     control.during(600, load(14));
     expect(control.world.pods).to.equal(11);
@@ -16,7 +16,7 @@ describe('the size of a pool over time', () => {
     expect(changes[0]!.pods).to.be.at.least(6);
   });
 
-  it('takes one step down in a while, not one for each pod', () => {
+  it('shrinks in few steps instead of one per pod', () => {
     const control = controllerOf(poolOf({ scaleDown: { delaySeconds: 60 } }), 1);
     control.during(600, load(14));
     const times = control.during(600, load(0)).map(({ history }) => history.atMs);
@@ -24,7 +24,7 @@ describe('the size of a pool over time', () => {
     expect(Math.min(...gaps)).to.be.at.least(12_000);
   });
 
-  it('goes to nothing when nothing came for long enough, and not before', () => {
+  it('scales to zero after the delay without renders, and not before', () => {
     const control = controllerOf(poolOf({ minReplicas: 0, scaleDown: { delaySeconds: 120 } }), 2);
     control.during(300, load(2));
     control.during(119, load(0));
@@ -34,10 +34,10 @@ describe('the size of a pool over time', () => {
     expect(control.during(1, load(0, 1, 50))[0]).to.include({ pods: 2, reason: 'from_zero' });
   });
 
-  it('does not take renders that wait while pods start for a load', () => {
+  it('does not count renders that queue up while pods start as load', () => {
     const control = controllerOf(poolOf({ maxReplicas: 200 }), 2);
     control.during(300, load(2));
-    // 20 renders a second come, each takes a second: 20 slots; 4 are there.
+    // 20 renders per second of 1 s each require 20 slots; there are 4.
     control.podsStart = false;
     const queued = (second: number) => load(4, 16 * (second + 1), 800 * (second + 1));
     control.during(12, queued);
@@ -45,10 +45,10 @@ describe('the size of a pool over time', () => {
     expect(first).to.be.within(20 / 2, (4 * 20) / 2);
     control.during(3, second => queued(second + 12));
     expect(control.world.pods).to.be.within(first, 1.2 * first);
-    // "Busy and queued" by 70 % of two slots would have been 174 pods by then.
+    // Dividing busy plus queued by 70 % of two slots would result in 174 pods.
   });
 
-  it('does not ask for ever more when no pod starts', () => {
+  it('does not keep growing while no pod starts', () => {
     const control = controllerOf(poolOf({ maxReplicas: 1_000 }), 1);
     control.during(60, load(1));
     control.podsStart = false;
@@ -59,8 +59,8 @@ describe('the size of a pool over time', () => {
     expect(control.world.pods).to.equal(asked);
   });
 
-  it('asks for as many as the renders that come need, by the age of the queue', () => {
-    // The same queue, of 2 s and of 10 s: the load of the second is a fifth.
+  it('derives the arrival rate from the age of the queue', () => {
+    // The same queue length within 2 s and within 10 s: the second load is a fifth.
     const sizes = [2_000, 10_000].map(oldestWaitMs => {
       const control = controllerOf(poolOf({ maxReplicas: 200 }), 2);
       control.during(60, load(2));
@@ -70,8 +70,8 @@ describe('the size of a pool over time', () => {
     expect(sizes[0]).to.be.greaterThan(1.5 * sizes[1]!);
   });
 
-  it('takes the renders that wait for as long as those that run, when shorter ones finished', () => {
-    // After minutes of short renders, 12 come in 2 s while the 6 on slots have run for so long.
+  it('expects queued renders to take as long as running ones if only short ones have finished', () => {
+    // After minutes of short renders, 12 arrive in 2 s while 6 have run for `ranMs`.
     const sizes = [100, 4_000].map(ranMs => {
       const control = controllerOf(poolOf({ maxReplicas: 200 }), 3);
       control.during(120, load(6, 0, 0, { runningMs: 300 }));
@@ -80,17 +80,17 @@ describe('the size of a pool over time', () => {
     expect(sizes[1]).to.be.greaterThan(1.5 * sizes[0]!);
   });
 
-  it('gives a queue that does not shrink for two scrapes all that it could use', () => {
+  it('adds slots for all renders if the queue does not shrink for two scrapes', () => {
     const control = controllerOf(poolOf({ maxReplicas: 200 }), 3);
     control.during(60, load(0));
-    // 30 renders in ten minutes: by its age the queue asks for next to nothing.
+    // 30 renders in ten minutes: the arrival rate is close to zero.
     control.during(10, load(2, 30, 600_000));
     expect(control.world.pods).to.be.lessThan(8);
     control.during(6, load(2, 30, 600_000));
     expect(control.world.pods).to.be.at.least(16);
   });
 
-  it('keeps what a queue asked for until it is gone, and lets it go soon after', () => {
+  it('keeps the pods for a queue until it is empty, and removes them soon after', () => {
     const control = controllerOf(poolOf({ maxReplicas: 50 }), 2);
     control.during(600, load(2));
     control.during(30, second => load(4, 20 + 10 * second, 2_000 + 300 * second));
@@ -107,16 +107,15 @@ describe('the size of a pool over time', () => {
     expect(control.last.panic).to.equal(false);
   });
 
-  it('learns how long renders take from a queue that is worked off', () => {
-    // Five slots serve one render a second: 5 s each.
+  it('estimates the render duration from a queue that is being cleared', () => {
+    // Five slots serve one render per second: 5 s each.
     const control = controllerOf(poolOf({ maxReplicas: 5, minReplicas: 5 }, { slotsPerPod: 1 }), 5);
     control.during(120, second => load(5, 10 + second, (1_000 * (10 + second)) / 2));
     expect(control.history().queue.renderMs).to.be.within(4_000, 6_500);
   });
 
-  it('learns nothing wrong from a burst that is over before pods are there', () => {
-    // 60 renders of a second each come in 15 s; from 30 s on six slots serve them, the oldest
-    // first.
+  it('does not misestimate the render duration after a burst that ends before pods are ready', () => {
+    // 60 renders of 1 s each arrive within 15 s. From 30 s on, six slots serve them in order.
     const control = controllerOf(poolOf({ minReplicas: 0 }), 0);
     control.podsStart = false;
     control.during(40, second => {
@@ -131,7 +130,7 @@ describe('the size of a pool over time', () => {
     expect(control.history().queue.renderMs).to.be.within(600, 1_500);
   });
 
-  it('learns how long pods take to start', () => {
+  it('estimates how long pods take to start', () => {
     const control = controllerOf(poolOf({ maxReplicas: 100 }), 1);
     control.podsStart = false;
     for (let size = 2; size <= 60; size += 4) {

@@ -6,7 +6,7 @@ import { KubernetesError } from '../../../../controller/kubernetes/transport.ts'
 import type { Json } from '../../../cluster/kube/api-request.ts';
 import { eventually } from '../../../support/eventually.ts';
 
-describe('who leads', () => {
+describe('leader election', () => {
   function fixture() {
     let version = 1;
     let lease:
@@ -45,12 +45,12 @@ describe('who leads', () => {
     };
   }
 
-  it('forgets what was when it stood still, another led meanwhile and has given up', async () => {
+  it('restarts leadership after a freeze in which another controller led and released the Lease', async () => {
     const { leader, state, write, holder } = fixture();
     await leader.start();
     try {
       await eventually(() => expect(leader.leading()).to.equal(true));
-      // All of that between two of its own looks.
+      // All of this happens between two of its renewals.
       state.now += 60_000;
       await write(undefined, { metadata: {}, spec: { holderIdentity: '' } });
       expect(() => leader.assertLeading()).to.throw(NotLeader);
@@ -62,7 +62,7 @@ describe('who leads', () => {
     }
   });
 
-  it('keeps the labels and annotations of the Lease when it takes, renews and gives it up', async () => {
+  it('keeps the labels and annotations of the Lease when it acquires, renews and releases it', async () => {
     const { leader, state, write, holder, metadata } = fixture();
     const given = {
       labels: { 'app.kubernetes.io/managed-by': 'Helm' },

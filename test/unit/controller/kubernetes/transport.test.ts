@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { Transport, type WatchEvent } from '../../../../controller/kubernetes/transport.ts';
 import { eventually } from '../../../support/eventually.ts';
 
-describe('calls to the Kubernetes API', () => {
+describe('Kubernetes API transport', () => {
   let answer: RequestListener;
   let server: Server;
   let transport: Transport;
@@ -38,7 +38,7 @@ describe('calls to the Kubernetes API', () => {
   const get = () => transport.call({ verb: 'list', resource: 'pods', path: '/api/v1/pods' });
   const failureOf = (work: Promise<unknown>) =>
     work.then(
-      () => expect.fail('it went well'),
+      () => expect.fail('it succeeded'),
       (error: Error) => error,
     );
   const watch = (onEvent: (event: WatchEvent) => void, signal = AbortSignal.timeout(15_000)) =>
@@ -47,27 +47,27 @@ describe('calls to the Kubernetes API', () => {
       { idleMs: 10_000, signal, onEvent },
     );
 
-  it('say what came when it is no JSON', async () => {
+  it('includes the body in the error if a response is not JSON', async () => {
     answer = (_, response) => response.end('<html>Sign in</html>');
     expect((await failureOf(get())).message).to.match(
-      /^list pods: the answer is no JSON.*<html>Sign in/,
+      /^list pods: the response is not JSON.*<html>Sign in/,
     );
     expect(counts).to.deep.equal(['no_answer']);
   });
 
-  it('say what came with a refusal that is no JSON, or no object', async () => {
+  it('rejects with the status if the body of an error response is not a Status object', async () => {
     for (const body of ['<html>Bad gateway</html>', 'null', '"no"', '']) {
       answer = (_, response) => response.writeHead(502).end(body);
       expect(await failureOf(get()), body).to.include({ name: 'KubernetesError', status: 502 });
     }
   });
 
-  it('end when the answer does not', async () => {
+  it('aborts a response that exceeds its size limit', async () => {
     answer = (_, response) => flood(response);
     expect((await failureOf(get())).message).to.include('larger than 67108864 bytes');
   });
 
-  it('read events of a watch whole, however they are cut', async () => {
+  it('reassembles watch events from arbitrary chunks', async () => {
     const names = ['ä', '猫', '😀', 'plain'];
     const bytes = Buffer.from(
       names.map(name => `${JSON.stringify({ type: 'ADDED', object: { name } })}\n`).join('\n'),
@@ -84,7 +84,7 @@ describe('calls to the Kubernetes API', () => {
     expect(received).to.deep.equal(names);
   });
 
-  it('read an event of a few megabytes', async () => {
+  it('reads a watch event of several megabytes', async () => {
     const big = 'x'.repeat(3 * 2 ** 20);
     answer = (_, response) =>
       response.end(`${JSON.stringify({ type: 'ADDED', object: { big } })}\n`);
@@ -95,14 +95,14 @@ describe('calls to the Kubernetes API', () => {
     expect(length).to.equal(big.length);
   });
 
-  it('end a watch whose event does not end', async () => {
+  it('aborts a watch with an event that exceeds its size limit', async () => {
     answer = (_, response) => flood(response);
     expect((await failureOf(watch(() => {}))).message).to.include(
       'longer than 16777216 characters',
     );
   });
 
-  it('keep as many watches as there are, and are not held up by them', async () => {
+  it('sends calls while many watches are open', async () => {
     const many = 100;
     const open: ServerResponse[] = [];
     answer = ({ url }, response) => {
@@ -121,7 +121,7 @@ describe('calls to the Kubernetes API', () => {
   });
 });
 
-/** Writes for ever, or until nobody reads any more. */
+/** Writes until the client closes the connection. */
 function flood(response: ServerResponse): void {
   const piece = Buffer.alloc(2 ** 20, 'x');
   const forever = function* () {

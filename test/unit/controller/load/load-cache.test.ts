@@ -25,18 +25,18 @@ const fact = (name: string, value: number): Series => ({
 });
 const facts = (apis: number) => [fact('age', 1), fact('samples', 12), fact('seen', apis)];
 
-describe('the load of a pool', () => {
+describe('load cache', () => {
   let loads: LoadCache | undefined;
   afterEach(() => loads?.stop());
 
-  /** `answer` is what Prometheus says; it is asked once an hour, and when something begins. */
+  /** `answer` is the response of Prometheus, which is queried hourly and by `begin`. */
   function fixture(answer: () => Promise<Series[]>, apis = 1, more: Series[] = []) {
-    const state = { now: 0, leading: true, asked: 0 };
+    const state = { now: 0, leading: true, queries: 0 };
     loads = new LoadCache({
       prometheus: {
         query: async promql => {
           if (promql.includes('label_replace')) return [...facts(apis), ...more];
-          state.asked++;
+          state.queries++;
           return await answer();
         },
       },
@@ -45,13 +45,13 @@ describe('the load of a pool', () => {
       isLeading: () => state.leading,
       log: silentLog,
       metrics: createMetrics({ processDefaults: false }),
-      onLooked: () => {},
+      onRefreshed: () => {},
       clock: () => state.now,
     });
     return { loads, state };
   }
 
-  it('counts each process once that Prometheus has twice', async () => {
+  it('counts a process once if two jobs scrape it', async () => {
     const { loads } = fixture(
       async () => [
         ...['pods', 'again'].flatMap(job => [
@@ -73,7 +73,7 @@ describe('the load of a pool', () => {
     );
   });
 
-  it('comes with the time that renders have run, and the age of the newest sample', async () => {
+  it('contains the run time of renders and the age of the newest sample', async () => {
     const running = (pod: string, seconds: number) =>
       series('pressroom_slots_running_seconds', pod, seconds);
     const { loads } = fixture(async () => [
@@ -82,11 +82,11 @@ describe('the load of a pool', () => {
       running('w-2', 4),
     ]);
     await loads.start();
-    const told = { queuedRenders: 3, busySlots: 0, runningMs: 6_500, sampleAgeMs: 1_000 };
-    await eventually(() => expect(loads.of('press', 'main')).to.include(told));
+    const expected = { queuedRenders: 3, busySlots: 0, runningMs: 6_500, sampleAgeMs: 1_000 };
+    await eventually(() => expect(loads.of('press', 'main')).to.include(expected));
   });
 
-  it('is partial when a process tells no number', async () => {
+  it('is partial if a process reports no number', async () => {
     const { loads } = fixture(
       async () => [
         series('pressroom_queue_depth', 'api-1', 3),
@@ -100,7 +100,7 @@ describe('the load of a pool', () => {
     );
   });
 
-  it('is partial when a pod that is ready is missing in it, whatever else Prometheus remembers', () => {
+  it('is partial if a ready pod is missing, even if deleted pods are included', () => {
     const load = {
       kind: 'measured',
       busySlots: 1,
@@ -111,20 +111,20 @@ describe('the load of a pool', () => {
       sampleAgeMs: 0,
       partial: false,
     } as const;
-    const pods = { ready: 1, readyNames: ['new'], trouble: undefined, sandbox: undefined };
+    const pods = { ready: 1, readyNames: ['new'], problem: undefined, sandbox: undefined };
     const partial = (...names: string[]) => {
-      const told = observe(undefined, pods, {
+      const observed = observe(undefined, pods, {
         ...load,
         busyByPod: new Map(names.map(name => [name, 0])),
         pageEnds: new Map(),
       }).load;
-      return told.kind === 'measured' && told.partial;
+      return observed.kind === 'measured' && observed.partial;
     };
     expect(partial('gone', 'gone too')).to.equal(true);
     expect(partial('gone', 'new')).to.equal(false);
   });
 
-  it('comes with what pages did in the last minutes, by reason', async () => {
+  it('contains the recent slot ends caused by pages, by reason', async () => {
     const ends = {
       labels: { fact: 'page_ends', namespace: 'press', pool: 'main', reason: 'memory' },
       value: 2.1,
@@ -148,7 +148,7 @@ describe('the load of a pool', () => {
     [15, undefined],
     [16.4, undefined],
   ] as const)
-    it(`says ${slowScrape ? '' : 'not '}that Prometheus asks too rarely when it asks every ${seconds} s and renders wait for 30 s`, async () => {
+    it(`${slowScrape ? 'reports' : 'does not report'} a slow scrape at an interval of ${seconds} s and a queue timeout of 30 s`, async () => {
       const { loads } = fixture(async () => depths, 1, [fact('scrape', seconds)]);
       await loads.start();
       await eventually(() =>
@@ -156,7 +156,7 @@ describe('the load of a pool', () => {
       );
     });
 
-  it('says nothing of scrapes before there are samples of some minutes, or without a time for waits', async () => {
+  it('does not report a slow scrape without samples of some minutes or without a queue timeout', async () => {
     const { loads } = fixture(async () => depths);
     await loads.start();
     await eventually(() =>
@@ -176,7 +176,7 @@ describe('the load of a pool', () => {
     );
   });
 
-  it('is asked for at once by who begins to lead, and not told before', async () => {
+  it('is queried immediately by a new leader, and is not ready before the response', async () => {
     const first = Promise.withResolvers<Series[]>();
     const { loads, state } = fixture(() => first.promise);
     state.leading = false;
@@ -184,14 +184,14 @@ describe('the load of a pool', () => {
     expect(loads.begun()).to.equal(false);
     state.leading = true;
     loads.begin();
-    await eventually(() => expect(state.asked).to.equal(1));
+    await eventually(() => expect(state.queries).to.equal(1));
     expect(loads.begun()).to.equal(false);
     first.resolve([series('pressroom_queue_depth', 'api-1', 3)]);
     await eventually(() => expect(loads.begun()).to.equal(true));
     expect(loads.of('press', 'main')).to.include({ kind: 'measured', queuedRenders: 3 });
   });
 
-  it('is asked for again after a moment in which nobody led', async () => {
+  it('is queried again after a period without leadership', async () => {
     const { loads, state } = fixture(async () => [series('pressroom_queue_depth', 'api-1', 3)]);
     state.leading = false;
     await loads.start();
@@ -200,7 +200,7 @@ describe('the load of a pool', () => {
     expect(loads.of('press', 'main')).to.include({ kind: 'measured' });
   });
 
-  it('is told as unknown when Prometheus says nothing for long', async () => {
+  it('is unknown if Prometheus does not respond', async () => {
     const never = Promise.withResolvers<Series[]>();
     const { loads, state } = fixture(() => never.promise);
     await loads.start();

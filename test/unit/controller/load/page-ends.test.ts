@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { queriesFor } from '../../../../controller/load/load-queries.ts';
 import { PAGE_END_REASONS, pageEndsNote } from '../../../../controller/load/page-ends.ts';
 
-describe('the Event about pages that hit bounds', () => {
-  it('counts them by bound, in whole renders', () => {
+describe('Event about pages that hit limits', () => {
+  it('counts renders by limit', () => {
     expect(
       pageEndsNote(
         new Map([
@@ -12,12 +12,12 @@ describe('the Event about pages that hit bounds', () => {
         ]),
       ),
     ).to.equal(
-      'Pages that hit a bound in the last 5 minutes: 3 used more memory than PRESSROOM_RENDER_MEMORY (memory), ' +
-        '1 sent more than Chrome or the connection to the API takes (flooded). Their renders ended; the log of the workers names each.',
+      'Pages that hit a limit in the last 5 minutes: 3 exceeded PRESSROOM_RENDER_MEMORY (memory), ' +
+        '1 sent more messages than Chrome or the connection to the API can process (flooded). Their renders failed. For each render, see the worker logs.',
     );
   });
 
-  it('is not written when no page did, or for ends that no page causes', () => {
+  it('is not written without such pages, or for slot ends that no page causes', () => {
     for (const ends of [
       [],
       [['memory', 0.2]],
@@ -29,7 +29,7 @@ describe('the Event about pages that hit bounds', () => {
       expect(pageEndsNote(new Map(ends))).to.equal(undefined);
   });
 
-  it('asks Prometheus for the ends that a page causes', () => {
+  it('queries only the slot ends that a page causes', () => {
     expect(PAGE_END_REASONS).to.deep.equal(['memory', 'flooded', 'renderer_crashed', 'deadline']);
     expect(queriesFor([]).facts).to.include(
       'pressroom_slot_ends_total{reason=~"memory|flooded|renderer_crashed|deadline"',
