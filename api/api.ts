@@ -16,7 +16,7 @@ import { BODY_TIMES } from './http/body.ts';
 import { createByteBudget } from './http/byte-budget.ts';
 import { parseTrustedProxies } from './http/client-ip.ts';
 import { serverMetrics } from './http/http-metrics.ts';
-import { type HttpServer, httpServer } from './http/server.ts';
+import { HttpServer } from './http/server.ts';
 import { MongoLeases } from './leases/mongo-leases.ts';
 import { createTrialAdmission } from './leases/trial-admission.ts';
 import { trialLeases } from './leases/trial-leases.ts';
@@ -33,7 +33,7 @@ import { createConnections } from './workers/connections.ts';
 import { openSession } from './workers/session.ts';
 import { createTlsTunnels } from './workers/tls-tunnels.ts';
 import { parseWorkerSources } from './workers/worker-addresses.ts';
-import { createWorkers, type Workers } from './workers/workers.ts';
+import { Workers } from './workers/workers.ts';
 
 /**
  * The longest that one database operation may take: an admission must answer while its caller still
@@ -101,7 +101,7 @@ function createPool(
   return {
     tunnels,
     connections: createConnections({ reach }),
-    workers: createWorkers({ sources, pool, secret, log, reach }),
+    workers: new Workers({ sources, pool, secret, log, reach }),
   };
 }
 
@@ -118,7 +118,7 @@ function createTrial(
     log,
   }: { store: Store; workers: Workers; rendering: Rendering; meters: RenderMeters; log: Log },
 ) {
-  const slots = () => workers.totals().slots;
+  const slots = () => workers.registry.totals().slots;
   const leases = trialLeases(
     store,
     { ...limits, pepper, slots, admission: createTrialAdmission(limits) },
@@ -207,7 +207,7 @@ function createServer(
     bytesInFlight: budget.used,
     maxBytesInFlight: inFlightMaxBytes,
   });
-  const server: HttpServer = httpServer({ ...http, trustedProxies }, app, log, onBroken);
+  const server: HttpServer = new HttpServer({ ...http, trustedProxies }, app, log, onBroken);
   return server;
 }
 
@@ -236,7 +236,7 @@ export function createApi(
   const { tunnels, connections, workers } = createPool(config, log);
   const dispatcher = new Dispatcher({
     queue: config.queue,
-    workers,
+    workers: workers.registry,
     openSlot: openSession(connections),
     secret,
     pool,
@@ -255,7 +255,7 @@ export function createApi(
   const shared = { requests, render, budget, trustedProxies, log, metrics };
   const console = createDashboard(
     config,
-    { ...shared, store, dispatch: dispatcher, workers },
+    { ...shared, store, dispatch: dispatcher, workers: workers.registry },
     options,
   );
   const server = createServer(
@@ -263,7 +263,10 @@ export function createApi(
     { ...shared, keys, onRefused: meters.paid.ended, trial: trial?.route, console },
     {
       database: timeoutMs => store.ping(timeoutMs),
-      workers: () => ({ ready: workers.totals().serving, slots: workers.totals().slots }),
+      workers: () => ({
+        ready: workers.registry.totals().serving,
+        slots: workers.registry.totals().slots,
+      }),
     },
   );
   return {
@@ -278,7 +281,7 @@ export function createApi(
       ...(console?.services ?? []),
       server,
     ],
-    port: server.port,
+    port: () => server.port(),
     consoleRows: console?.rows ?? [],
     accessTokens: console?.oauth?.tokens,
   };

@@ -1,7 +1,7 @@
 // The HTTP server as a service: listens, bounds what it takes in, answers what is not HTTP, and
 // drains when it stops.
 import { randomUUIDv7 } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,13 +38,6 @@ export interface HttpConfig {
   checkEveryMs?: number;
 }
 
-export interface HttpServer extends Service {
-  /** The port it listens on, once started. */
-  port(): number;
-  /** Connections that are open now. */
-  connections(): number;
-}
-
 /** Longer than the 60 s that a body may take, which is answered with more words. */
 const REQUEST_TIMEOUT_MS = 75_000;
 /** Longer than the idle time of common load balancers (60 s), so that it is they who close. */
@@ -64,6 +57,23 @@ const RAW_ANSWER_MS = 2_000;
 /** What may come after a request that was refused, while the answers before it are due. */
 const MAX_BYTES_AFTER = 64 * 1_024;
 
+const DEFAULTS = {
+  headersTimeoutMs: 10_000,
+  checkEveryMs: 1_000,
+  trustedProxies: [],
+  maxConnections: MAX_CONNECTIONS,
+};
+
+/**
+ * HTTP/1.1 requires one `Host` header. Of several Node uses the first; a proxy may have used another
+ * (RFC 9112 section 3.2).
+ */
+function hostError({ headersDistinct, httpVersion }: IncomingMessage): ApiError | undefined {
+  const hosts = headersDistinct['host']?.length ?? 0;
+  if (hosts === 0 && httpVersion === '1.1') return invalid('The header `Host` is missing.');
+  return hosts > 1 ? invalid('The header `Host` appears more than once.') : undefined;
+}
+
 /** What the application does with requests. */
 interface Handler {
   handle(request: IncomingMessage, response: ServerResponse): void;
@@ -71,145 +81,88 @@ interface Handler {
   refuseMethod(path: string): ApiError;
 }
 
-/** `onBroken` is called for each request that is answered here, without `handle`. */
-export function httpServer(
-  config: HttpConfig,
-  { handle, refuseMethod }: Handler,
-  log: Log,
-  onBroken: () => void,
-): HttpServer {
-  const {
-    headersTimeoutMs = 10_000,
-    checkEveryMs = 1_000,
-    trustedProxies = [],
-    maxConnections = MAX_CONNECTIONS,
-  } = config;
-  const server = createServer({
-    headersTimeout: headersTimeoutMs,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionsCheckingInterval: checkEveryMs,
-    maxHeaderSize: 16 * 1_024,
-    requireHostHeader: false, // checked below, to answer with the envelope
-  });
-  server.maxConnections = maxConnections;
-  const places = new SharedBound(maxConnections);
-  // Otherwise Node closes a connection when its client closes its half. Public, but missing in
-  // Node's documentation and types.
-  Object.assign(server, { httpAllowHalfOpen: true });
-  const sockets = new Set<Socket>();
-  const running = new Map<Duplex, Set<ServerResponse>>();
+export class HttpServer implements Service {
+  readonly name = 'http server';
+  readonly #config: Required<HttpConfig>;
+  readonly #handler: Handler;
+  readonly #log: Log;
+  readonly #onBroken: () => void;
+  readonly #server: Server;
+  readonly #places: SharedBound;
+  readonly #sockets = new Set<Socket>();
+  /** Responses that are due, by their connection. */
+  readonly #running = new Map<Duplex, Set<ServerResponse>>();
   /** Connections that get no further answer, with the bytes that had been read by then. */
-  const answered = new WeakMap<Duplex, number>();
-  let stopping = false;
+  readonly #answered = new WeakMap<Duplex, number>();
+  #stopping = false;
 
-  /** Sends the last response of the connection: what the client sends after it is ignored. */
-  function answerRaw(socket: Duplex, error: ApiError): void {
-    if (answered.has(socket)) return;
-    answered.set(socket, (socket as Socket).bytesRead);
-    const requestId = randomUUIDv7();
-    onBroken();
-    log.info({ requestId, status: error.status, code: error.code }, 'broken request');
-    const write = () => {
-      if (!socket.writable) return;
-      socket.end(rawAnswer(error, requestId));
-      // Their handlers could write after it; by then the kernel has the whole response.
-      for (const response of running.get(socket) ?? []) response.destroy();
-      const timer = setTimeout(() => socket.destroy(), RAW_ANSWER_MS);
-      socket.once('close', () => clearTimeout(timer)).resume();
-    };
-    // A client that pipelines requests matches each response with its oldest unanswered request.
-    const previous = [...(running.get(socket) ?? [])].findLast(({ req }) => req.complete);
-    if (previous) previous.once('close', write);
-    else write();
-  }
-
-  server.on('connection', (socket: Socket) => {
-    const address = socket.remoteAddress ?? '';
-    const subscriber = subscriberOf(address);
-    if (!isTrustedProxy(address, trustedProxies) && places.refusal(subscriber, 1)) {
-      socket.destroy();
-      return;
-    }
-    places.hold(subscriber, 1);
-    sockets.add(socket);
-    socket.once('close', () => {
-      sockets.delete(socket);
-      places.give(subscriber, 1);
+  /** `onBroken` is called for each request that is answered here, without `handle`. */
+  constructor(config: HttpConfig, handler: Handler, log: Log, onBroken: () => void) {
+    this.#config = { ...DEFAULTS, ...config };
+    this.#handler = handler;
+    this.#log = log;
+    this.#onBroken = onBroken;
+    const { headersTimeoutMs, checkEveryMs, maxConnections } = this.#config;
+    this.#places = new SharedBound(maxConnections);
+    const server = createServer({
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: checkEveryMs,
+      maxHeaderSize: 16 * 1_024,
+      requireHostHeader: false, // checked below, to answer with the envelope
     });
-    socket.once('end', () => probeHalfClosed(socket, () => [...(running.get(socket) ?? [])]));
-  });
-
-  server.on('clientError', (error: BrokenRequest, socket: Duplex) => {
-    if (answered.has(socket)) return;
-    const silent = socket instanceof Object && (socket as Socket).bytesRead === 0;
-    const begun = [...(running.get(socket) ?? [])].some(
-      ({ req, headersSent }) => headersSent && !req.complete,
+    server.maxConnections = maxConnections;
+    // Otherwise Node closes a connection when its client closes its half. Public, but missing in
+    // Node's documentation and types.
+    Object.assign(server, { httpAllowHalfOpen: true });
+    server.on('connection', socket => this.#onConnection(socket));
+    server.on('request', (request, response) => this.#onRequest(request, response));
+    // Whoever asks before sending a body is answered by who would read it.
+    server.on('checkContinue', (request, response) => this.#onRequest(request, response));
+    server.on('checkExpectation', ({ socket }) =>
+      this.#answerRaw(socket, invalid('The header `Expect` may only be `100-continue`.')),
     );
-    if (error.code === 'ECONNRESET' || !socket.writable || silent || begun) socket.destroy();
-    else answerRaw(socket, brokenRequest(error, refuseMethod));
-  });
-
-  function onRequest(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request;
-    const readBefore = answered.get(socket);
-    if (readBefore !== undefined) {
-      // Node keeps each of these in memory until the answers before it are written.
-      if (socket.bytesRead - readBefore > MAX_BYTES_AFTER) socket.destroy();
-      return;
-    }
-    const target = readTarget(request.url!);
-    const hosts = request.headersDistinct['host']?.length ?? 0;
-    if (hosts === 0 && request.httpVersion === '1.1')
-      return answerRaw(socket, invalid('The header `Host` is missing.'));
-    // Node uses the first; a proxy may have used another (RFC 9112 section 3.2).
-    if (hosts > 1) return answerRaw(socket, invalid('The header `Host` appears more than once.'));
-    if (target === undefined) return answerRaw(socket, badTarget());
-    request.url = target;
-    const responses = running.get(socket) ?? new Set();
-    running.set(socket, responses.add(response));
-    response.once('close', () => {
-      responses.delete(response);
-      if (responses.size === 0) running.delete(socket);
-      if (!server.listening) setImmediate(() => server.closeIdleConnections());
-    });
-    // The answer is written: from here on a caller who does not read it is given up.
-    response.once('prefinish', () => socket.setTimeout(UNREAD_MS));
-    if (stopping) response.setHeader('Connection', 'close');
-    handle(request, response);
+    server.on('connect', (_request, socket) => this.#onConnect(socket));
+    server.on('clientError', (error: BrokenRequest, socket: Duplex) =>
+      this.#onClientError(error, socket),
+    );
+    this.#server = server;
   }
-  server.on('request', onRequest);
-  // Node has detached its HTTP parser and its listeners from this socket.
-  server.on('connect', (_request, socket) => {
-    socket.on('error', () => socket.destroy());
-    const before = running.get(socket);
-    if (!before) return answerRaw(socket, noProxy());
-    // Pending responses to earlier requests can no longer be written.
-    for (const response of before) response.destroy();
-    socket.destroy();
-  });
-  // Whoever asks before sending a body is answered by who would read it.
-  server.on('checkContinue', onRequest);
-  server.on('checkExpectation', request =>
-    answerRaw(request.socket, invalid('The header `Expect` may only be `100-continue`.')),
-  );
 
-  async function stop(deadline: AbortSignal): Promise<void> {
+  /** The port it listens on, once started. */
+  port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Connections that are open now. */
+  connections(): number {
+    return this.#sockets.size;
+  }
+
+  async start(): Promise<void> {
+    const { host, port } = this.#config;
+    await listen(this.#server, port, host, error =>
+      this.#log.error({ err: error }, 'the HTTP server failed'),
+    );
+    this.#log.info({ host, port: this.port() }, 'listening');
+  }
+
+  async stop(deadline: AbortSignal): Promise<void> {
     // From the first moment on: a kept connection that is closed when it is idle could meet its
     // caller's next call, which would be lost.
-    stopping = true;
-    for (const responses of running.values())
-      for (const response of responses)
-        if (!response.headersSent) response.setHeader('Connection', 'close');
-    await sleep(config.drainDelayMs, undefined, { signal: deadline }).catch(() => undefined);
-    const closed = new Promise(resolve => server.close(resolve));
+    this.#stopping = true;
+    for (const response of this.#allResponses())
+      if (!response.headersSent) response.setHeader('Connection', 'close');
+    await sleep(this.#config.drainDelayMs, undefined, { signal: deadline }).catch(() => undefined);
+    const closed = new Promise(resolve => this.#server.close(resolve));
     // Node counts a connection that has not said anything yet as busy.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
     // Node looks for late headers no more once the server is closed.
     const late = setTimeout(() => {
-      for (const socket of sockets) if (!running.has(socket)) socket.destroy();
-    }, headersTimeoutMs);
-    const onDeadline = () => server.closeAllConnections();
+      for (const socket of this.#sockets) if (!this.#running.has(socket)) socket.destroy();
+    }, this.#config.headersTimeoutMs);
+    const onDeadline = () => this.#server.closeAllConnections();
     deadline.addEventListener('abort', onDeadline);
     if (deadline.aborted) onDeadline();
     await closed;
@@ -217,16 +170,98 @@ export function httpServer(
     deadline.removeEventListener('abort', onDeadline);
   }
 
-  return {
-    name: 'http server',
-    port: () => (server.address() as AddressInfo).port,
-    connections: () => sockets.size,
-    start: async () => {
-      await listen(server, config.port, config.host, error =>
-        log.error({ err: error }, 'the HTTP server failed'),
-      );
-      log.info({ host: config.host, port: (server.address() as AddressInfo).port }, 'listening');
-    },
-    stop,
-  };
+  #onConnection(socket: Socket): void {
+    const address = socket.remoteAddress ?? '';
+    const subscriber = subscriberOf(address);
+    const isProxy = isTrustedProxy(address, this.#config.trustedProxies);
+    if (!isProxy && this.#places.refusal(subscriber, 1)) {
+      socket.destroy();
+      return;
+    }
+    this.#places.hold(subscriber, 1);
+    this.#sockets.add(socket);
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      this.#places.give(subscriber, 1);
+    });
+    socket.once('end', () => probeHalfClosed(socket, () => this.#responsesOn(socket)));
+  }
+
+  #onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const readBefore = this.#answered.get(socket);
+    if (readBefore !== undefined) {
+      // Node keeps each of these in memory until the answers before it are written.
+      if (socket.bytesRead - readBefore > MAX_BYTES_AFTER) socket.destroy();
+      return;
+    }
+    const target = readTarget(request.url!);
+    const error = hostError(request) ?? (target === undefined ? badTarget() : undefined);
+    if (error) return this.#answerRaw(socket, error);
+    request.url = target!;
+    this.#track(socket, response);
+    // The answer is written: from here on a caller who does not read it is given up.
+    response.once('prefinish', () => socket.setTimeout(UNREAD_MS));
+    if (this.#stopping) response.setHeader('Connection', 'close');
+    this.#handler.handle(request, response);
+  }
+
+  #track(socket: Socket, response: ServerResponse): void {
+    const responses = this.#running.get(socket) ?? new Set();
+    this.#running.set(socket, responses.add(response));
+    response.once('close', () => {
+      responses.delete(response);
+      if (responses.size === 0) this.#running.delete(socket);
+      if (!this.#server.listening) setImmediate(() => this.#server.closeIdleConnections());
+    });
+  }
+
+  #onConnect(socket: Duplex): void {
+    // Node has detached its HTTP parser and its listeners from this socket.
+    socket.on('error', () => socket.destroy());
+    if (!this.#running.has(socket)) return this.#answerRaw(socket, noProxy());
+    // Pending responses to earlier requests can no longer be written.
+    for (const response of this.#responsesOn(socket)) response.destroy();
+    socket.destroy();
+  }
+
+  #onClientError(error: BrokenRequest, socket: Duplex): void {
+    if (this.#answered.has(socket)) return;
+    const silent = socket instanceof Object && (socket as Socket).bytesRead === 0;
+    const begun = this.#responsesOn(socket).some(
+      ({ req, headersSent }) => headersSent && !req.complete,
+    );
+    if (error.code === 'ECONNRESET' || !socket.writable || silent || begun) socket.destroy();
+    else this.#answerRaw(socket, brokenRequest(error, this.#handler.refuseMethod));
+  }
+
+  /** Sends the last response of the connection: what the client sends after it is ignored. */
+  #answerRaw(socket: Duplex, error: ApiError): void {
+    if (this.#answered.has(socket)) return;
+    this.#answered.set(socket, (socket as Socket).bytesRead);
+    const requestId = randomUUIDv7();
+    this.#onBroken();
+    this.#log.info({ requestId, status: error.status, code: error.code }, 'broken request');
+    const write = () => {
+      if (!socket.writable) return;
+      socket.end(rawAnswer(error, requestId));
+      // Their handlers could write after it; by then the kernel has the whole response.
+      for (const response of this.#responsesOn(socket)) response.destroy();
+      const timer = setTimeout(() => socket.destroy(), RAW_ANSWER_MS);
+      socket.once('close', () => clearTimeout(timer)).resume();
+    };
+    // A client that pipelines requests matches each response with its oldest unanswered request.
+    const previous = this.#responsesOn(socket).findLast(({ req }) => req.complete);
+    if (previous) previous.once('close', write);
+    else write();
+  }
+
+  /** Responses that are due on a connection, oldest first; a copy. */
+  #responsesOn(socket: Duplex): ServerResponse[] {
+    return [...(this.#running.get(socket) ?? [])];
+  }
+
+  #allResponses(): ServerResponse[] {
+    return [...this.#running.values()].flatMap(responses => [...responses]);
+  }
 }

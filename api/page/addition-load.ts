@@ -1,8 +1,14 @@
 // What became of a style sheet or script that the page loads for the caller: its status, its
 // redirects, why it failed. Owns the errors that name `css` and `javascript`.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiError, renderFailed } from '../../common/contract/errors.ts';
+import type { Protocol } from 'devtools-protocol';
+import {
+  type ApiError,
+  type RenderFailedReason,
+  renderFailed,
+} from '../../common/contract/errors.ts';
 import { notPublic } from '../../common/contract/page-url.ts';
+import type { NoConnection } from './blocked-requests.ts';
 import { CONNECTION_REFUSED, inPlainWords } from './main-document.ts';
 import type { Page } from './page.ts';
 
@@ -24,110 +30,130 @@ const WORDS: Record<string, string> = {
   'mixed-content': 'the page is https, and loads nothing over http',
 };
 
-export interface AdditionLoad {
-  /**
-   * What is wrong with it once the page has heard of its end; undefined when it was answered with
-   * 2xx and is what it should be. `ran`: the page's word.
-   */
-  problem(ran: boolean): Promise<ApiError | undefined>;
-}
-
 /**
  * Watches from now on for the request to `url`, which the page makes next; the Network domain is
  * on.
  */
-export function watchAddition(
-  { session, blockedRequests }: Pick<Page, 'session' | 'blockedRequests'>,
-  field: keyof typeof KINDS,
-  url: string,
-): AdditionLoad {
-  const { type: wanted, what } = KINDS[field];
-  const [asked] = url.split('#');
-  const statuses = new Map<string, number>();
-  let onStatus = () => {};
-  const load = { requestId: '', url: asked!, contentType: '', failure: '' };
+export class AdditionLoad {
+  readonly #page: Pick<Page, 'session' | 'blockedRequests'>;
+  readonly #field: keyof typeof KINDS;
+  readonly #asked: string;
+  readonly #statuses = new Map<string, number>();
+  #onStatus = () => {};
+  #requestId = '';
+  #url: string;
+  #contentType = '';
+  /** Chrome's name of the error, or why it blocked the request; empty while there is none. */
+  #failure = '';
 
-  session.on(
-    'Network.requestWillBeSent',
-    ({ requestId, frameId, type, request, redirectResponse }) => {
-      const isNext = redirectResponse !== undefined && requestId === load.requestId;
-      if (!isNext && (type !== wanted || frameId !== session.frameId || request.url !== asked))
-        return;
-      Object.assign(load, { requestId, url: request.url, contentType: '', failure: '' });
-      statuses.delete(requestId);
-    },
-  );
-  // The only word of the status of an answer that Chrome keeps from the page. It may come before
-  // the request is told of, or after its end is.
-  session.on('Network.responseReceivedExtraInfo', ({ requestId, statusCode }) => {
-    statuses.set(requestId, statusCode);
-    onStatus();
-  });
-  session.on('Network.responseReceived', ({ requestId, response }) => {
-    statuses.set(requestId, response.status);
-    if (requestId !== load.requestId) return;
+  constructor(
+    page: Pick<Page, 'session' | 'blockedRequests'>,
+    field: keyof typeof KINDS,
+    url: string,
+  ) {
+    this.#page = page;
+    this.#field = field;
+    this.#asked = url.split('#')[0]!;
+    this.#url = this.#asked;
+    const { session } = page;
+    session.on('Network.requestWillBeSent', event => this.#onRequest(event));
+    // The only word of the status of an answer that Chrome keeps from the page. It may come before
+    // the request is told of, or after its end is.
+    session.on('Network.responseReceivedExtraInfo', ({ requestId, statusCode }) => {
+      this.#statuses.set(requestId, statusCode);
+      this.#onStatus();
+    });
+    session.on('Network.responseReceived', event => this.#onResponse(event));
+    session.on('Network.loadingFailed', ({ requestId, errorText, blockedReason }) => {
+      if (requestId === this.#requestId)
+        this.#failure = blockedReason === 'mixed-content' ? blockedReason : errorText;
+    });
+  }
+
+  /**
+   * What is wrong with it once the page has heard of its end; undefined when it was answered with
+   * 2xx and is what it should be. `ran`: the page's word.
+   */
+  async problem(ran: boolean): Promise<ApiError | undefined> {
+    const blocked = ran ? undefined : this.#page.blockedRequests.of(this.#url);
+    if (blocked) return this.#blockedProblem(blocked);
+    const { what } = KINDS[this.#field];
+    const withheld = this.#failure === WITHHELD;
+    const status = withheld ? await this.#withheldStatus() : this.#statuses.get(this.#requestId);
+    if (status !== undefined && (status < 200 || status > 299))
+      return this.#failed('page_status', `it answered ${status}`);
+    const isOther =
+      this.#field === 'css' && this.#contentType !== '' && this.#contentType !== 'text/css';
+    if (isOther)
+      return this.#failed(
+        'page_status',
+        `it answered with ${this.#contentType}, which is not ${what}`,
+      );
+    // A style sheet with a failing `@import` reports an error too, but applies.
+    const applies = this.#field === 'css' && status !== undefined && this.#failure === '';
+    if (ran || applies) return undefined;
+    const notTaken =
+      withheld ||
+      (status !== undefined && (this.#failure === '' || this.#failure === 'net::ERR_ABORTED'));
+    return notTaken
+      ? this.#failed('page_status', `what it answered with is not ${what}`)
+      : this.#failed('page_unreachable', WORDS[this.#failure] ?? inPlainWords(this.#failure));
+  }
+
+  #blockedProblem(blocked: NoConnection): ApiError {
+    if (blocked === 'address' || blocked === 'port') return notPublic(this.#field);
+    if (blocked === 'name' || blocked === 'unresolved')
+      return this.#failed('page_unreachable', 'its host name does not resolve');
+    if (blocked === 'refused') return this.#failed('page_unreachable', CONNECTION_REFUSED);
+    return this.#failed('output_limit', 'the page used more of the network than one render may');
+  }
+
+  #failed(reason: RenderFailedReason, why: string): ApiError {
+    const { host } = new URL(this.#url);
+    return renderFailed(reason, `\`${this.#field}\` could not be loaded from ${host}: ${why}.`);
+  }
+
+  #onRequest({
+    requestId,
+    frameId,
+    type,
+    request,
+    redirectResponse,
+  }: Protocol.Network.RequestWillBeSentEvent): void {
+    const isNext = redirectResponse !== undefined && requestId === this.#requestId;
+    const isFirst =
+      type === KINDS[this.#field].type &&
+      frameId === this.#page.session.frameId &&
+      request.url === this.#asked;
+    if (!isNext && !isFirst) return;
+    this.#requestId = requestId;
+    this.#url = request.url;
+    this.#contentType = '';
+    this.#failure = '';
+    this.#statuses.delete(requestId);
+  }
+
+  #onResponse({ requestId, response }: Protocol.Network.ResponseReceivedEvent): void {
+    this.#statuses.set(requestId, response.status);
+    if (requestId !== this.#requestId) return;
     const named = Object.entries(response.headers).find(
       ([name]) => name.toLowerCase() === 'content-type',
     )?.[1];
-    load.contentType = named === undefined ? '' : response.mimeType;
-  });
-  session.on('Network.loadingFailed', ({ requestId, errorText, blockedReason }) => {
-    if (requestId === load.requestId)
-      load.failure = blockedReason === 'mixed-content' ? blockedReason : errorText;
-  });
+    this.#contentType = named === undefined ? '' : response.mimeType;
+  }
 
   /** Chrome has had an answer then, so that its status is on its way. */
-  async function withheldStatus(): Promise<number | undefined> {
+  async #withheldStatus(): Promise<number | undefined> {
     const over = new AbortController();
     const told = new Promise<void>(resolve => {
-      onStatus = () => statuses.has(load.requestId) && resolve();
-      onStatus();
+      this.#onStatus = () => this.#statuses.has(this.#requestId) && resolve();
+      this.#onStatus();
     });
     await Promise.race([
       told,
       sleep(STATUS_MS, undefined, { signal: over.signal }).catch(() => {}),
     ]);
     over.abort();
-    return statuses.get(load.requestId);
+    return this.#statuses.get(this.#requestId);
   }
-
-  return {
-    problem: async ran => {
-      const { host } = new URL(load.url);
-      const failed = `\`${field}\` could not be loaded from ${host}`;
-      const denied = ran ? undefined : blockedRequests.of(load.url);
-      if (denied === 'address' || denied === 'port') return notPublic(field);
-      if (denied === 'name' || denied === 'unresolved')
-        return renderFailed('page_unreachable', `${failed}: its host name does not resolve.`);
-      if (denied === 'refused')
-        return renderFailed('page_unreachable', `${failed}: ${CONNECTION_REFUSED}.`);
-      if (denied)
-        return renderFailed(
-          'output_limit',
-          `${failed}: the page used more of the network than one render may.`,
-        );
-      const withheld = load.failure === WITHHELD;
-      const status = withheld ? await withheldStatus() : statuses.get(load.requestId);
-      if (status !== undefined && (status < 200 || status > 299))
-        return renderFailed('page_status', `${failed}: it answered ${status}.`);
-      const isOther = field === 'css' && load.contentType !== '' && load.contentType !== 'text/css';
-      if (isOther)
-        return renderFailed(
-          'page_status',
-          `${failed}: it answered with ${load.contentType}, which is not ${what}.`,
-        );
-      // A style sheet with a failing `@import` reports an error too, but applies.
-      const applies = field === 'css' && status !== undefined && load.failure === '';
-      if (ran || applies) return undefined;
-      const notTaken =
-        withheld ||
-        (status !== undefined && (load.failure === '' || load.failure === 'net::ERR_ABORTED'));
-      if (notTaken)
-        return renderFailed('page_status', `${failed}: what it answered with is not ${what}.`);
-      return renderFailed(
-        'page_unreachable',
-        `${failed}: ${WORDS[load.failure] ?? inPlainWords(load.failure)}.`,
-      );
-    },
-  };
 }

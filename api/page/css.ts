@@ -1,6 +1,6 @@
 // Adds the caller's style sheet to the page, after all of its own, and waits until it is applied
 // with its fonts.
-import { watchAddition } from './addition-load.ts';
+import { AdditionLoad } from './addition-load.ts';
 import type { Page } from './page.ts';
 import type { RenderSettings } from './render-settings.ts';
 import { fonts, inOwnWorld } from './waits.ts';
@@ -50,7 +50,7 @@ export async function css(page: Page): Promise<void> {
   const addition = settings.css!;
   if (addition.kind === 'inline') await inOwnWorld<void>(session, ADD_TEXT, addition.text);
   else {
-    const load = watchAddition(page, 'css', addition.url);
+    const load = new AdditionLoad(page, 'css', addition.url);
     const problem = await load.problem(await inOwnWorld<boolean>(session, ADD_LINK, addition.url));
     if (problem) throw problem;
   }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Protocol } from 'devtools-protocol';
 import { invalid } from '../../common/contract/errors.ts';
 import type { Session } from '../workers/session.ts';
-import { watchAddition } from './addition-load.ts';
+import { AdditionLoad } from './addition-load.ts';
 import { css } from './css.ts';
 import { watchScriptNavigation } from './navigation.ts';
 import type { Page } from './page.ts';
@@ -72,7 +72,7 @@ const isOf = (
  */
 async function runFrom(page: Page, url: string): Promise<void> {
   const { session } = page;
-  const load = watchAddition(page, 'javascript', url);
+  const load = new AdditionLoad(page, 'javascript', url);
   await session.command('Runtime.enable'); // tells what was thrown so far
   const end = SCRIPT_RAN + randomUUID();
   let over = false;

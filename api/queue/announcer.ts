@@ -2,7 +2,7 @@
 // worker can offer its next slot to the API process whose render has waited longest.
 import { createHash } from 'node:crypto';
 import { WAITING_MS } from '../../common/protocol.ts';
-import type { Workers } from '../workers/workers.ts';
+import type { WorkerRegistry } from '../workers/registry.ts';
 import type { FairQueue, Queued } from './fair-queue.ts';
 
 interface AnnouncedJob extends Queued {
@@ -11,7 +11,7 @@ interface AnnouncedJob extends Queued {
 
 interface AnnouncerOptions {
   queue: Pick<FairQueue<AnnouncedJob>, 'next' | 'waiting'>;
-  workers: Pick<Workers, 'announce' | 'pick' | 'capacity'>;
+  workers: Pick<WorkerRegistry, 'announce' | 'pick' | 'capacity'>;
   now(): number;
 }
 

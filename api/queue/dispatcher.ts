@@ -6,6 +6,7 @@ import { renderFailed } from '../../common/contract/errors.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { type EgressPolicy, signTicket } from '../../common/ticket.ts';
 import { overShare } from '../accounts/account-errors.ts';
+import type { WorkerRegistry } from '../workers/registry.ts';
 import {
   BrowserFailed,
   type OpenSlot,
@@ -15,7 +16,6 @@ import {
   type SlotSession,
   WorkerUnreachable,
 } from '../workers/slot-port.ts';
-import type { Workers } from '../workers/workers.ts';
 import { Announcer } from './announcer.ts';
 import { type DispatchMetrics, dispatchMetrics } from './dispatch-metrics.ts';
 import { FairQueue, type QueueBounds, type QueueEntry } from './fair-queue.ts';
@@ -44,7 +44,7 @@ export type DispatchPhase = 'queued' | 'running';
 export interface DispatcherOptions<S extends SlotSession> {
   queue: QueueBounds & WaitLimits;
   workers: Pick<
-    Workers,
+    WorkerRegistry,
     'api' | 'known' | 'pick' | 'claim' | 'capacity' | 'announce' | 'totals' | 'onChange'
   >;
   openSlot: OpenSlot<S>;

@@ -2,7 +2,7 @@
 // and feeds the registry. A lifecycle service.
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
-import { SILENCE_MS, WAITING } from '../../common/protocol.ts';
+import { SILENCE_MS, WAITING, type WorkerStatus } from '../../common/protocol.ts';
 import { signTicket } from '../../common/ticket.ts';
 import { WorkerRegistry } from './registry.ts';
 import { createStatusLink, type StatusLink } from './status-link.ts';
@@ -11,6 +11,14 @@ import { readStatus, unusableBecause } from './worker-status.ts';
 
 /** Pods come and go within seconds; a headless Service's records live for 5 s in most clusters. */
 const LOOK_UP_MS = 2_000;
+
+const DEFAULTS = {
+  reach: (address: string) => address,
+  resolve: systemResolve,
+  lookUpMs: LOOK_UP_MS,
+  silenceMs: SILENCE_MS,
+  random: Math.random,
+};
 
 export interface WorkersOptions {
   sources: readonly WorkerSource[];
@@ -27,111 +35,104 @@ export interface WorkersOptions {
   random?: () => number;
 }
 
-export type Workers = Service &
-  Pick<
-    WorkerRegistry,
-    'api' | 'known' | 'pick' | 'claim' | 'capacity' | 'announce' | 'totals' | 'list' | 'onChange'
-  >;
+/** `registry` is what the rest of the process knows of the workers. */
+export class Workers implements Service {
+  readonly name = 'workers';
+  readonly registry: WorkerRegistry;
+  readonly #options: Required<WorkersOptions>;
+  readonly #links = new Map<string, StatusLink>();
+  /** Addresses by the source that names them. */
+  readonly #named = new Map<WorkerSource, Set<string>>();
+  readonly #watches: { close(): void }[] = [];
 
-/**
- * Its `start` does not wait for any worker: an API without workers queues, and says so in /readyz.
- */
-export function createWorkers(options: WorkersOptions): Workers {
-  const {
-    sources,
-    pool,
-    secret,
-    log,
-    reach = address => address,
-    resolve = systemResolve,
-    lookUpMs = LOOK_UP_MS,
-    silenceMs = SILENCE_MS,
-    random = Math.random,
-  } = options;
-  const links = new Map<string, StatusLink>();
-  const registry = new WorkerRegistry({
-    random,
-    send: (address, waiting) =>
-      links.get(address)?.send(JSON.stringify({ method: WAITING, params: waiting })),
-  });
-  const watches: { close(): void }[] = [];
+  constructor(options: WorkersOptions) {
+    this.#options = { ...DEFAULTS, ...options };
+    this.registry = new WorkerRegistry({
+      random: this.#options.random,
+      send: (address, waiting) =>
+        this.#links.get(address)?.send(JSON.stringify({ method: WAITING, params: waiting })),
+    });
+  }
 
-  function link(address: string): StatusLink {
-    let objection: string | undefined;
+  /** Does not wait for any worker: an API without workers queues, and /readyz reports it. */
+  async start(): Promise<void> {
+    const { sources, resolve, lookUpMs, log } = this.#options;
+    for (const source of sources) {
+      if (source.kind === 'address') this.#setAddresses(source, [source.address]);
+      else
+        this.#watches.push(
+          watchName({
+            ...source,
+            resolve,
+            everyMs: lookUpMs,
+            log,
+            onAddresses: found => this.#setAddresses(source, found),
+          }),
+        );
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (const watch of this.#watches) watch.close();
+    for (const each of this.#links.values()) each.close();
+    this.#links.clear();
+    this.registry.close();
+  }
+
+  /** An address that is no longer listed drains by itself: its live link is used to the end. */
+  #setAddresses(source: WorkerSource, addresses: Iterable<string>): void {
+    this.#named.set(source, new Set(addresses));
+    const all = new Set([...this.#named.values()].flatMap(each => [...each]));
+    for (const [address, each] of [...this.#links]) if (!all.has(address)) each.retire();
+    for (const address of all) {
+      const known = this.#links.get(address);
+      if (known) known.keep();
+      else this.#links.set(address, this.#openLink(address));
+    }
+  }
+
+  #openLink(address: string): StatusLink {
+    const { reach, silenceMs, log, random } = this.#options;
+    const readReport = this.#reportReader(address);
     return createStatusLink({
       address,
       reach,
       silenceMs,
       log,
       random,
-      ticket: () =>
-        signTicket(secret, {
-          pool,
-          purpose: 'status',
-          renderId: '',
-          egress: 'public',
-          api: registry.api,
-          maxMs: 0,
-        }),
-      onLost: () => registry.report(address, undefined),
-      onEnd: () => links.delete(address),
-      onMessage(data) {
-        const status = readStatus(data);
-        const problem = status ? unusableBecause(status, pool) : 'its status is not readable';
-        if (problem && problem !== objection)
-          log.warn({ worker: address, problem }, 'a worker is not used');
-        objection = problem;
-        registry.report(address, problem ? undefined : status);
-      },
+      ticket: () => this.#statusTicket(),
+      onLost: () => this.registry.report(address, undefined),
+      onEnd: () => this.#links.delete(address),
+      onMessage: data => this.registry.report(address, readReport(data)),
     });
   }
 
-  /** Addresses by the source that names them. */
-  const named = new Map<WorkerSource, Set<string>>();
-
-  /** What is named no more drains by itself: its live link is used to the end. */
-  function name(source: WorkerSource, addresses: Iterable<string>): void {
-    named.set(source, new Set(addresses));
-    const all = new Set([...named.values()].flatMap(each => [...each]));
-    for (const [address, each] of [...links]) if (!all.has(address)) each.retire();
-    for (const address of all) {
-      const known = links.get(address);
-      if (known) known.keep();
-      else links.set(address, link(address));
-    }
+  /**
+   * Returns the status in a message, or undefined when the worker must not be used. Logs each
+   * reason once in a row.
+   */
+  #reportReader(address: string): (data: unknown) => WorkerStatus | undefined {
+    const { pool, log } = this.#options;
+    let logged: string | undefined;
+    return data => {
+      const status = readStatus(data);
+      const problem = status ? unusableBecause(status, pool) : 'its status is not readable';
+      if (problem && problem !== logged)
+        log.warn({ worker: address, problem }, 'a worker is not used');
+      logged = problem;
+      return problem ? undefined : status;
+    };
   }
 
-  return {
-    name: 'workers',
-    api: registry.api,
-    known: () => registry.known(),
-    pick: avoid => registry.pick(avoid),
-    claim: address => registry.claim(address),
-    capacity: () => registry.capacity(),
-    announce: (waiting, avoid) => registry.announce(waiting, avoid),
-    totals: () => registry.totals(),
-    list: () => registry.list(),
-    onChange: listener => registry.onChange(listener),
-    async start() {
-      for (const source of sources) {
-        if (source.kind === 'address') name(source, [source.address]);
-        else
-          watches.push(
-            watchName({
-              ...source,
-              resolve,
-              everyMs: lookUpMs,
-              log,
-              onAddresses: found => name(source, found),
-            }),
-          );
-      }
-    },
-    async stop() {
-      for (const watch of watches) watch.close();
-      for (const each of links.values()) each.close();
-      links.clear();
-      registry.close();
-    },
-  };
+  #statusTicket(): string {
+    const { secret, pool } = this.#options;
+    return signTicket(secret, {
+      pool,
+      purpose: 'status',
+      renderId: '',
+      egress: 'public',
+      api: this.registry.api,
+      maxMs: 0,
+    });
+  }
 }

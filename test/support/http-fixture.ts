@@ -9,7 +9,7 @@ import { type AppDeps, createApp } from '../../api/app.ts';
 import { createByteBudget } from '../../api/http/byte-budget.ts';
 import { parseTrustedProxies } from '../../api/http/client-ip.ts';
 import { serverMetrics } from '../../api/http/http-metrics.ts';
-import { type HttpConfig, type HttpServer, httpServer } from '../../api/http/server.ts';
+import { type HttpConfig, HttpServer } from '../../api/http/server.ts';
 import type { RenderUseCase } from '../../api/render/render.ts';
 import { createMetrics } from '../../common/operations.ts';
 import { type LeaseFixture, PEPPERS, plans } from './lease-fixture.ts';
@@ -159,7 +159,7 @@ export async function httpFixture(fixture: LeaseFixture, options: HttpFixtureOpt
     maxBytesInFlight: 2 ** 29,
   });
   const config = { host: '127.0.0.1', port: 0, drainDelayMs: 0, ...options.server };
-  const server: HttpServer = httpServer(config, app, log, onBroken);
+  const server: HttpServer = new HttpServer(config, app, log, onBroken);
   await server.start();
   const connections: Socket[] = [];
   let stopped: Promise<void> | undefined;

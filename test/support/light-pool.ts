@@ -3,7 +3,7 @@
 import { Dispatcher, type Job } from '../../api/queue/dispatcher.ts';
 import { createConnections } from '../../api/workers/connections.ts';
 import { openSession, type Session } from '../../api/workers/session.ts';
-import { createWorkers, type Workers } from '../../api/workers/workers.ts';
+import { Workers } from '../../api/workers/workers.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
 import type { SlotPage } from '../../worker/browser/slot-page.ts';
@@ -97,7 +97,7 @@ export async function startLightApi(
   reach = (address: string) => address,
 ): Promise<LightApi> {
   const sources = addresses.map(address => ({ kind: 'address' as const, address }));
-  const workers = createWorkers({ ...at, sources, reach });
+  const workers = new Workers({ ...at, sources, reach });
   const connections = createConnections({ reach });
   const metrics = createMetrics({ processDefaults: false });
   const queue = {
@@ -109,12 +109,14 @@ export async function startLightApi(
   const dispatch = new Dispatcher<Session>({
     ...at,
     queue,
-    workers,
+    workers: workers.registry,
     openSlot: openSession(connections),
     metrics,
   });
   const known = Promise.withResolvers<void>();
-  workers.onChange(() => workers.totals().workers === addresses.length && known.resolve());
+  workers.registry.onChange(
+    () => workers.registry.totals().workers === addresses.length && known.resolve(),
+  );
   await workers.start();
   await known.promise;
   return {
@@ -143,7 +145,7 @@ export async function startLightApi(
       return Number(line.exec(await metrics.text())?.[1]);
     },
     stop: async () => {
-      await workers.stop(AbortSignal.timeout(1_000));
+      await workers.stop();
       await connections.stop(AbortSignal.timeout(1_000));
     },
   };

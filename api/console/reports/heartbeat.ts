@@ -6,13 +6,13 @@ import type { Service } from '../../../common/lifecycle.ts';
 import type { Log } from '../../../common/log.ts';
 import type { Dispatcher } from '../../queue/dispatcher.ts';
 import type { ProcessDocument, Store } from '../../store/store.ts';
-import type { Workers } from '../../workers/workers.ts';
+import type { WorkerRegistry } from '../../workers/registry.ts';
 
 export interface HeartbeatDeps {
   store: Store;
   pool: string;
   dispatch: Pick<Dispatcher<never>, 'waiting'>;
-  workers: Pick<Workers, 'list'>;
+  workers: Pick<WorkerRegistry, 'list'>;
   log: Log;
 }
 

@@ -4,7 +4,7 @@ import { Dispatcher } from '../../../api/queue/dispatcher.ts';
 import { type Connections, createConnections } from '../../../api/workers/connections.ts';
 import { openSession, type Session } from '../../../api/workers/session.ts';
 import { parseWorkerSources } from '../../../api/workers/worker-addresses.ts';
-import { createWorkers, type Workers } from '../../../api/workers/workers.ts';
+import { Workers } from '../../../api/workers/workers.ts';
 import { silentLog } from '../../../common/log.ts';
 import { createMetrics } from '../../../common/operations.ts';
 import { startWorker, TEST_SECRET, type TestWorker } from '../../support/worker.ts';
@@ -17,7 +17,7 @@ describe('Dispatcher with a real worker', () => {
 
   beforeEach(async () => {
     worker = await startWorker();
-    workers = createWorkers({
+    workers = new Workers({
       sources: parseWorkerSources([worker.address]),
       pool: 'default',
       secret: TEST_SECRET,
@@ -27,7 +27,7 @@ describe('Dispatcher with a real worker', () => {
     connections = createConnections();
     dispatch = new Dispatcher<Session>({
       queue: { maxLength: 100, maxBytes: 1_000, waitMs: 15_000, waitWithoutWorkersMs: 15_000 },
-      workers,
+      workers: workers.registry,
       openSlot: openSession(connections),
       secret: TEST_SECRET,
       pool: 'default',
@@ -36,7 +36,7 @@ describe('Dispatcher with a real worker', () => {
   });
 
   afterEach(async () => {
-    await workers.stop(AbortSignal.timeout(1_000));
+    await workers.stop();
     await connections.stop(AbortSignal.timeout(1_000));
     await worker.stop();
   });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { Dispatcher } from '../../../api/queue/dispatcher.ts';
 import { parseWorkerSources } from '../../../api/workers/worker-addresses.ts';
-import { createWorkers, type Workers, type WorkersOptions } from '../../../api/workers/workers.ts';
+import { Workers, type WorkersOptions } from '../../../api/workers/workers.ts';
 import { createMetrics } from '../../../common/operations.ts';
 import { createFakeSlots, type FakeSession, workerStatus } from '../../support/fake-slots.ts';
 import { createStatusServer, type StatusServer } from '../../support/servers/status-server.ts';
@@ -36,14 +36,14 @@ describe('worker discovery', () => {
     more: Partial<WorkersOptions> = {},
   ): Promise<Workers> {
     const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(JSON.parse(line)) });
-    const workers = createWorkers({
+    const workers = new Workers({
       sources: parseWorkerSources(sources),
       pool,
       secret,
       log,
       ...more,
     });
-    closing.push(() => workers.stop(AbortSignal.timeout(1_000)));
+    closing.push(() => workers.stop());
     await workers.start();
     return workers;
   }
@@ -52,7 +52,7 @@ describe('worker discovery', () => {
   const until = (workers: Workers, condition: () => boolean) =>
     new Promise<void>(resolve => {
       const look = () => condition() && resolve();
-      workers.onChange(look);
+      workers.registry.onChange(look);
       look();
     });
 
@@ -61,34 +61,40 @@ describe('worker discovery', () => {
     const stopped = await server();
     await stopped.close();
     const workers = await workersAt([a.address, b.address, stopped.address]);
-    expect(workers.known()).to.equal(false);
-    await until(workers, () => workers.totals().workers === 2);
-    expect(workers.totals()).to.deep.equal({ workers: 2, serving: 2, ready: 4, busy: 1, slots: 5 });
-    expect(workers.pick()).to.equal(b.address);
+    expect(workers.registry.known()).to.equal(false);
+    await until(workers, () => workers.registry.totals().workers === 2);
+    expect(workers.registry.totals()).to.deep.equal({
+      workers: 2,
+      serving: 2,
+      ready: 4,
+      busy: 1,
+      slots: 5,
+    });
+    expect(workers.registry.pick()).to.equal(b.address);
   });
 
   it('updates a worker with each status report', async () => {
     const a = await server(workerStatus(0));
     const workers = await workersAt([a.address]);
-    await until(workers, () => workers.known());
-    expect(workers.pick()).to.equal(undefined);
+    await until(workers, () => workers.registry.known());
+    expect(workers.registry.pick()).to.equal(undefined);
     a.send(workerStatus(2));
-    await until(workers, () => workers.pick() === a.address);
+    await until(workers, () => workers.registry.pick() === a.address);
     a.send(workerStatus(0, { busy: 2, more: { draining: true } }));
-    await until(workers, () => !workers.known());
+    await until(workers, () => !workers.registry.known());
   });
 
   it('removes a worker that disconnects and reconnects to it with a new ticket', async () => {
     const first = await server(workerStatus(2));
     const workers = await workersAt([first.address]);
-    await until(workers, () => workers.known());
+    await until(workers, () => workers.registry.known());
     await first.close();
-    await until(workers, () => !workers.known());
+    await until(workers, () => !workers.registry.known());
     const second = await server(workerStatus(1), { port: first.port });
-    await until(workers, () => workers.known());
+    await until(workers, () => workers.registry.known());
     second.drop();
-    await until(workers, () => !workers.known());
-    await until(workers, () => workers.known());
+    await until(workers, () => !workers.registry.known());
+    await until(workers, () => workers.registry.known());
     expect(second.connections()).to.equal(2);
     expect(lines.map(line => line.msg)).to.deep.equal(['a worker is gone', 'a worker is gone']);
   });
@@ -97,11 +103,11 @@ describe('worker discovery', () => {
     const mute = await server();
     const workers = await workersAt([mute.address], { silenceMs: 100 });
     await mute.connected();
-    expect(workers.known(), 'connected, but no report received').to.equal(false);
+    expect(workers.registry.known(), 'connected, but no report received').to.equal(false);
     await mute.connected();
     mute.send(workerStatus(1));
-    await until(workers, () => workers.known());
-    await until(workers, () => !workers.known());
+    await until(workers, () => workers.registry.known());
+    await until(workers, () => !workers.registry.known());
     expect(mute.connections()).to.be.at.least(2);
   });
 
@@ -115,15 +121,15 @@ describe('worker discovery', () => {
     await Promise.all([
       other.connected(),
       later.connected(),
-      until(workers, () => workers.known()),
+      until(workers, () => workers.registry.known()),
     ]);
     for (const each of [other, later])
       each.send(workerStatus(3, { more: { protocol: 99, pool: each === other ? 'other' : pool } }));
     good.send(workerStatus(2));
-    await until(workers, () => workers.totals().ready === 2);
+    await until(workers, () => workers.registry.totals().ready === 2);
     later.send(workerStatus(3));
-    await until(workers, () => workers.totals().ready === 5);
-    expect(workers.totals().workers).to.equal(2);
+    await until(workers, () => workers.registry.totals().ready === 5);
+    expect(workers.registry.totals().workers).to.equal(2);
     expect(lines.map(line => line.problem)).to.have.members([
       'it serves the pool other',
       'it speaks protocol 99; accepted are 0 and 1',
@@ -143,34 +149,34 @@ describe('worker discovery', () => {
       return answer;
     };
     const workers = await workersAt([`dns://pool.ns.svc:${first.port}`], { resolve, lookUpMs: 10 });
-    await until(workers, () => workers.totals().slots === 3);
+    await until(workers, () => workers.registry.totals().slots === 3);
     answer = new Error('SERVFAIL');
     await lookup.promise;
     await lookup.promise;
-    expect(workers.totals().workers, 'a failed lookup removes no worker').to.equal(2);
+    expect(workers.registry.totals().workers, 'a failed lookup removes no worker').to.equal(2);
     answer = ['127.0.0.1'];
     await lookup.promise;
     await lookup.promise;
-    expect(workers.totals().workers, 'the removed worker is still connected').to.equal(2);
+    expect(workers.registry.totals().workers, 'the removed worker is still connected').to.equal(2);
     second.drop();
-    await until(workers, () => workers.totals().workers === 1);
+    await until(workers, () => workers.registry.totals().workers === 1);
     first.drop();
-    await until(workers, () => workers.totals().workers === 0);
-    await until(workers, () => workers.totals().workers === 1);
+    await until(workers, () => workers.registry.totals().workers === 0);
+    await until(workers, () => workers.registry.totals().workers === 1);
     expect([first.connections(), second.connections()]).to.deep.equal([2, 1]);
     answer = ['127.0.0.2'];
-    await until(workers, () => workers.totals().workers === 2);
+    await until(workers, () => workers.registry.totals().workers === 2);
   });
 
   it('closes the connections to all workers when it stops', async () => {
     const [a, b] = [await server(workerStatus(1)), await server(workerStatus(1))];
     const workers = await workersAt([a.address, b.address]);
-    await until(workers, () => workers.totals().workers === 2);
+    await until(workers, () => workers.registry.totals().workers === 2);
     const gone = new Promise<void>(resolve => {
       const look = () => (a.open() + b.open() === 0 ? resolve() : setImmediate(look));
       look();
     });
-    await workers.stop(AbortSignal.timeout(1_000));
+    await workers.stop();
     await gone;
   });
 
@@ -180,7 +186,7 @@ describe('worker discovery', () => {
     const slots = createFakeSlots();
     const dispatch = new Dispatcher<FakeSession>({
       queue: { maxLength: 10, maxBytes: 1_000, waitMs: 5_000, waitWithoutWorkersMs: 5_000 },
-      workers,
+      workers: workers.registry,
       openSlot: slots.openSlot,
       secret,
       pool,
