@@ -1,7 +1,6 @@
 // One render's line of the log, from what is known at its end. Pure.
 import type { ApiError } from '../../common/contract/errors.ts';
-import { ClientClosed } from '../http/client-disconnect.ts';
-import { asApiError } from '../http/errors.ts';
+import { asApiError, ClientClosed } from '../http/errors.ts';
 import type { RenderTrace } from '../render/render.ts';
 import type { RenderDocument } from '../store/store.ts';
 import { redactedMessage } from './redacted-message.ts';

@@ -1,11 +1,84 @@
-// One log line and one count a request. What it may say is the closed list below: never a query, a
-// header, a body, a key or a message made of them.
+// What is recorded of each request: its id, one log line, one count. The line may contain only what
+// the schema below lists: never a query, a header, a body, a key or a message made of them.
+import { randomUUIDv7 } from 'node:crypto';
 import { z } from 'zod';
-import { RENDER_FAILED_REASONS, STATUS } from '../../common/contract/errors.ts';
+import {
+  type ErrorCode,
+  RENDER_FAILED_REASONS,
+  type RenderFailedReason,
+  STATUS,
+} from '../../common/contract/errors.ts';
 import type { Log } from '../../common/log.ts';
-import type { CountRequest } from './http-metrics.ts';
-import { isLinkPath, LINK_PATH, LINK_ROUTE } from './link-path.ts';
+import type { Metrics } from '../../common/operations.ts';
 import type { Middleware } from './state.ts';
+
+export const requestId: Middleware = async (ctx, next) => {
+  ctx.state.requestId = randomUUIDv7();
+  ctx.set('X-Request-Id', ctx.state.requestId);
+  await next();
+};
+
+export const LINK_PATH = '/files';
+/** As the router names it. */
+export const LINK_ROUTE = `${LINK_PATH}/:token`;
+
+export const isLinkPath = (path: string): boolean => path.startsWith(`${LINK_PATH}/`);
+
+/** `unavailable` is the answer of /readyz, which is no error of the caller's request. */
+export type RequestOutcome =
+  | 'ok'
+  | 'unavailable'
+  | 'client_closed'
+  | ErrorCode
+  | RenderFailedReason;
+
+/**
+ * Counts one request; a path that is none of `paths` counts as `other`, since anybody can make up
+ * any number of them.
+ */
+export type CountRequest = (path: string, outcome: RequestOutcome) => void;
+
+export function requestCounter(metrics: Metrics, paths: ReadonlySet<string>): CountRequest {
+  const requests = metrics.counter(
+    'pressroom_http_requests_total',
+    "HTTP requests by how they ended: ok, the error's code, for render_failed its reason.",
+    ['route', 'outcome'],
+  );
+  return (path, outcome) => requests.inc({ route: paths.has(path) ? path : 'other', outcome });
+}
+
+interface Sources {
+  connections(): number;
+  bytesInFlight(): number;
+  maxBytesInFlight: number;
+}
+
+/** Gives what counts a request that was answered before it became one. */
+export function serverMetrics(
+  metrics: Metrics,
+  { connections, bytesInFlight, maxBytesInFlight }: Sources,
+): () => void {
+  const broken = metrics.counter(
+    'pressroom_http_broken_requests_total',
+    'Requests that were no valid HTTP, answered before any route.',
+  );
+  metrics.gauge('pressroom_http_connections', 'Open connections of callers.', [], gauge =>
+    gauge.set(connections()),
+  );
+  metrics.gauge(
+    'pressroom_in_flight_bytes',
+    'Memory held for bodies and PDFs, as it counts against the limit.',
+    [],
+    gauge => gauge.set(bytesInFlight()),
+  );
+  metrics
+    .gauge(
+      'pressroom_in_flight_limit_bytes',
+      'Memory for bodies and PDFs beyond which calls are refused as overloaded.',
+    )
+    .set(maxBytesInFlight);
+  return () => broken.inc();
+}
 
 /**
  * Unknown fields are dropped, fields that do not fit make no line at all: what is logged is a

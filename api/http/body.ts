@@ -1,13 +1,148 @@
-// Reads a JSON body: bounded in bytes, in time, and in what the whole process holds. Nothing is
-// buffered past the limit.
-import type { IncomingMessage } from 'node:http';
-import { invalid } from '../../common/contract/errors.ts';
-import { type BodyWords, bodyTooLarge, checkBodyHeaders, checkNotEmpty } from './body-headers.ts';
+// Reads a JSON body: checks its headers, bounds it in bytes, in time, and in what the whole process
+// holds, and parses it. Nothing is buffered past the limit.
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import { ApiError, invalid } from '../../common/contract/errors.ts';
 import type { ByteBudget, Holder, Reservation } from './byte-budget.ts';
-import { ClientClosed } from './client-disconnect.ts';
 import { collectBytes } from './collect-bytes.ts';
-import { parseJson, parseJsonInTurns } from './json-text.ts';
+import { ClientClosed } from './errors.ts';
 import type { Context, Middleware } from './state.ts';
+
+/** How to mend a body that is missing or too large: what a good one holds. */
+export interface BodyWords {
+  missing: string;
+  tooLarge: string;
+}
+
+const OF_A_RENDER: BodyWords = {
+  missing: 'Send a JSON object with `html` or `url`.',
+  tooLarge: 'Send less html, or let the page load its images from a URL.',
+};
+
+export const bodyTooLarge = (maxBytes: number, words = OF_A_RENDER) =>
+  new ApiError(
+    'payload_too_large',
+    `The request body is larger than ${maxBytes} bytes. ${words.tooLarge}`,
+  );
+
+const missing = (words: BodyWords) => invalid(`The request body is missing. ${words.missing}`);
+
+const expected = 'Send the body as `Content-Type: application/json`, in UTF-8.';
+
+function checkType(header: string | undefined): void {
+  if (header === undefined) throw invalid(`The header \`Content-Type\` is missing. ${expected}`);
+  const [type = '', ...parameters] = header.split(';').map(part => part.trim().toLowerCase());
+  if (type !== 'application/json')
+    throw invalid(`The header \`Content-Type\` names another type. ${expected}`);
+  for (const parameter of parameters) {
+    const charset = /^charset=(.*)$/.exec(parameter)?.[1];
+    if (charset !== undefined && !/^("?)utf-?8\1$/.test(charset))
+      throw invalid(`The header \`Content-Type\` names another charset. ${expected}`);
+  }
+}
+
+/**
+ * The announced length, undefined when the body comes in chunks. Throws ApiError when it will not
+ * be read.
+ */
+export function checkBodyHeaders(
+  headers: IncomingHttpHeaders,
+  maxBytes: number,
+  words = OF_A_RENDER,
+): number | undefined {
+  const length =
+    headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
+  if (headers['transfer-encoding'] === undefined && !length) throw missing(words);
+  checkType(headers['content-type']);
+  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
+    throw invalid('The header `Content-Encoding` is not supported. Send the body uncompressed.');
+  if (length !== undefined && length > maxBytes) throw bodyTooLarge(maxBytes, words);
+  return length;
+}
+
+/** Throws ApiError for a body of no bytes, which a chunked request can have. */
+export function checkNotEmpty(bytes: number, words = OF_A_RENDER): void {
+  if (bytes === 0) throw missing(words);
+}
+
+/**
+ * No request comes near these; a body made of brackets or names alone would hold the event loop for
+ * seconds.
+ */
+const MAX_DEPTH = 32;
+const MAX_MEMBERS = 10_000;
+
+/**
+ * What is too much in a body: how deep it nests, or how many members and elements it has. Looks at
+ * no string's inside.
+ */
+function tooMuch(bytes: Buffer): string | undefined {
+  let depth = 0;
+  let members = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === 0x22) {
+      for (at++; at < bytes.length && bytes[at] !== 0x22; at++) if (bytes[at] === 0x5c) at++;
+    } else if (byte === 0x5b || byte === 0x7b) {
+      if (++depth > MAX_DEPTH) return `nests deeper than ${MAX_DEPTH} levels`;
+    } else if (byte === 0x5d || byte === 0x7d) depth--;
+    else if (byte === 0x2c && ++members > MAX_MEMBERS)
+      return `has more than ${MAX_MEMBERS} members`;
+  }
+  return undefined;
+}
+
+/**
+ * Node's message for a syntax error. Messages with a position do not quote the text. The others do,
+ * so only their token is kept: no other part of a body may reach a response or a log.
+ */
+export function mistakeIn(message: string): string {
+  const [, what, line, column] =
+    /^([^"]+?)(?: in JSON)? at position \d+ \(line (\d+) column (\d+)\)$/.exec(message) ?? [];
+  if (what !== undefined) return `${what} at line ${line}, column ${column}`;
+  return (
+    /^(Unexpected token '[!-~]'|Unexpected end of JSON input)/.exec(message)?.[0] ??
+    'Unexpected token'
+  );
+}
+
+/** From bytes to value in steps: each of them looks at all bytes. */
+function* parsing(bytes: Buffer): Generator<void, unknown> {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw invalid('The request body is not valid UTF-8.', cause);
+  }
+  yield;
+  const excess = tooMuch(bytes);
+  if (excess) throw invalid(`The request body ${excess}.`);
+  yield;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw invalid(`The request body is not valid JSON: ${mistakeIn((error as Error).message)}.`);
+  }
+}
+
+/**
+ * Throws validation_error for bytes that are not UTF-8, text that is not JSON, and JSON that is too
+ * deep or has too many members.
+ */
+export function parseJson(bytes: Buffer): unknown {
+  for (const steps = parsing(bytes); ; ) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** As `parseJson`; whoever else waits for the event loop has a turn after each step. */
+export async function parseJsonInTurns(bytes: Buffer): Promise<unknown> {
+  for (const steps = parsing(bytes); ; await othersTurn()) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
 
 export interface BodyLimits {
   maxBytes: number;

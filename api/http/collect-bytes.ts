@@ -1,7 +1,7 @@
 // Collects the bytes of a request under bounds, whoever reads it and for whatever: nothing is
 // buffered past a limit, and what is given up is left paused.
 import type { IncomingMessage } from 'node:http';
-import { ClientClosed } from './client-disconnect.ts';
+import { ClientClosed } from './errors.ts';
 
 export interface Bounds {
   maxBytes: number;

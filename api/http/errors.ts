@@ -2,9 +2,28 @@
 
 import { ApiError, type ErrorCode, renderFailed } from '../../common/contract/errors.ts';
 import type { Log } from '../../common/log.ts';
-import { ClientClosed } from './client-disconnect.ts';
 import { isSmall, lingering, stillSending } from './linger.ts';
 import type { Context, Middleware } from './state.ts';
+
+/** The client disconnected: no answer can be sent. */
+export class ClientClosed extends Error {
+  override name = 'ClientClosed';
+}
+
+/**
+ * Resolves as `work` does. Its signal aborts with ClientClosed when the client disconnects before
+ * the answer is written.
+ */
+export async function untilClientDisconnects<T>(
+  ctx: Context,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const disconnected = new AbortController();
+  const onClose = () => ctx.res.writableFinished || disconnected.abort(new ClientClosed());
+  ctx.res.once('close', onClose);
+  if (ctx.req.socket.destroyed) onClose();
+  return work(disconnected.signal);
+}
 
 /** The body of every error answer (spec §2.7); `reason` comes with render_failed only. */
 export const envelope = ({ code, message, reason }: ApiError, requestId: string): Buffer =>

@@ -1,7 +1,7 @@
 // Sends an answer piece by piece, as fast as its reader takes it. Owns how long a reader may take
 // nothing.
 import type { ServerResponse } from 'node:http';
-import { ClientClosed } from './client-disconnect.ts';
+import { ClientClosed } from './errors.ts';
 
 /** As long as the server waits for the reader of a whole answer. */
 const UNREAD_MS = 30_000;

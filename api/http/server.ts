@@ -10,7 +10,7 @@ import { type ApiError, invalid } from '../../common/contract/errors.ts';
 import { listen, type Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import { SharedBound } from '../accounts/shared-bound.ts';
-import { isTrustedProxy } from './client-ip.ts';
+import { isTrustedProxy } from './caller.ts';
 import {
   type BrokenRequest,
   badTarget,

@@ -8,8 +8,7 @@ import {
   renderFailed,
 } from '../../common/contract/errors.ts';
 import { notPublic } from '../../common/contract/page-url.ts';
-import type { NoConnection } from './blocked-requests.ts';
-import { CONNECTION_REFUSED, inPlainWords } from './main-document.ts';
+import { CONNECTION_REFUSED, inPlainWords, type NoConnection } from './main-document.ts';
 import type { Page } from './page.ts';
 
 const KINDS = {

@@ -6,7 +6,7 @@ import { invalid } from '../../common/contract/errors.ts';
 import type { Session } from '../workers/session.ts';
 import { AdditionLoad } from './addition-load.ts';
 import { css } from './css.ts';
-import { watchScriptNavigation } from './navigation.ts';
+import { watchScriptNavigation } from './main-document.ts';
 import type { Page } from './page.ts';
 import { fonts, isGone, onceInOwnWorld } from './waits.ts';
 

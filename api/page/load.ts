@@ -1,13 +1,100 @@
 // Opens the document: html is written into the blank page's own opaque origin, a url is navigated
 // to. Done at the load event.
+import type { Protocol } from 'devtools-protocol';
+import { invalid } from '../../common/contract/errors.ts';
 import { STILL } from '../../common/protocol.ts';
-import { setCookies } from './cookies.ts';
+import { CommandFailed, type Session } from '../workers/session.ts';
 import { setsPolicyAside } from './css.ts';
 import { intercept } from './interception.ts';
-import { openHtml } from './open-html.ts';
 import type { Page } from './page.ts';
-import { intercepts } from './render-settings.ts';
+import { type CookieSetting, intercepts, type RenderSettings } from './render-settings.ts';
 import { setViewport } from './single-page.ts';
+import { onceInOwnWorld } from './waits.ts';
+
+/**
+ * Pure. A cookie of one host is named by an address there, one for subdomains too by its domain. A
+ * document given as html belongs to no site, so everything that it loads is of another site and
+ * gets cookies with `SameSite=None` alone, which must be secure: there that is what a cookie
+ * without `same_site` is taken for.
+ */
+export function asChromeTakes(
+  { domain, sameSite, secure, ...rest }: CookieSetting,
+  kind: RenderSettings['source']['kind'],
+): Protocol.Network.SetCookieRequest {
+  const foreign = kind === 'html' && sameSite === undefined;
+  const isSecure = secure || foreign;
+  const where = domain.startsWith('.')
+    ? { domain }
+    : { url: `${isSecure ? 'https' : 'http'}://${domain}/` };
+  const site = foreign ? 'None' : sameSite;
+  return { ...rest, ...where, secure: isSecure, ...(site && { sameSite: site }) };
+}
+
+/**
+ * Resolves when all are set. Throws validation_error that names the first one that Chrome does not
+ * take.
+ */
+export async function setCookies(
+  session: Session,
+  { cookies, source }: RenderSettings,
+): Promise<void> {
+  const set = async (cookie: CookieSetting) => {
+    try {
+      return (await session.command('Network.setCookie', asChromeTakes(cookie, source.kind)))
+        .success;
+    } catch (error) {
+      if (error instanceof CommandFailed) return false;
+      throw error;
+    }
+  };
+  const taken = await Promise.all(cookies.map(set));
+  const refused = taken.indexOf(false);
+  if (refused === -1) return;
+  throw invalid(
+    `\`cookies.${refused}\` is a cookie that the browser does not take. Check its \`domain\`, \`path\`, \`value\` and its length of at most 4096 bytes.`,
+  );
+}
+
+/**
+ * The largest html that is sent in one command. Making its JSON blocks the event loop, and so every
+ * other render of the process, for about 2 ms; 10 MB block it for 70 ms and more.
+ */
+export const WHOLE_CHARS = 256 * 1024;
+/**
+ * A gateway accepts no other command over 1 MiB, and JSON writes a character in up to six bytes.
+ */
+export const PIECE_CHARS = 128 * 1024;
+
+const ADD_PIECE = 'piece => void (globalThis.html ??= []).push(piece)';
+/** Does what `Page.setDocumentContent` does. */
+const WRITE = `() => {
+  const text = globalThis.html.join('');
+  delete globalThis.html;
+  document.open();
+  document.write(text);
+  document.close();
+}`;
+
+const isFirstHalf = (unit: number) => (unit & 0xfc00) === 0xd800;
+
+/** Pure. Never splits a surrogate pair, since half of one is lost in transfer. */
+export function* inPieces(html: string): Generator<string> {
+  for (let at = 0, end = 0; at < html.length; at = end) {
+    end = at + PIECE_CHARS;
+    if (isFirstHalf(html.charCodeAt(end - 1))) end -= 1;
+    yield html.slice(at, end);
+  }
+}
+
+/** Resolves when all of it is written; its resources may still be loading. */
+export async function openHtml(session: Session, html: string): Promise<void> {
+  if (html.length <= WHOLE_CHARS) {
+    await session.command('Page.setDocumentContent', { frameId: session.frameId, html });
+    return;
+  }
+  for (const piece of inPieces(html)) await onceInOwnWorld<void>(session, ADD_PIECE, piece);
+  await onceInOwnWorld<void>(session, WRITE);
+}
 
 const STEP_IN_HISTORY = "history.pushState(null, '')";
 

@@ -1,10 +1,45 @@
 // What became of the main document: its status, its redirects, whether it could be reached or was
 // refused by the guard. Owns the verdict, from the first request to the print, since a page may
 // move on by script or refresh at any time.
+
 import { ApiError, renderFailed } from '../../common/contract/errors.ts';
+import { EGRESS_DENIED, EGRESS_REFUSED, type EgressDenied } from '../../common/protocol.ts';
 import type { Session } from '../workers/session.ts';
-import { type BlockedRequests, hostPort, type NoConnection } from './blocked-requests.ts';
 import type { RenderSettings } from './render-settings.ts';
+
+/** `refused`: the guard allows the server, which refused the connection. */
+export type NoConnection = EgressDenied['reason'] | 'refused';
+
+export interface BlockedRequests {
+  /** Why there was no connection to the server of this address; undefined when there was one. */
+  of(url: string): NoConnection | undefined;
+}
+
+/**
+ * As the guard names a target; empty for what Chrome takes for an address and Node does not, such
+ * as `http://a%20b/`.
+ */
+export function hostPort(url: string): string {
+  const at = URL.parse(url);
+  if (!at) return '';
+  const { hostname, port, protocol } = at;
+  return `${hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase()}:${port || (protocol === 'https:' || protocol === 'wss:' ? 443 : 80)}`;
+}
+
+/**
+ * Watches from now on. The guard tells before it hangs up, so that a load which failed by it is
+ * known here first.
+ */
+export function watchBlockedRequests(session: Session): BlockedRequests {
+  const reasons = new Map<string, NoConnection>();
+  session.on(EGRESS_DENIED, ({ host, port, reason }) =>
+    reasons.set(`${host.toLowerCase()}:${port}`, reason),
+  );
+  session.on(EGRESS_REFUSED, ({ host, port }) =>
+    reasons.set(`${host.toLowerCase()}:${port}`, 'refused'),
+  );
+  return { of: url => (/^https?:/.test(url) ? reasons.get(hostPort(url)) : undefined) };
+}
 
 export const MAX_REDIRECTS = 10;
 
@@ -132,4 +167,94 @@ export function watchMainDocument(
     gaveUp: (url, errorText) =>
       verdict(current.url || url, errorText, blockedRequests.of(current.url || url)),
   };
+}
+
+export interface ScriptNavigation {
+  /**
+   * Resolves when no move is under way: at the new document's load event, or when nothing came of
+   * it (a download, an empty answer).
+   */
+  settled(): Promise<void>;
+}
+
+/**
+ * Watches from now on, on a page whose load event is over. Chrome tells of a move that a script
+ * begins before it answers for the script.
+ */
+export function watchScriptNavigation(session: Session): ScriptNavigation {
+  let state: 'still' | 'asked' | 'loading' = 'still';
+  let onStill = () => {};
+  const isMain = (frameId: string) => frameId === session.frameId;
+
+  session.on('Page.frameRequestedNavigation', ({ frameId, disposition }) => {
+    if (isMain(frameId) && disposition === 'currentTab') state = 'asked';
+  });
+  session.on('Page.frameStartedNavigating', ({ frameId, navigationType }) => {
+    if (isMain(frameId) && !/samedocument/i.test(navigationType)) state = 'loading';
+  });
+  session.on('Page.frameStoppedLoading', ({ frameId }) => {
+    if (!isMain(frameId) || state !== 'loading') return;
+    state = 'still';
+    onStill();
+  });
+
+  return {
+    settled: () =>
+      new Promise(resolve => {
+        if (state === 'still') return resolve();
+        onStill = resolve;
+      }),
+  };
+}
+
+export interface Navigation {
+  /** Main documents that have begun so far. */
+  documents(): number;
+  /**
+   * Resolves when the document that is there has loaded, or one that has followed it meanwhile;
+   * stopping by its own will (`window.stop()`) is as good. Rejects with render_failed when it was
+   * cut off by going on to something that is no page.
+   */
+  loaded(): Promise<void>;
+}
+
+const CUT_OFF =
+  'The page could not be opened: it went on to something that is no page (a download, an empty answer, an address for another program) before it had loaded.';
+
+export function watchNavigation(session: Session): Navigation {
+  let documents = 0;
+  let leaving = false;
+  let isLoaded = false;
+  const newPromise = () => {
+    const made = Promise.withResolvers<void>();
+    made.promise.catch(() => {}); // nobody may be waiting for it
+    return made;
+  };
+  let loaded = newPromise();
+  const settle = () => {
+    isLoaded = true;
+    loaded.resolve();
+  };
+  const isMain = (frameId: string) => frameId === session.frameId;
+
+  session.on('Page.frameNavigated', ({ frame }) => {
+    if (!isMain(frame.id)) return;
+    documents++;
+    leaving = false;
+    if (isLoaded) loaded = newPromise();
+    isLoaded = false;
+  });
+  session.on('Page.frameRequestedNavigation', ({ frameId, disposition }) => {
+    leaving ||= isMain(frameId) && disposition === 'currentTab';
+  });
+  session.on('Page.loadEventFired', settle);
+  // It comes after the load event of what was navigated to, or instead of it. Html that was written
+  // into the blank page is not told of, but each step in its history is.
+  session.on('Page.frameStoppedLoading', ({ frameId }) => {
+    if (!isMain(frameId)) return;
+    if (leaving) loaded.reject(renderFailed('page_unreachable', CUT_OFF));
+    else if (documents > 0) settle();
+  });
+
+  return { documents: () => documents, loaded: () => loaded.promise };
 }

@@ -2,11 +2,13 @@
 // document and network, and a way to fail between steps.
 
 import type { Session } from '../workers/session.ts';
-import type { BlockedRequests } from './blocked-requests.ts';
-import type { MainDocument } from './main-document.ts';
-import type { Navigation } from './navigation.ts';
-import type { NetworkActivity } from './network-idle.ts';
+import type { BlockedRequests, MainDocument, Navigation } from './main-document.ts';
 import type { RenderSettings } from './render-settings.ts';
+
+export interface NetworkActivity {
+  /** Resolves when nothing has been under way for IDLE_MS of waits.ts. */
+  idle(): Promise<void>;
+}
 
 export interface Page {
   session: Session;

@@ -2,8 +2,7 @@
 // taller while it does not fit on its sheet; a document that the page moved away from is printed
 // again.
 import { invalid, renderFailed } from '../../common/contract/errors.ts';
-import { readChromePdf } from '../pdf/chrome-pdf.ts';
-import { pageCount } from '../pdf/page-count.ts';
+import { pageCount, readChromePdf } from '../pdf/chrome-pdf.ts';
 import { type Budget, type Printed, pdfTooLarge } from '../pdf/printed.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
 import { SlotLost } from '../workers/slot-port.ts';

@@ -1,10 +1,47 @@
 // What a render waits for after the load event: fonts, a selector, an expression, a quiet network,
 // a delay.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Protocol } from 'devtools-protocol';
 import { invalid } from '../../common/contract/errors.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
-import type { Page } from './page.ts';
+import type { NetworkActivity, Page } from './page.ts';
+
+export const IDLE_MS = 500;
+
+export function watchNetwork(session: Session): NetworkActivity {
+  const open = new Set<string>();
+  let quietSince = performance.now();
+  let onChange = () => {};
+  const done = (requestId: string) => {
+    if (!open.delete(requestId) || open.size > 0) return;
+    quietSince = performance.now();
+    onChange();
+  };
+  session.on('Network.requestWillBeSent', ({ requestId, loaderId }) => {
+    // The script of a worker, whose end is told to the worker alone, or a preflight, whose request
+    // is under way itself.
+    if (loaderId === '') return;
+    open.add(requestId);
+    onChange();
+  });
+  session.on('Network.loadingFinished', ({ requestId }) => done(requestId));
+  session.on('Network.loadingFailed', ({ requestId }) => done(requestId));
+
+  return {
+    idle: () =>
+      new Promise(resolve => {
+        let timer: NodeJS.Timeout | undefined;
+        onChange = () => {
+          clearTimeout(timer);
+          if (open.size > 0) return;
+          timer = setTimeout(resolve, Math.max(0, IDLE_MS - (performance.now() - quietSince)));
+        };
+        void session.ended.then(() => clearTimeout(timer));
+        onChange();
+      }),
+  };
+}
 
 const POLL_MS = 50;
 

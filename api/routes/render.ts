@@ -1,13 +1,67 @@
-// POST /v1/render: from the parsed body to the PDF's headers. What a render is, the use case knows.
-
-import { ApiError } from '../../common/contract/errors.ts';
+// POST /v1/render: its middleware, the route from the parsed body to the use case, and the PDF's
+// headers.
+import { ApiError, type RenderFailedReason } from '../../common/contract/errors.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
 import { redactedRequest } from '../history/redacted-request.ts';
-import { untilClientDisconnects } from '../http/client-disconnect.ts';
-import type { Middleware } from '../http/state.ts';
-import type { RenderUseCase } from '../render/render.ts';
-import { answerWithPdf } from './render-answer.ts';
+import type { RenderLog } from '../history/render-log.ts';
+import { ClientClosed, untilClientDisconnects } from '../http/errors.ts';
+import type { Context, Middleware } from '../http/state.ts';
+import type { Rendered, RenderUseCase } from '../render/render.ts';
+import { PHASES } from '../store/phases.ts';
+
+/**
+ * What the route throws once it has begun to render is counted by the render itself. `failed` gets
+ * the reason.
+ */
+export const countRefused = (failed: (reason: RenderFailedReason) => void): Middleware => {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const callerLeft = error instanceof ClientClosed || ctx.req.socket.destroyed;
+      if (!ctx.state.rendering && !callerLeft) {
+        const reason = error instanceof ApiError ? error.reason : 'internal';
+        if (reason) failed(reason);
+      }
+      throw error;
+    }
+  };
+};
+
+export const logRenders = (renders: RenderLog): Middleware => {
+  return async (ctx, next) => {
+    await renders.logged(ctx.state.requestId, 'api', async entry => {
+      ctx.state.entry = entry;
+      try {
+        await next();
+      } finally {
+        const { accepted } = ctx.state;
+        if (accepted) entry.who = { account: accepted.accountId, key: accepted.keyId };
+      }
+    });
+  };
+};
+
+/** https://www.w3.org/TR/server-timing/ */
+const serverTiming = (timings: Rendered['timings']): string =>
+  PHASES.filter(phase => timings[phase] !== undefined)
+    .map(phase => `${phase};dur=${timings[phase]!.toFixed(1)}`)
+    .join(', ');
+
+export function answerWithPdf(
+  ctx: Context,
+  { pdf, pages, sandbox, usage, timings }: Rendered,
+): void {
+  ctx.type = 'application/pdf';
+  ctx.set('Content-Disposition', 'inline; filename="render.pdf"');
+  ctx.set('Cache-Control', 'no-store');
+  ctx.set('X-Pdf-Pages', String(pages));
+  ctx.set('Server-Timing', serverTiming(timings));
+  if (sandbox) ctx.set('X-Sandbox', 'true');
+  if (usage !== undefined) ctx.set('X-Usage-Count', String(usage));
+  ctx.body = pdf;
+}
 
 export interface RenderRoute {
   render: RenderUseCase;

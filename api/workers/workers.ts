@@ -5,9 +5,8 @@ import type { Log } from '../../common/log.ts';
 import { SILENCE_MS, WAITING, type WorkerStatus } from '../../common/protocol.ts';
 import { signTicket } from '../../common/ticket.ts';
 import { WorkerRegistry } from './registry.ts';
-import { createStatusLink, type StatusLink } from './status-link.ts';
+import { createStatusLink, readStatus, type StatusLink, unusableBecause } from './status-link.ts';
 import { type Resolve, systemResolve, type WorkerSource, watchName } from './worker-addresses.ts';
-import { readStatus, unusableBecause } from './worker-status.ts';
 
 /** Pods come and go within seconds; a headless Service's records live for 5 s in most clusters. */
 const LOOK_UP_MS = 2_000;

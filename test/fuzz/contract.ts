@@ -1,7 +1,7 @@
 // Bodies of render calls, right ones and broken ones. The contract refuses by ApiError and by the
 // field's name, and what it accepts can be settings.
 import { isDeepStrictEqual } from 'node:util';
-import { parseJson } from '../../api/http/json-text.ts';
+import { parseJson } from '../../api/http/body.ts';
 import { templateHtml } from '../../api/page/header-footer.ts';
 import { pageSizeOverrides } from '../../api/page/page-size-overrides.ts';
 import { renderSettings } from '../../api/page/render-settings.ts';

@@ -1,13 +1,10 @@
 import { expect } from 'chai';
 import { loggedPath } from '../../api/http/access-log.ts';
-import { bearerToken } from '../../api/http/bearer.ts';
-import { checkBodyHeaders } from '../../api/http/body-headers.ts';
-import { clientIp, parseTrustedProxies } from '../../api/http/client-ip.ts';
-import { parseJson } from '../../api/http/json-text.ts';
+import { checkBodyHeaders, parseJson } from '../../api/http/body.ts';
+import { bearerToken, clientIp, parseTrustedProxies } from '../../api/http/caller.ts';
 import { templateHtml, withoutLoads } from '../../api/page/header-footer.ts';
 import { pageSizeOverrides } from '../../api/page/page-size-overrides.ts';
-import { renderSettings } from '../../api/page/render-settings.ts';
-import { isStaticHtml } from '../../api/page/static-document.ts';
+import { isStaticHtml, renderSettings } from '../../api/page/render-settings.ts';
 import { textString } from '../../api/pdf/metadata.ts';
 import {
   isPublicAddress,

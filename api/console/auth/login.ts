@@ -1,7 +1,7 @@
 // Opens the session of a user who has authenticated by any method.
 import type { Network } from '../../../common/addresses.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
-import { callerIp } from '../../http/client-ip.ts';
+import { callerIp } from '../../http/caller.ts';
 import type { Context } from '../../http/state.ts';
 import type { SessionDocument, UserDocument } from '../../store/store.ts';
 import type { Cookies } from '../kit/cookies.ts';

@@ -5,7 +5,7 @@ import { ApiError } from '../../../common/contract/errors.ts';
 import type { Log } from '../../../common/log.ts';
 import { bodyBytes } from '../../http/body.ts';
 import { createByteBudget } from '../../http/byte-budget.ts';
-import { callerIp } from '../../http/client-ip.ts';
+import { callerIp } from '../../http/caller.ts';
 import type { Context, Middleware } from '../../http/state.ts';
 import { isDuplicate, type Store } from '../../store/store.ts';
 import type { Payments } from './payments.ts';

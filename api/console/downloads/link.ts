@@ -2,9 +2,9 @@
 import { ApiError } from '../../../common/contract/errors.ts';
 import { markup } from '../../../common/contract/markup.ts';
 import type { Log } from '../../../common/log.ts';
+import { LINK_ROUTE } from '../../http/access-log.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
-import { ClientClosed } from '../../http/client-disconnect.ts';
-import { LINK_ROUTE } from '../../http/link-path.ts';
+import { ClientClosed } from '../../http/errors.ts';
 import { sendPieces } from '../../http/send-pieces.ts';
 import type { Context, Middleware, Route } from '../../http/state.ts';
 import type { StoredPdfDocument } from '../../store/store.ts';

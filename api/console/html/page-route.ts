@@ -3,7 +3,7 @@
 import { ApiError } from '../../../common/contract/errors.ts';
 import { markup } from '../../../common/contract/markup.ts';
 import type { Log } from '../../../common/log.ts';
-import { ClientClosed } from '../../http/client-disconnect.ts';
+import { ClientClosed } from '../../http/errors.ts';
 import type { Context, Middleware } from '../../http/state.ts';
 import { isDatabaseUnavailable } from '../../store/store.ts';
 import { OUTAGE } from '../kit/outage.ts';

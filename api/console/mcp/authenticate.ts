@@ -2,7 +2,7 @@
 // token for this endpoint.
 import { ApiError } from '../../../common/contract/errors.ts';
 import { orUnavailable } from '../../accounts/account-errors.ts';
-import { bearerToken } from '../../http/bearer.ts';
+import { bearerToken } from '../../http/caller.ts';
 import type { Middleware } from '../../http/state.ts';
 import type { AccessTokens, GrantedAccess } from '../oauth/access.ts';
 import { challenge } from './protected-resource.ts';

@@ -2,7 +2,7 @@
 // 2025. Passes each message to the SDK and its response to the client.
 import { randomUUID } from 'node:crypto';
 import { invalid } from '../../../common/contract/errors.ts';
-import { ClientClosed, untilClientDisconnects } from '../../http/client-disconnect.ts';
+import { ClientClosed, untilClientDisconnects } from '../../http/errors.ts';
 import type { Context, Middleware } from '../../http/state.ts';
 import type { AccountShares } from '../downloads/account-shares.ts';
 import { createCancellations } from './cancellations.ts';

@@ -1,7 +1,7 @@
 // Converts between Koa and the SDK, which uses fetch's Request and Response. Sets the error code of
 // the log.
 import type { ErrorCode } from '../../../common/contract/errors.ts';
-import { ClientClosed } from '../../http/client-disconnect.ts';
+import { ClientClosed } from '../../http/errors.ts';
 import { sendPieces } from '../../http/send-pieces.ts';
 import type { Context } from '../../http/state.ts';
 

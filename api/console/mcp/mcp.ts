@@ -1,10 +1,10 @@
 // Wires the MCP endpoint: its metadata, the endpoint itself, and the download links of its results.
 import type { Log } from '../../../common/log.ts';
 import type { AccountRequests } from '../../accounts/account-requests.ts';
+import { LINK_PATH } from '../../http/access-log.ts';
 import { BODY_TIMES, jsonBody } from '../../http/body.ts';
-import { boundRequests } from '../../http/bound-requests.ts';
 import { accountHolder, type ByteBudget } from '../../http/byte-budget.ts';
-import { LINK_PATH } from '../../http/link-path.ts';
+import { boundRequests } from '../../http/caller.ts';
 import type { Route } from '../../http/state.ts';
 import { createAccountShares } from '../downloads/account-shares.ts';
 import { linkRoute } from '../downloads/link.ts';

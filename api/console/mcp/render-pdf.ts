@@ -7,8 +7,7 @@ import { parseRenderRequest, type RenderRequest } from '../../../common/contract
 import type { Log } from '../../../common/log.ts';
 import { redactedRequest } from '../../history/redacted-request.ts';
 import type { Reservation } from '../../http/byte-budget.ts';
-import { ClientClosed } from '../../http/client-disconnect.ts';
-import { asApiError } from '../../http/errors.ts';
+import { asApiError, ClientClosed } from '../../http/errors.ts';
 import type { RenderTrace } from '../../render/render.ts';
 import { pdfFilename } from '../downloads/filename.ts';
 import type { PdfStore } from '../downloads/pdf-store.ts';

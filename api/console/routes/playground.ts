@@ -7,10 +7,10 @@ import {
 } from '../../../common/contract/render-request.ts';
 import { redactedRequest } from '../../history/redacted-request.ts';
 import type { RenderLog } from '../../history/render-log.ts';
-import { untilClientDisconnects } from '../../http/client-disconnect.ts';
+import { untilClientDisconnects } from '../../http/errors.ts';
 import type { Member } from '../../leases/leases.ts';
 import type { RenderUseCase } from '../../render/render.ts';
-import { answerWithPdf } from '../../routes/render-answer.ts';
+import { answerWithPdf } from '../../routes/render.ts';
 import type { Store } from '../../store/store.ts';
 import { mayReachIntranet } from '../kit/intranet.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';

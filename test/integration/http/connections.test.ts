@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { parseTrustedProxies } from '../../../api/http/client-ip.ts';
+import { parseTrustedProxies } from '../../../api/http/caller.ts';
 import type { HttpConfig } from '../../../api/http/server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type HttpFixture, httpFixture } from '../../support/http-fixture.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { overloaded } from '../../../api/http/byte-budget.ts';
-import { openHtml, PIECE_CHARS, WHOLE_CHARS } from '../../../api/page/open-html.ts';
+import { openHtml, PIECE_CHARS, WHOLE_CHARS } from '../../../api/page/load.ts';
 import { runPageSession } from '../../../api/page/page-session.ts';
 import { renderSettings } from '../../../api/page/render-settings.ts';
 import type { Session } from '../../../api/workers/session.ts';

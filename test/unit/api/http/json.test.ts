@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { mistakeIn, parseJson, parseJsonInTurns } from '../../../../api/http/json-text.ts';
+import { mistakeIn, parseJson, parseJsonInTurns } from '../../../../api/http/body.ts';
 import { ApiError } from '../../../../common/contract/errors.ts';
 
 const mistake = (text: string | Buffer): ApiError => {

@@ -3,9 +3,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect } from 'chai';
 import { loggedPath } from '../../../../api/http/access-log.ts';
-import { bearerToken } from '../../../../api/http/bearer.ts';
-import { checkBodyHeaders } from '../../../../api/http/body-headers.ts';
-import { clientIp, parseTrustedProxies } from '../../../../api/http/client-ip.ts';
+import { checkBodyHeaders } from '../../../../api/http/body.ts';
+import { bearerToken, clientIp, parseTrustedProxies } from '../../../../api/http/caller.ts';
 import { asApiError, envelope } from '../../../../api/http/errors.ts';
 import { ConfigError } from '../../../../common/config.ts';
 import { ApiError, renderFailed } from '../../../../common/contract/errors.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { overloaded } from '../../../../api/http/byte-budget.ts';
-import { watchNavigation } from '../../../../api/page/navigation.ts';
+import { watchNavigation } from '../../../../api/page/main-document.ts';
 import type { Page } from '../../../../api/page/page.ts';
 import { printDocument } from '../../../../api/page/print.ts';
 import { renderSettings } from '../../../../api/page/render-settings.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { asChromeTakes } from '../../../../api/page/cookies.ts';
 import { headersFor } from '../../../../api/page/interception.ts';
 import { pageWords } from '../../../../api/page/javascript.ts';
+import { asChromeTakes } from '../../../../api/page/load.ts';
 import type { CookieSetting, RenderSettings } from '../../../../api/page/render-settings.ts';
 
 describe('the headers of a request that is held back', () => {

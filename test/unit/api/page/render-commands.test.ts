@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-import { load } from '../../../../api/page/load.ts';
-import { inPieces, PIECE_CHARS, WHOLE_CHARS } from '../../../../api/page/open-html.ts';
+import { inPieces, load, PIECE_CHARS, WHOLE_CHARS } from '../../../../api/page/load.ts';
 import type { Page } from '../../../../api/page/page.ts';
+import { STEPS } from '../../../../api/page/page-session.ts';
 import { renderSettings } from '../../../../api/page/render-settings.ts';
-import { STEPS } from '../../../../api/page/steps.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { PUBLIC } from '../../../support/request-error.ts';
 

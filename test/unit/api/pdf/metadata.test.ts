@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { readChromePdf } from '../../../../api/pdf/chrome-pdf.ts';
+import { pageCount, readChromePdf } from '../../../../api/pdf/chrome-pdf.ts';
 import { metadataUpdate, textString } from '../../../../api/pdf/metadata.ts';
-import { pageCount } from '../../../../api/pdf/page-count.ts';
 
 /** A PDF with Chrome's structure: Info first, one classic table, a trailer. */
 function chromePdf({

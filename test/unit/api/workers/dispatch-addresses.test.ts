@@ -2,12 +2,12 @@ import { mock } from 'node:test';
 import { setImmediate as loopTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { readStatus, unusableBecause } from '../../../../api/workers/status-link.ts';
 import {
   parseWorkerSources,
   systemResolve,
   watchName,
 } from '../../../../api/workers/worker-addresses.ts';
-import { readStatus, unusableBecause } from '../../../../api/workers/worker-status.ts';
 import { PROTOCOL } from '../../../../common/protocol.ts';
 import { workerStatus } from '../../../support/fake-slots.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseJson } from '../../../../api/http/json-text.ts';
+import { parseJson } from '../../../../api/http/body.ts';
 import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { ApiError } from '../../../../common/contract/errors.ts';
 import {

@@ -1,7 +1,10 @@
-// Who is at the other end: the socket's address, or what proxies that the operator trusts say.
+// Middleware that identifies the caller before the body is read: its address, its API key, and how
+// many of its requests may run at once.
 import { inNetwork, type Network, normalizeAddress, parseNetwork } from '../../common/addresses.ts';
 import { ConfigError } from '../../common/config.ts';
-import type { Context } from './state.ts';
+import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
+import type { AccountRequests } from '../accounts/account-requests.ts';
+import type { Context, Middleware } from './state.ts';
 
 /** Throws ConfigError naming an entry that is no address and no CIDR. */
 export function parseTrustedProxies(entries: readonly string[]): Network[] {
@@ -45,3 +48,46 @@ export function clientIp(
 /** Of a call. */
 export const callerIp = (ctx: Pick<Context, 'req' | 'get'>, trusted: readonly Network[]): string =>
   clientIp(ctx.req.socket.remoteAddress ?? '', ctx.get('X-Forwarded-For') || undefined, trusted);
+
+/**
+ * RFC 6750 §2.1; the scheme is read without regard to case (RFC 9110 §11.1). Undefined when there
+ * is no bearer token.
+ */
+export const bearerToken = (header: string | undefined): string | undefined =>
+  /^bearer +([^ ]+) *$/i.exec(header ?? '')?.[1];
+
+export const bearer = (keys: AcceptedKeys, trustedProxies: readonly Network[]): Middleware => {
+  return async (ctx, next) => {
+    const address = callerIp(ctx, trustedProxies);
+    // Set also for who is known and refused: the logs say whose call it was.
+    await keys.check(bearerToken(ctx.headers.authorization), address, accepted => {
+      ctx.state.accepted = accepted;
+    });
+    await next();
+  };
+};
+
+interface Caller {
+  accountId: string;
+  /** Of the plan, where it is known. */
+  parallel?: number;
+}
+
+/**
+ * `onRefused` is called for a request over the bound. The sending of the answer is not counted: it
+ * has a share of the memory.
+ */
+export const boundRequests = (
+  requests: AccountRequests,
+  callerOf: (ctx: Context) => Caller,
+  onRefused: (ctx: Context) => void = () => {},
+): Middleware => {
+  return async (ctx, next) => {
+    const { accountId, parallel } = callerOf(ctx);
+    const leave = await requests.enter(accountId, parallel).catch(error => {
+      onRefused(ctx);
+      throw error;
+    });
+    await next().finally(leave);
+  };
+};
