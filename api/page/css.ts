@@ -2,18 +2,7 @@
 // with its fonts.
 import { AdditionLoad } from './addition-load.ts';
 import type { Page } from './page.ts';
-import type { RenderSettings } from './render-settings.ts';
 import { fonts, inOwnWorld } from './waits.ts';
-
-/**
- * The page's own Content-Security-Policy is set aside, for the whole page, only for what it could
- * forbid: a sheet or script from an address, and a sheet that loads something itself. An inline
- * sheet and an inline script are no business of a policy the way they are added here.
- */
-export const setsPolicyAside = ({ css, javascript }: RenderSettings): boolean =>
-  css?.kind === 'url' ||
-  javascript?.kind === 'url' ||
-  (css?.kind === 'inline' && /@import|url\(|image-set\(|src\(/i.test(css.text));
 
 /**
  * Also for a document that is an SVG, or empty. No policy knows of a sheet that is made by script,

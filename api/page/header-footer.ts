@@ -186,19 +186,11 @@ function template(
 }
 
 /**
- * The part of Page.printToPDF's parameters that says it; nothing when the plan has neither. The one
- * that is missing is empty: Chrome has texts of its own.
+ * The parameters of Page.printToPDF for a header, a footer or both. The one that is missing is
+ * empty: Chrome has texts of its own.
  */
-export function headerFooter({ print }: RenderSettings): {
-  displayHeaderFooter?: boolean;
-  headerTemplate?: string;
-  footerTemplate?: string;
-} {
-  const { headerHtml, footerHtml } = print;
-  if (headerHtml === undefined && footerHtml === undefined) return {};
-  return {
-    displayHeaderFooter: true,
-    headerTemplate: template(headerHtml ?? '', 'top', print),
-    footerTemplate: template(footerHtml ?? '', 'bottom', print),
-  };
-}
+export const headerFooter = ({ print }: RenderSettings) => ({
+  displayHeaderFooter: true,
+  headerTemplate: template(print.headerHtml ?? '', 'top', print),
+  footerTemplate: template(print.footerHtml ?? '', 'bottom', print),
+});

@@ -4,11 +4,15 @@ import type { Protocol } from 'devtools-protocol';
 import { invalid } from '../../common/contract/errors.ts';
 import { STILL } from '../../common/protocol.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
-import { setsPolicyAside } from './css.ts';
 import { intercept } from './interception.ts';
 import type { Page } from './page.ts';
-import { type CookieSetting, intercepts, type RenderSettings } from './render-settings.ts';
-import { setViewport } from './single-page.ts';
+import {
+  type CookieSetting,
+  intercepts,
+  printArea,
+  type RenderSettings,
+  setsPolicyAside,
+} from './render-settings.ts';
 import { onceInOwnWorld } from './waits.ts';
 
 /**
@@ -94,6 +98,26 @@ export async function openHtml(session: Session, html: string): Promise<void> {
   }
   for (const piece of inPieces(html)) await onceInOwnWorld<void>(session, ADD_PIECE, piece);
   await onceInOwnWorld<void>(session, WRITE);
+}
+
+export const deviceMetrics = (width: number, height: number) => ({
+  width,
+  height,
+  deviceScaleFactor: 1,
+  mobile: false,
+});
+
+/**
+ * Media from the first moment, so that what only print styles use is loaded too; for a single page
+ * also the paper's width.
+ */
+async function setViewport(session: Session, settings: RenderSettings): Promise<void> {
+  const { widthPx, heightPx } = printArea(settings);
+  const metrics = deviceMetrics(widthPx, heightPx);
+  await Promise.all([
+    session.command('Emulation.setEmulatedMedia', { media: settings.media }),
+    settings.singlePage && session.command('Emulation.setDeviceMetricsOverride', metrics),
+  ]);
 }
 
 const STEP_IN_HISTORY = "history.pushState(null, '')";

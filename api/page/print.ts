@@ -1,22 +1,101 @@
 // Prints the page to PDF and reads it in pieces, bounded. A single page is printed again a little
 // taller while it does not fit on its sheet; a document that the page moved away from is printed
 // again.
-import { invalid, renderFailed } from '../../common/contract/errors.ts';
+
+import { invalid } from '../../common/contract/errors.ts';
+import { NAMED_FORMATS } from '../../common/contract/lengths.ts';
+import { SIDES } from '../../common/contract/paper.ts';
 import { pageCount, readChromePdf } from '../pdf/chrome-pdf.ts';
 import { type Budget, type Printed, pdfTooLarge } from '../pdf/printed.ts';
-import { CommandFailed, type Session } from '../workers/session.ts';
+import { type Command, CommandFailed, type Session } from '../workers/session.ts';
 import { SlotLost } from '../workers/slot-port.ts';
 import { headerFooter } from './header-footer.ts';
 import type { Page } from './page.ts';
-import { applyPageSizeOverrides } from './page-size-overrides.ts';
 import type { RenderSettings } from './render-settings.ts';
-import {
-  boundedHeight,
-  freezeViewportUnits,
-  MAX_HEIGHT_IN,
-  measureSheet,
-  type Sheet,
-} from './single-page.ts';
+import { printSinglePage, type Sheet } from './single-page.ts';
+
+/** Where rules for pages may come from that the text does not show. */
+const ELSEWHERE = /<link|@import|\\/i;
+/**
+ * These two match wherever they begin, up to where the next may begin: what has to be looked for
+ * further is looked for inside, or a hostile page would take the square of its length.
+ */
+const SCRIPT_TAG = /<script[^>]*/gi;
+const PAGE_RULE = /@page[^{]*(?:\{[^}]*)?/gi;
+const SIZE_ALONE = /^@page\s*\{\s*size:\s*(\w+)\s*(?:;\s*)?$/i;
+
+/** A rule that names the size which the sheet has anyway, as most documents for print do. */
+function saysTheSame(rule: string, { widthIn, heightIn }: RenderSettings['paper']): boolean {
+  const name = SIZE_ALONE.exec(rule)?.[1]?.toLowerCase();
+  const format = Object.entries(NAMED_FORMATS).find(([each]) => each.toLowerCase() === name)?.[1];
+  return format?.widthIn === widthIn && format.heightIn === heightIn;
+}
+
+/**
+ * Whether the page may have rules to speak against: to say it costs a twentieth of a small render.
+ */
+function mayHaveRules({ source, css, javascript, paper }: RenderSettings): boolean {
+  if (source.kind === 'url' || css || javascript || ELSEWHERE.test(source.html)) return true;
+  if (source.html.matchAll(SCRIPT_TAG).some(([tag]) => /\ssrc/i.test(tag))) return true;
+  return source.html
+    .matchAll(PAGE_RULE)
+    .some(([rule]) => rule.includes('{') && !saysTheSame(rule, paper));
+}
+
+/** As CSS; undefined when there is nothing to say. Pure. */
+export function pageSizeOverrides(settings: RenderSettings): string | undefined {
+  const { singlePage, print } = settings;
+  if (!singlePage && !mayHaveRules(settings)) return undefined;
+  const margin = SIDES.map(side => `${print.marginIn[side]}in`).join(' ');
+  const page = `@page{size:auto!important${singlePage || print.marginsHold ? `;margin:${margin}!important` : ''}}`;
+  return singlePage
+    ? `${page}*,::before,::after{break-before:auto!important;break-after:auto!important;page:auto!important}`
+    : page;
+}
+
+/**
+ * In Chromium 156 an important declaration in a page's @page wins over any of ours, so it is made
+ * an ordinary one. Sheets of other origins cannot be read.
+ */
+const IMPOSE = `css => {
+  const ours = new CSSStyleSheet();
+  ours.replaceSync(css);
+  document.adoptedStyleSheets.push(ours);
+  const soften = rules => {
+    for (const rule of rules) {
+      if (rule instanceof CSSGroupingRule) soften(rule.cssRules);
+      if (rule instanceof CSSPageRule) for (const name of [...rule.style]) rule.style.setProperty(name, rule.style.getPropertyValue(name));
+    }
+  };
+  for (const sheet of document.styleSheets) {
+    try {
+      soften(sheet.cssRules);
+    } catch {}
+  }
+}`;
+
+/**
+ * At another scale than 1, Chromium 156 prints an empty page when the root is written from right to
+ * left, but not when only the body is. Selectors that look at `dir` match as before.
+ */
+const MOVE_DIRECTION = `() => {
+  const { documentElement: root, body } = document;
+  if (!body || getComputedStyle(root).direction !== 'rtl') return;
+  body.style.setProperty('direction', getComputedStyle(body).direction, 'important');
+  root.style.setProperty('direction', 'ltr', 'important');
+}`;
+
+/**
+ * Chrome takes a session's commands in order, so nobody needs to wait for this. A page that broke
+ * these globals for itself is printed by its own rules.
+ */
+export function applyPageSizeOverrides(command: Command, settings: RenderSettings): void {
+  const run = (expression: string) =>
+    void command('Runtime.evaluate', { expression }).catch(() => {});
+  if (settings.singlePage || settings.print.scale !== 1) run(`(${MOVE_DIRECTION})()`);
+  const css = pageSizeOverrides(settings);
+  if (css !== undefined) run(`(${IMPOSE})(${JSON.stringify(css)})`);
+}
 
 /**
  * A page that loads itself again without end is printed so many times, and then until a print is
@@ -65,12 +144,6 @@ const PIECE_BYTES = 512 * 1024;
  * read.
  */
 const READS_AT_ONCE = 2;
-/** After this time no further sheet is tried for a single page: the shortest so far is used. */
-const SEARCH_MS = 2_500;
-const PX_IN = 1 / 96;
-/** A search ends when it is this close: in inches, and as a share of the sheet. */
-const CLOSE = { inches: 8 * PX_IN, share: 0.01 };
-
 /** What the installation says of every PDF. */
 export interface Output {
   maxBytes: number;
@@ -153,7 +226,8 @@ async function printOnce(
   budget: Budget,
   ranges = settings.print.pageRanges,
 ): Promise<Printed> {
-  const { top, right, bottom, left } = settings.print.marginIn;
+  const { marginIn, headerHtml, footerHtml } = settings.print;
+  const { top, right, bottom, left } = marginIn;
   const { stream } = await session.command('Page.printToPDF', {
     paperWidth: settings.paper.widthIn,
     paperHeight: heightIn,
@@ -166,73 +240,11 @@ async function printOnce(
     generateTaggedPDF: output.tagged,
     generateDocumentOutline: false,
     transferMode: 'ReturnAsStream',
-    ...headerFooter(settings),
+    ...((headerHtml !== undefined || footerHtml !== undefined) && headerFooter(settings)),
     ...(ranges && { pageRanges: ranges }),
   });
   output.onPrinted?.();
   return readPdf(session, stream!, output.maxBytes, budget);
-}
-
-/**
- * Prints on the tallest sheet, then on shorter ones. `heightIn`, the content's height on the
- * screen, is too short, mostly by some pixels, so each try adds the geometric mean of the largest
- * addition that was too short and the smallest that was enough.
- */
-async function searchSheet(
-  print: (heightIn: number) => Promise<Printed>,
-  heightIn: number,
-  untilMs: number,
-  budget: Budget,
-): Promise<Printed> {
-  let held = await print(MAX_HEIGHT_IN);
-  if (held.pages > 1) {
-    budget.give(held.pdf.bytes);
-    throw renderFailed(
-      'output_limit',
-      `The content does not fit on one page of at most ${MAX_HEIGHT_IN} in; it may grow with the height of its page. ` +
-        'Print it on several pages, or give it a fixed height.',
-    );
-  }
-  let tooShort = PX_IN;
-  let enough = MAX_HEIGHT_IN - heightIn;
-  try {
-    while (
-      enough - tooShort > Math.max(CLOSE.inches, (heightIn + enough) * CLOSE.share) &&
-      performance.now() < untilMs
-    ) {
-      const excess = Math.sqrt(tooShort * enough);
-      const printed = await print(heightIn + excess);
-      const fits = printed.pages === 1;
-      budget.give((fits ? held : printed).pdf.bytes);
-      if (fits) [held, enough] = [printed, excess];
-      else tooShort = excess;
-    }
-    return held;
-  } catch (error) {
-    budget.give(held.pdf.bytes);
-    throw error;
-  }
-}
-
-async function printSinglePage(
-  session: Session,
-  settings: RenderSettings,
-  output: Output,
-  budget: Budget,
-): Promise<Printed> {
-  const untilMs = performance.now() + SEARCH_MS;
-  const { heightIn, scale } = await measureSheet(session, settings);
-  const first = await printOnce(session, settings, { heightIn, scale }, output, budget);
-  if (first.pages === 1) return first;
-  budget.give(first.pdf.bytes);
-  await freezeViewportUnits(session, settings);
-  const frozen = await measureSheet(session, settings);
-  const printAt = (height: number) =>
-    printOnce(session, settings, { ...frozen, heightIn: boundedHeight(height) }, output, budget);
-  const second = await printAt(frozen.heightIn + PX_IN);
-  if (second.pages === 1) return second;
-  budget.give(second.pdf.bytes);
-  return searchSheet(printAt, frozen.heightIn, untilMs, budget);
 }
 
 /**
@@ -246,13 +258,15 @@ export async function print(
   budget: Budget,
 ): Promise<Printed> {
   applyPageSizeOverrides(session.command, settings);
-  if (settings.singlePage) return printSinglePage(session, settings, output, budget);
+  const printOn = (sheet: Sheet, ranges?: string) =>
+    printOnce(session, settings, sheet, output, budget, ranges);
+  if (settings.singlePage) return printSinglePage(session, settings, printOn, budget);
   const sheet = { heightIn: settings.paper.heightIn, scale: settings.print.scale };
   try {
-    return await printOnce(session, settings, sheet, output, budget);
+    return await printOn(sheet);
   } catch (error) {
     if (!(error instanceof CommandFailed) || !/page range/i.test(error.message)) throw error;
-    const { pdf, pages } = await printOnce(session, settings, sheet, output, budget, '');
+    const { pdf, pages } = await printOn(sheet, '');
     budget.give(pdf.bytes);
     throw invalid(
       `\`pages\` keeps nothing: the document has ${pages} page${pages === 1 ? '' : 's'}.`,

@@ -54,6 +54,8 @@ export interface CookieSetting {
 /** A style or script to add: loaded by the page from its address, or as it is. */
 export type Addition = { kind: 'url'; url: string } | { kind: 'inline'; text: string };
 
+export const PX_PER_IN = 96;
+
 export interface RenderSettings {
   /** Which statuses of the main document fail: `errors` are 4xx and 5xx, `all` adds redirects. */
   source:
@@ -154,6 +156,23 @@ export const intercepts = ({
   basicAuth,
 }: Omit<RenderSettings, 'isStatic'>): boolean =>
   Object.keys(headers).length > 0 || authorization !== undefined || basicAuth !== undefined;
+
+/**
+ * The page's own Content-Security-Policy is set aside, for the whole page, only for what it could
+ * forbid: a sheet or script from an address, and a sheet that loads something itself. An inline
+ * sheet and an inline script are no business of a policy the way they are added here.
+ */
+export const setsPolicyAside = ({ css, javascript }: RenderSettings): boolean =>
+  css?.kind === 'url' ||
+  javascript?.kind === 'url' ||
+  (css?.kind === 'inline' && /@import|url\(|image-set\(|src\(/i.test(css.text));
+
+/** The width and height of the print area in CSS pixels, as the page sees it under `scale`. */
+export function printArea({ paper, print }: RenderSettings): { widthPx: number; heightPx: number } {
+  const { top, right, bottom, left } = print.marginIn;
+  const px = (inches: number) => Math.max(1, Math.round((inches * PX_PER_IN) / print.scale));
+  return { widthPx: px(paper.widthIn - left - right), heightPx: px(paper.heightIn - top - bottom) };
+}
 
 /** A page that is measured, added to, or waited for, is not static. */
 function isStatic(settings: Omit<RenderSettings, 'isStatic'>): boolean {

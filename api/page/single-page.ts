@@ -1,34 +1,15 @@
 // The viewport before loading, and the height of a single page after it.
 import { renderFailed } from '../../common/contract/errors.ts';
+import type { Budget, Printed } from '../pdf/printed.ts';
 import type { Session } from '../workers/session.ts';
-import type { RenderSettings } from './render-settings.ts';
+import { deviceMetrics } from './load.ts';
+import { PX_PER_IN, printArea, type RenderSettings } from './render-settings.ts';
 import { inOwnWorld } from './waits.ts';
 
-const PX_PER_IN = 96;
-export const MIN_HEIGHT_IN = 0.5;
-export const MAX_HEIGHT_IN = 200;
+const MIN_HEIGHT_IN = 0.5;
+const MAX_HEIGHT_IN = 200;
 /** The least that Chrome takes. */
 const MIN_SCALE = 0.1;
-
-/** The width and height of the print area in CSS pixels, as the page sees it under `scale`. */
-export function printArea({ paper, print }: RenderSettings): { widthPx: number; heightPx: number } {
-  const { top, right, bottom, left } = print.marginIn;
-  const px = (inches: number) => Math.max(1, Math.round((inches * PX_PER_IN) / print.scale));
-  return { widthPx: px(paper.widthIn - left - right), heightPx: px(paper.heightIn - top - bottom) };
-}
-
-/**
- * Media from the first moment, so that what only print styles use is loaded too; for a single page
- * also the paper's width.
- */
-export async function setViewport(session: Session, settings: RenderSettings): Promise<void> {
-  const { widthPx, heightPx } = printArea(settings);
-  const metrics = viewport(widthPx, heightPx);
-  await Promise.all([
-    session.command('Emulation.setEmulatedMedia', { media: settings.media }),
-    settings.singlePage && session.command('Emulation.setDeviceMetricsOverride', metrics),
-  ]);
-}
 
 /**
  * Print shrinks by itself what is too wide for its sheet, by this much at most; the rest is cut
@@ -141,15 +122,8 @@ const FREEZE = `heightPx => {
   }
 }`;
 
-export const freezeViewportUnits = (session: Session, settings: RenderSettings) =>
+const freezeViewportUnits = (session: Session, settings: RenderSettings) =>
   inOwnWorld<void>(session, FREEZE, printArea(settings).heightPx);
-
-const viewport = (width: number, height: number) => ({
-  width,
-  height,
-  deviceScaleFactor: 1,
-  mobile: false,
-});
 
 /** `scale` is the caller's, or less where the content is wider than the sheet. */
 export interface Sheet {
@@ -158,7 +132,7 @@ export interface Sheet {
 }
 
 async function measureAt(session: Session, width: number, height: number): Promise<Measured> {
-  await session.command('Emulation.setDeviceMetricsOverride', viewport(width, height));
+  await session.command('Emulation.setDeviceMetricsOverride', deviceMetrics(width, height));
   return inOwnWorld<Measured>(session, MEASURE);
 }
 
@@ -185,7 +159,7 @@ async function measureWide(
  * The sheet for the content as it is now, margins included. Throws output_limit when no sheet is so
  * tall.
  */
-export async function measureSheet(session: Session, settings: RenderSettings): Promise<Sheet> {
+async function measureSheet(session: Session, settings: RenderSettings): Promise<Sheet> {
   const { scale, marginIn } = settings.print;
   const measured = await inOwnWorld<Measured>(session, MEASURE);
   const isWide = measured.widthPx > printArea(settings).widthPx + 1;
@@ -197,7 +171,7 @@ export async function measureSheet(session: Session, settings: RenderSettings): 
 }
 
 /** At least half an inch, and never more than Chrome and PDF readers can take. */
-export function boundedHeight(heightIn: number): number {
+function boundedHeight(heightIn: number): number {
   if (heightIn > MAX_HEIGHT_IN)
     throw renderFailed(
       'output_limit',
@@ -205,4 +179,74 @@ export function boundedHeight(heightIn: number): number {
     );
   // Chrome takes whole points and rounds up: a hair too much would be one more.
   return Math.max(MIN_HEIGHT_IN, Number(heightIn.toFixed(6)));
+}
+
+/** After this time no further sheet is tried for a single page: the shortest so far is used. */
+const SEARCH_MS = 2_500;
+const PX_IN = 1 / PX_PER_IN;
+/** A search ends when it is this close: in inches, and as a share of the sheet. */
+const CLOSE = { inches: 8 * PX_IN, share: 0.01 };
+
+/**
+ * Prints on the tallest sheet, then on shorter ones. `heightIn`, the content's height on the
+ * screen, is too short, mostly by some pixels, so each try adds the geometric mean of the largest
+ * addition that was too short and the smallest that was enough.
+ */
+async function searchSheet(
+  print: (heightIn: number) => Promise<Printed>,
+  heightIn: number,
+  untilMs: number,
+  budget: Budget,
+): Promise<Printed> {
+  let held = await print(MAX_HEIGHT_IN);
+  if (held.pages > 1) {
+    budget.give(held.pdf.bytes);
+    throw renderFailed(
+      'output_limit',
+      `The content does not fit on one page of at most ${MAX_HEIGHT_IN} in; it may grow with the height of its page. ` +
+        'Print it on several pages, or give it a fixed height.',
+    );
+  }
+  let tooShort = PX_IN;
+  let enough = MAX_HEIGHT_IN - heightIn;
+  try {
+    while (
+      enough - tooShort > Math.max(CLOSE.inches, (heightIn + enough) * CLOSE.share) &&
+      performance.now() < untilMs
+    ) {
+      const excess = Math.sqrt(tooShort * enough);
+      const printed = await print(heightIn + excess);
+      const fits = printed.pages === 1;
+      budget.give((fits ? held : printed).pdf.bytes);
+      if (fits) [held, enough] = [printed, excess];
+      else tooShort = excess;
+    }
+    return held;
+  } catch (error) {
+    budget.give(held.pdf.bytes);
+    throw error;
+  }
+}
+
+/**
+ * Prints the whole document on one page. `printOn` prints on a sheet; each PDF is taken from
+ * `budget`. Throws output_limit when no sheet is tall enough.
+ */
+export async function printSinglePage(
+  session: Session,
+  settings: RenderSettings,
+  printOn: (sheet: Sheet) => Promise<Printed>,
+  budget: Budget,
+): Promise<Printed> {
+  const untilMs = performance.now() + SEARCH_MS;
+  const first = await printOn(await measureSheet(session, settings));
+  if (first.pages === 1) return first;
+  budget.give(first.pdf.bytes);
+  await freezeViewportUnits(session, settings);
+  const frozen = await measureSheet(session, settings);
+  const printAt = (heightIn: number) => printOn({ ...frozen, heightIn: boundedHeight(heightIn) });
+  const second = await printAt(frozen.heightIn + PX_IN);
+  if (second.pages === 1) return second;
+  budget.give(second.pdf.bytes);
+  return searchSheet(printAt, frozen.heightIn, untilMs, budget);
 }

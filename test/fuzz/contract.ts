@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../../api/http/body.ts';
 import { templateHtml } from '../../api/page/header-footer.ts';
-import { pageSizeOverrides } from '../../api/page/page-size-overrides.ts';
+import { pageSizeOverrides } from '../../api/page/print.ts';
 import { renderSettings } from '../../api/page/render-settings.ts';
 import { ApiError } from '../../common/contract/errors.ts';
 import { FIELD_NAMES } from '../../common/contract/fields.ts';

@@ -3,7 +3,7 @@ import { loggedPath } from '../../api/http/access-log.ts';
 import { checkBodyHeaders, parseJson } from '../../api/http/body.ts';
 import { bearerToken, clientIp, parseTrustedProxies } from '../../api/http/caller.ts';
 import { templateHtml, withoutLoads } from '../../api/page/header-footer.ts';
-import { pageSizeOverrides } from '../../api/page/page-size-overrides.ts';
+import { pageSizeOverrides } from '../../api/page/print.ts';
 import { isStaticHtml, renderSettings } from '../../api/page/render-settings.ts';
 import { textString } from '../../api/pdf/metadata.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { pageSizeOverrides } from '../../../../api/page/page-size-overrides.ts';
+import { pageSizeOverrides } from '../../../../api/page/print.ts';
 import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 
