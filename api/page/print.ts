@@ -3,8 +3,7 @@
 // again.
 
 import { invalid } from '../../common/contract/errors.ts';
-import { NAMED_FORMATS } from '../../common/contract/lengths.ts';
-import { SIDES } from '../../common/contract/paper.ts';
+import { NAMED_FORMATS, SIDES } from '../../common/contract/paper.ts';
 import { pageCount, readChromePdf } from '../pdf/chrome-pdf.ts';
 import { type Budget, type Printed, pdfTooLarge } from '../pdf/printed.ts';
 import { type Command, CommandFailed, type Session } from '../workers/session.ts';

@@ -121,15 +121,17 @@ function source({ html, url, raise_for_status }: RenderRequest): RenderSettings[
 
 /** White space at the ends is no part of a header's value (RFC 9110, 5.5). */
 function headers({
-  extra_http_headers: given = {},
+  extra_http_headers: given,
   auth,
 }: RenderRequest): Pick<RenderSettings, 'headers' | 'authorization' | 'basicAuth'> {
+  const basicAuth = auth === undefined ? {} : { basicAuth: auth };
+  if (given === undefined) return { headers: {}, ...basicAuth };
   const name = authorizationName(given);
   const others = Object.entries(given).filter(([other]) => other !== name);
   return {
     headers: Object.fromEntries(others.map(([other, value]) => [other, value.trim()])),
     ...(name === undefined ? {} : { authorization: given[name]!.trim() }),
-    ...(auth === undefined ? {} : { basicAuth: auth }),
+    ...basicAuth,
   };
 }
 

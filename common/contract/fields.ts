@@ -1,20 +1,21 @@
 // The fields of a render request: the one place where their types, rules, defaults and descriptions
 // stand; the larger ones have files of their own. Requests are checked by these schemas and the API
-// description is generated from them; rules that span fields are combinations.ts's.
+// description is generated from them; rules that span fields are in render-request.ts.
 import { z } from 'zod';
 import { additionsShape } from './additions.ts';
 import { cookieNames, cookies } from './cookies.ts';
 import { DURATION_PATTERN, parseWaitDelayMs } from './durations.ts';
 import { notBlank, type Shown, text, trueOrFalse } from './field.ts';
 import { footer, header, headerFooterNames } from './header-footer.ts';
-import { FORMAT_PATTERN, LENGTH_PATTERN } from './lengths.ts';
 import { metadata, metadataShape } from './metadata.ts';
 import { MAX_PAGES_LENGTH, PAGES_PATTERN, parsePages } from './page-ranges.ts';
 import { MAX_URL_BYTES, URL_PATTERN, urlProblem } from './page-url.ts';
 import {
   DEFAULT_FORMAT,
   DEFAULT_MARGIN,
+  FORMAT_PATTERN,
   formatProblem,
+  LENGTH_PATTERN,
   marginProblem,
   type Side,
   sideProblem,

@@ -2,8 +2,7 @@
 // what Chrome fills in on each page.
 import { z } from 'zod';
 import { lengthProblem, text } from './field.ts';
-import { LENGTH_PATTERN } from './lengths.ts';
-import { marginProblem } from './paper.ts';
+import { LENGTH_PATTERN, marginProblem } from './paper.ts';
 import { placeholderProblem } from './placeholders.ts';
 
 /** It goes to Chrome together with the other one, and is laid out again on every page. */

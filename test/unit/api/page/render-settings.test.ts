@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type RenderSettings, renderSettings } from '../../../../api/page/render-settings.ts';
-import { NAMED_FORMATS } from '../../../../common/contract/lengths.ts';
+import { NAMED_FORMATS } from '../../../../common/contract/paper.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { PUBLIC } from '../../../support/request-error.ts';
 

@@ -3,6 +3,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DURATION_PATTERN, parseWaitDelayMs } from '../../../../common/contract/durations.ts';
+import { editDistance } from '../../../../common/contract/nearest-name.ts';
+import {
+  PAGES_PATTERN,
+  pageRangesText,
+  parsePages,
+} from '../../../../common/contract/page-ranges.ts';
 import {
   FORMAT_PATTERN,
   isUnitless,
@@ -10,13 +16,7 @@ import {
   NAMED_FORMATS,
   parseFormat,
   parseLengthIn,
-} from '../../../../common/contract/lengths.ts';
-import { editDistance } from '../../../../common/contract/nearest-name.ts';
-import {
-  PAGES_PATTERN,
-  pageRangesText,
-  parsePages,
-} from '../../../../common/contract/page-ranges.ts';
+} from '../../../../common/contract/paper.ts';
 
 /**
  * Units in the smallest common step, 1/914400 inch, as office documents count: integers all of
