@@ -76,6 +76,119 @@ export interface RenderDeps<C> {
  */
 const SLOT_GRACE_MS = 5_000;
 
+/** Meters the outcome; `admitAndRender` is the render itself. */
+export function createRender<C extends { requestId: string }>(
+  deps: RenderDeps<C>,
+): RenderUseCase<C> {
+  const { meters } = deps;
+  return async (request, caller, memory, signal, trace) => {
+    const startMs = performance.now();
+    try {
+      const rendered = await admitAndRender(deps, request, caller, memory, signal, trace);
+      meters.ended('ok');
+      meters.phases(rendered.timings, performance.now() - startMs);
+      return rendered;
+    } catch (error) {
+      const known = asApiError(error);
+      meters.ended(outcomeOf(known, signal));
+      throw known;
+    }
+  };
+}
+
+/** admit -> queue, dispatch, page (renderOnWorker) -> finish -> settle -> release. */
+async function admitAndRender<C extends { requestId: string }>(
+  deps: RenderDeps<C>,
+  request: RenderRequest,
+  caller: C,
+  memory: Memory,
+  signal: AbortSignal,
+  trace: RenderTrace | undefined,
+): Promise<Rendered> {
+  const { leases, finisher, meters } = deps;
+  const clock = new PhaseClock(trace?.timings ?? {});
+  const lease = await clock.time('admit', leases.admit(caller));
+  try {
+    // After the admission, since scanning the HTML costs more CPU than the rest.
+    const settings = renderSettings(request);
+    const { sandbox } = settings;
+    const startMs = performance.now();
+    const job = jobOf(deps, caller.requestId, lease, settings, memory.bodyBytes, signal);
+    const printed = await renderOnWorker(deps, job, settings, memory.budget, clock, trace?.console);
+    const pdf = await clock.time(
+      'post',
+      finisher.finish(printed, settings, lease.accountId, memory.budget, job.signal),
+    );
+    signal.throwIfAborted();
+    meters.ran(performance.now() - startMs);
+    const { pages } = printed;
+    if (trace) Object.assign(trace, { pages, bytes: pdf.length });
+    const usage = sandbox ? undefined : await clock.time('settle', leases.settle(lease));
+    return { pdf, pages, sandbox, usage, timings: clock.timings };
+  } finally {
+    await leases.release(lease);
+  }
+}
+
+function jobOf<C>(
+  { trial, limits }: RenderDeps<C>,
+  renderId: string,
+  { accountId, clientHash, intranet, lost }: Lease,
+  { waits }: RenderSettings,
+  bytes: number,
+  signal: AbortSignal,
+): Job {
+  return {
+    accountId,
+    ...(clientHash !== undefined && { clientHash }),
+    trial,
+    bytes,
+    renderId,
+    egress: intranet ? 'intranet' : 'public',
+    maxMs: limits.renderMs + waits.delayMs + SLOT_GRACE_MS,
+    signal: AbortSignal.any([signal, lost]),
+  };
+}
+
+/**
+ * Queues the job (`Dispatcher.dispatch`) and runs the page session on the slot, a second time when
+ * the first worker or Chrome dies. Both attempts share one time limit.
+ */
+async function renderOnWorker<C>(
+  { dispatcher, limits }: RenderDeps<C>,
+  job: Job,
+  settings: RenderSettings,
+  budget: Budget,
+  clock: PhaseClock,
+  lines: ConsoleLine[] | undefined,
+): Promise<Printed> {
+  let spentMs = 0;
+  const renderOnSlot = async (session: Session) => {
+    const startMs = performance.now();
+    try {
+      return await runPageSession(
+        session,
+        settings,
+        { ...limits, spentMs },
+        budget,
+        job.signal,
+        clock.timings,
+        lines,
+      );
+    } finally {
+      spentMs += performance.now() - startMs;
+    }
+  };
+  clock.enterQueue();
+  try {
+    return await dispatcher.dispatch(job, renderOnSlot, phase =>
+      phase === 'queued' ? clock.enterQueue() : clock.leaveQueue(),
+    );
+  } finally {
+    clock.leaveQueue();
+  }
+}
+
 const slotEnded: Partial<Record<SlotEndReason, () => ApiError>> = {
   renderer_crashed: () =>
     renderFailed(
@@ -139,112 +252,4 @@ class PhaseClock {
       this.timings.queue = (this.timings.queue ?? 0) + performance.now() - this.#queuedMs;
     this.#queuedMs = undefined;
   }
-}
-
-async function admitAndRender<C extends { requestId: string }>(
-  deps: RenderDeps<C>,
-  ...[request, caller, memory, signal, trace]: Parameters<RenderUseCase<C>>
-): Promise<Rendered> {
-  const { leases, finisher, meters } = deps;
-  const clock = new PhaseClock(trace?.timings ?? {});
-  const lease = await clock.time('admit', leases.admit(caller));
-  try {
-    // Only for admitted calls: looking through the HTML takes longer than the rest.
-    const settings = renderSettings(request);
-    const startMs = performance.now();
-    const job = jobOf(deps, caller.requestId, lease, settings, memory.bodyBytes, signal);
-    const printed = await renderOnWorker(deps, job, settings, memory.budget, clock, trace?.console);
-    const pdf = await clock.time(
-      'post',
-      finisher.finish(printed, settings, lease.accountId, memory.budget, job.signal),
-    );
-    signal.throwIfAborted();
-    meters.ran(performance.now() - startMs);
-    const { pages } = printed;
-    const { sandbox } = settings;
-    if (trace) Object.assign(trace, { pages, bytes: pdf.length });
-    const usage = sandbox ? undefined : await clock.time('settle', leases.settle(lease));
-    return { pdf, pages, sandbox, usage, timings: clock.timings };
-  } finally {
-    await leases.release(lease);
-  }
-}
-
-function jobOf<C>(
-  { trial, limits }: RenderDeps<C>,
-  renderId: string,
-  { accountId, clientHash, intranet, lost }: Lease,
-  { waits }: RenderSettings,
-  bytes: number,
-  signal: AbortSignal,
-): Job {
-  return {
-    accountId,
-    ...(clientHash !== undefined && { clientHash }),
-    trial,
-    bytes,
-    renderId,
-    egress: intranet ? 'intranet' : 'public',
-    maxMs: limits.renderMs + waits.delayMs + SLOT_GRACE_MS,
-    signal: AbortSignal.any([signal, lost]),
-  };
-}
-
-/**
- * Waits for a slot and prints on it, twice when the first worker or Chrome dies. Both attempts
- * share one time limit.
- */
-async function renderOnWorker<C>(
-  { dispatcher, limits }: RenderDeps<C>,
-  job: Job,
-  settings: RenderSettings,
-  budget: Budget,
-  clock: PhaseClock,
-  lines: ConsoleLine[] | undefined,
-): Promise<Printed> {
-  let spentMs = 0;
-  const renderOnSlot = async (session: Session) => {
-    const startMs = performance.now();
-    try {
-      return await runPageSession(
-        session,
-        settings,
-        { ...limits, spentMs },
-        budget,
-        job.signal,
-        clock.timings,
-        lines,
-      );
-    } finally {
-      spentMs += performance.now() - startMs;
-    }
-  };
-  clock.enterQueue();
-  try {
-    return await dispatcher.dispatch(job, renderOnSlot, phase =>
-      phase === 'queued' ? clock.enterQueue() : clock.leaveQueue(),
-    );
-  } finally {
-    clock.leaveQueue();
-  }
-}
-
-export function createRender<C extends { requestId: string }>(
-  deps: RenderDeps<C>,
-): RenderUseCase<C> {
-  const { meters } = deps;
-  return async (...call) => {
-    const [, , , signal] = call;
-    const startMs = performance.now();
-    try {
-      const rendered = await admitAndRender(deps, ...call);
-      meters.ended('ok');
-      meters.phases(rendered.timings, performance.now() - startMs);
-      return rendered;
-    } catch (error) {
-      const known = asApiError(error);
-      meters.ended(outcomeOf(known, signal));
-      throw known;
-    }
-  };
 }
