@@ -52,8 +52,105 @@ function messageOf({ person, change }: Asked): { title: string; confirm: string;
     : { title: `Enable ${name} again?`, confirm: 'Enable', text: `${email} may sign in again.` };
 }
 
-export default function OperatorUsersScreen() {
+function UserName({ name, email, operator, disabled }: OperatorUser) {
+  return (
+    <>
+      <Group gap={6}>
+        <span>{name}</span>
+        {operator && (
+          <Badge size="xs" variant="light">
+            Operator
+          </Badge>
+        )}
+        {disabled && (
+          <Badge size="xs" variant="light" color="red">
+            Disabled
+          </Badge>
+        )}
+      </Group>
+      <Text size="xs" c="dimmed" fw={400}>
+        {email}
+      </Text>
+    </>
+  );
+}
+
+function UserActions({ person, onAsk }: { person: OperatorUser; onAsk(asked: Asked): void }) {
+  return (
+    <Group gap="xs" justify="flex-end" wrap={person.company ? 'wrap' : 'nowrap'}>
+      {person.company && (
+        <Button
+          size="xs"
+          variant="default"
+          aria-label={`Forget company identity of ${person.name}`}
+          onClick={() => onAsk({ person, change: { company: false } })}
+        >
+          Forget company
+        </Button>
+      )}
+      <Button
+        size="xs"
+        variant="default"
+        aria-label={
+          person.operator ? `Unmake operator: ${person.name}` : `Make operator: ${person.name}`
+        }
+        onClick={() => onAsk({ person, change: { operator: !person.operator } })}
+      >
+        {person.operator ? 'Unmake operator' : 'Make operator'}
+      </Button>
+      <Button
+        size="xs"
+        variant="default"
+        aria-label={person.disabled ? `Enable ${person.name}` : `Disable ${person.name}`}
+        onClick={() => onAsk({ person, change: { disabled: !person.disabled } })}
+      >
+        {person.disabled ? 'Enable' : 'Disable'}
+      </Button>
+    </Group>
+  );
+}
+
+interface TableProps {
+  rows: OperatorUser[];
+  more: ReturnType<typeof usePages<OperatorUser>>['more'];
+  onAsk(asked: Asked): void;
+}
+
+function UserTable({ rows, more, onAsk }: TableProps) {
   const { user: self } = useSession().me;
+  return (
+    <DataTable
+      label="People"
+      rows={rows}
+      rowKey={({ id }) => id}
+      more={more}
+      columns={[
+        {
+          title: 'Person',
+          cell: user => <UserName {...user} />,
+        },
+        {
+          title: 'Accounts',
+          cell: ({ accounts }) =>
+            accounts.map(({ name, role }) => `${name} (${roleLabel(role)})`).join(', ') || 'None',
+        },
+        { title: 'Second factor', cell: ({ twoFactor }) => (twoFactor ? 'On' : 'Off') },
+        {
+          title: 'Last signed in',
+          cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'Never'),
+        },
+        {
+          title: 'Actions',
+          quietTitle: true,
+          align: 'end',
+          cell: user => user.id !== self.id && <UserActions person={user} onAsk={onAsk} />,
+        },
+      ]}
+    />
+  );
+}
+
+export default function OperatorUsersScreen() {
   const search = useSearchText();
   const [asked, setAsked] = useState<Asked>();
   const { rows, error, retry, more } = usePages<OperatorUser>(
@@ -87,92 +184,7 @@ export default function OperatorUsersScreen() {
         {error && <Failure error={error} retry={retry} />}
         {!rows && !error && <Loading rows={6} height={52} />}
         {rows?.length === 0 && <Empty icon={Users} title="Nobody matches" />}
-        {rows && rows.length > 0 && (
-          <DataTable
-            label="People"
-            rows={rows}
-            rowKey={({ id }) => id}
-            more={more}
-            columns={[
-              {
-                title: 'Person',
-                cell: ({ name, email, operator, disabled }) => (
-                  <>
-                    <Group gap={6}>
-                      <span>{name}</span>
-                      {operator && (
-                        <Badge size="xs" variant="light">
-                          Operator
-                        </Badge>
-                      )}
-                      {disabled && (
-                        <Badge size="xs" variant="light" color="red">
-                          Disabled
-                        </Badge>
-                      )}
-                    </Group>
-                    <Text size="xs" c="dimmed" fw={400}>
-                      {email}
-                    </Text>
-                  </>
-                ),
-              },
-              {
-                title: 'Accounts',
-                cell: ({ accounts }) =>
-                  accounts.map(({ name, role }) => `${name} (${roleLabel(role)})`).join(', ') ||
-                  'None',
-              },
-              { title: 'Second factor', cell: ({ twoFactor }) => (twoFactor ? 'On' : 'Off') },
-              {
-                title: 'Last signed in',
-                cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'Never'),
-              },
-              {
-                title: 'Actions',
-                quietTitle: true,
-                align: 'end',
-                cell: person =>
-                  person.id !== self.id && (
-                    <Group gap="xs" justify="flex-end" wrap={person.company ? 'wrap' : 'nowrap'}>
-                      {person.company && (
-                        <Button
-                          size="xs"
-                          variant="default"
-                          aria-label={`Forget company identity of ${person.name}`}
-                          onClick={() => setAsked({ person, change: { company: false } })}
-                        >
-                          Forget company
-                        </Button>
-                      )}
-                      <Button
-                        size="xs"
-                        variant="default"
-                        aria-label={
-                          person.operator
-                            ? `Unmake operator: ${person.name}`
-                            : `Make operator: ${person.name}`
-                        }
-                        onClick={() => setAsked({ person, change: { operator: !person.operator } })}
-                      >
-                        {person.operator ? 'Unmake operator' : 'Make operator'}
-                      </Button>
-                      <Button
-                        size="xs"
-                        variant="default"
-                        aria-label={
-                          person.disabled ? `Enable ${person.name}` : `Disable ${person.name}`
-                        }
-                        onClick={() => setAsked({ person, change: { disabled: !person.disabled } })}
-                      >
-                        {person.disabled ? 'Enable' : 'Disable'}
-                      </Button>
-                    </Group>
-                  ),
-              },
-            ]}
-          />
-        )}
+        {rows && rows.length > 0 && <UserTable rows={rows} more={more} onAsk={setAsked} />}
       </Stack>
       {asked && message && (
         <ConfirmDialog

@@ -32,7 +32,7 @@ import { callOf, complaints, type Draft, playgroundCallOf } from './request.ts';
 import { ResultPanel } from './result.tsx';
 import { type Json, KEY_VARIABLE, snippets } from './snippets.ts';
 import { useDraft } from './use-draft.ts';
-import { useRender } from './use-render.ts';
+import { type RenderState, useRender } from './use-render.ts';
 
 const NOTHING: ReadonlyMap<string, string> = new Map();
 
@@ -63,7 +63,7 @@ function CodeTabs({
 }
 
 /** The schema of a render request. Throws CallFailed. */
-async function renderDescription(signal: AbortSignal): Promise<FieldSchema> {
+async function renderSchema(signal: AbortSignal): Promise<FieldSchema> {
   const answer = await fetch('/openapi.json', { signal }).catch(error => {
     if (signal.aborted) throw error;
     throw new CallFailed(
@@ -84,6 +84,156 @@ async function renderDescription(signal: AbortSignal): Promise<FieldSchema> {
   return components.schemas.RenderRequest;
 }
 
+function ExampleSelect({ onPick }: { onPick(draft: Partial<Draft>): void }) {
+  return (
+    <NativeSelect
+      label="Start from an example"
+      w={260}
+      value=""
+      data={[{ value: '', label: 'Choose…' }, ...EXAMPLES.map(({ label }) => label)]}
+      onChange={({ currentTarget }) => {
+        const example = EXAMPLES.find(({ label }) => label === currentTarget.value);
+        if (example) onPick(example.draft);
+      }}
+    />
+  );
+}
+
+function ViewSwitch({ view, onChange }: { view: string; onChange(view: string): void }) {
+  return (
+    <SegmentedControl
+      aria-label="How the request is shown"
+      data={[
+        { value: 'form', label: 'Form' },
+        { value: 'json', label: 'JSON' },
+      ]}
+      value={view}
+      onChange={onChange}
+    />
+  );
+}
+
+interface RunProps {
+  sandbox: boolean;
+  running: boolean;
+  invalidJson: boolean;
+  onSandbox(sandbox: boolean): void;
+  onStart(): void;
+  onCancel(): void;
+}
+
+function RunPanel({ sandbox, running, invalidJson, onSandbox, onStart, onCancel }: RunProps) {
+  return (
+    <Paper withBorder p="md">
+      <Stack gap="sm">
+        <Switch
+          label="Sandbox"
+          description={
+            sandbox
+              ? 'SANDBOX is drawn across every page, and nothing is counted.'
+              : 'Off: the PDF is clean, and a render that succeeds counts towards your plan.'
+          }
+          checked={sandbox}
+          onChange={({ currentTarget }) => onSandbox(currentTarget.checked)}
+        />
+        <Group gap="sm">
+          <Button
+            leftSection={<Play size={16} aria-hidden />}
+            aria-disabled={running || invalidJson}
+            onClick={onStart}
+          >
+            Render
+          </Button>
+          {running && (
+            <Button variant="default" leftSection={<X size={16} aria-hidden />} onClick={onCancel}>
+              Cancel
+            </Button>
+          )}
+          <Text size="xs" c="dimmed" visibleFrom="sm">
+            <Kbd size="xs">Ctrl</Kbd> + <Kbd size="xs">Enter</Kbd>
+          </Text>
+          <Text role="status" size="sm" c="var(--mantine-color-error)">
+            {invalidJson ? 'Not sent: fix the JSON first.' : ''}
+          </Text>
+        </Group>
+      </Stack>
+    </Paper>
+  );
+}
+
+interface FormProps {
+  draft: Draft;
+  onChange(part: Partial<Draft>): void;
+  complaints: ReadonlyMap<string, string>;
+}
+
+function RequestForm({ draft, onChange, complaints: complained }: FormProps) {
+  const schema = useQuery({
+    queryKey: ['openapi'],
+    queryFn: ({ signal }) => renderSchema(signal),
+    staleTime: Infinity,
+  });
+  const sections = useMemo(() => (schema.data ? sectionsOf(schema.data) : []), [schema.data]);
+  return (
+    <>
+      <PageInput draft={draft} onChange={onChange} complaints={complained} />
+      <Group justify="space-between">
+        <Title order={2} size="h4">
+          Options
+        </Title>
+        {Object.keys(draft.options).length > 0 && (
+          <Button size="xs" variant="subtle" onClick={() => onChange({ options: {} })}>
+            Clear all options
+          </Button>
+        )}
+      </Group>
+      {schema.isPending && <Loading rows={7} height={44} />}
+      {schema.error && <Failure error={schema.error} retry={() => void schema.refetch()} />}
+      {schema.data && (
+        <OptionsForm
+          sections={sections}
+          options={draft.options}
+          onChange={options => onChange({ options })}
+          complaints={complained}
+        />
+      )}
+    </>
+  );
+}
+
+function ResultSection({ state }: { state: RenderState }) {
+  const section = useRef<HTMLElement>(null);
+  const running = state.is === 'running';
+  useEffect(() => {
+    // On a narrow screen the result lies far below the button.
+    if (running) section.current?.scrollIntoView({ block: 'nearest' });
+  }, [running]);
+  return (
+    <section aria-labelledby="playground-result" className={classes.result} ref={section}>
+      <Title order={2} size="h4" id="playground-result" mb="xs">
+        Result
+      </Title>
+      <ResultPanel state={state} />
+    </section>
+  );
+}
+
+function CodeSection({ draft }: { draft: Draft }) {
+  const { publicUrl } = useSession().me.installation;
+  const request = useDeferredValue(callOf(draft));
+  return (
+    <section aria-labelledby="playground-code">
+      <Title order={2} size="h4" id="playground-code" mt="xl" mb="xs">
+        The same call as code
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        It takes an API key from the environment variable {KEY_VARIABLE} and writes render.pdf.
+      </Text>
+      <CodeTabs publicUrl={publicUrl} request={request} />
+    </section>
+  );
+}
+
 export default function Playground() {
   const { me } = useSession();
   const account = useAccount();
@@ -92,28 +242,13 @@ export default function Playground() {
   const [view, setView] = useState('form');
   const [jsonError, setJsonError] = useState<string>();
   const jsonEditor = useRef<HTMLTextAreaElement>(null);
-  const description = useQuery({
-    queryKey: ['openapi'],
-    queryFn: ({ signal }) => renderDescription(signal),
-    staleTime: Infinity,
-  });
-  const sections = useMemo(
-    () => (description.data ? sectionsOf(description.data) : []),
-    [description.data],
-  );
   /** What the service complained of is out of date as soon as something was changed. */
   const [tried, setTried] = useState<Draft>();
   const complained = useMemo(
     () => (state.is === 'failed' && tried === draft ? complaints(state.error.message) : NOTHING),
     [state, tried, draft],
   );
-  const shownCall = useDeferredValue(callOf(draft));
   const running = state.is === 'running';
-  const result = useRef<HTMLElement>(null);
-  useEffect(() => {
-    // On a narrow screen the result lies far below the button.
-    if (running) result.current?.scrollIntoView({ block: 'nearest' });
-  }, [running]);
 
   const start = () => {
     if (running) return;
@@ -142,64 +277,17 @@ export default function Playground() {
               <Title order={2} size="h4" id="playground-request">
                 Request
               </Title>
-              <NativeSelect
-                label="Start from an example"
-                w={260}
-                value=""
-                data={[{ value: '', label: 'Choose…' }, ...EXAMPLES.map(({ label }) => label)]}
-                onChange={({ currentTarget }) => {
-                  const example = EXAMPLES.find(({ label }) => label === currentTarget.value);
-                  if (example) change(example.draft);
-                }}
-              />
+              <ExampleSelect onPick={change} />
             </Group>
-            <SegmentedControl
-              aria-label="How the request is shown"
-              data={[
-                { value: 'form', label: 'Form' },
-                { value: 'json', label: 'JSON' },
-              ]}
-              value={view}
-              onChange={setView}
+            <ViewSwitch view={view} onChange={setView} />
+            <RunPanel
+              sandbox={draft.sandbox}
+              running={running}
+              invalidJson={jsonError !== undefined}
+              onSandbox={sandbox => change({ sandbox })}
+              onStart={start}
+              onCancel={cancel}
             />
-            <Paper withBorder p="md">
-              <Stack gap="sm">
-                <Switch
-                  label="Sandbox"
-                  description={
-                    draft.sandbox
-                      ? 'SANDBOX is drawn across every page, and nothing is counted.'
-                      : 'Off: the PDF is clean, and a render that succeeds counts towards your plan.'
-                  }
-                  checked={draft.sandbox}
-                  onChange={({ currentTarget }) => change({ sandbox: currentTarget.checked })}
-                />
-                <Group gap="sm">
-                  <Button
-                    leftSection={<Play size={16} aria-hidden />}
-                    aria-disabled={running || jsonError !== undefined}
-                    onClick={start}
-                  >
-                    Render
-                  </Button>
-                  {running && (
-                    <Button
-                      variant="default"
-                      leftSection={<X size={16} aria-hidden />}
-                      onClick={cancel}
-                    >
-                      Cancel
-                    </Button>
-                  )}
-                  <Text size="xs" c="dimmed" visibleFrom="sm">
-                    <Kbd size="xs">Ctrl</Kbd> + <Kbd size="xs">Enter</Kbd>
-                  </Text>
-                  <Text role="status" size="sm" c="var(--mantine-color-error)">
-                    {jsonError === undefined ? '' : 'Not sent: fix the JSON first.'}
-                  </Text>
-                </Group>
-              </Stack>
-            </Paper>
             {view === 'json' ? (
               <JsonView
                 draft={draft}
@@ -208,50 +296,13 @@ export default function Playground() {
                 editorRef={jsonEditor}
               />
             ) : (
-              <>
-                <PageInput draft={draft} onChange={change} complaints={complained} />
-                <Group justify="space-between">
-                  <Title order={2} size="h4">
-                    Options
-                  </Title>
-                  {Object.keys(draft.options).length > 0 && (
-                    <Button size="xs" variant="subtle" onClick={() => change({ options: {} })}>
-                      Clear all options
-                    </Button>
-                  )}
-                </Group>
-                {description.isPending && <Loading rows={7} height={44} />}
-                {description.error && (
-                  <Failure error={description.error} retry={() => void description.refetch()} />
-                )}
-                {description.data && (
-                  <OptionsForm
-                    sections={sections}
-                    options={draft.options}
-                    onChange={options => change({ options })}
-                    complaints={complained}
-                  />
-                )}
-              </>
+              <RequestForm draft={draft} onChange={change} complaints={complained} />
             )}
           </Stack>
         </section>
-        <section aria-labelledby="playground-result" className={classes.result} ref={result}>
-          <Title order={2} size="h4" id="playground-result" mb="xs">
-            Result
-          </Title>
-          <ResultPanel state={state} />
-        </section>
+        <ResultSection state={state} />
       </div>
-      <section aria-labelledby="playground-code">
-        <Title order={2} size="h4" id="playground-code" mt="xl" mb="xs">
-          The same call as code
-        </Title>
-        <Text size="sm" c="dimmed" mb="sm">
-          It takes an API key from the environment variable {KEY_VARIABLE} and writes render.pdf.
-        </Text>
-        <CodeTabs publicUrl={me.installation.publicUrl} request={shownCall} />
-      </section>
+      <CodeSection draft={draft} />
     </>
   );
 }

@@ -137,6 +137,65 @@ function Invitations({
   );
 }
 
+/** Removes a member, or leaves the account when the member is the user. */
+function RemoveDialog({ member, onClose }: { member: TeamMember; onClose(): void }) {
+  const account = useAccount();
+  const queries = useQueryClient();
+  const { user, name, you } = member;
+  const removal = useAction({
+    run: () => remove(`/accounts/${account.id}/team/members/${user}`),
+    done: you ? `You have left ${account.name}.` : `${name} was removed.`,
+    // Who has left may not read the team any more.
+    after: () => {
+      void queries.invalidateQueries({ queryKey: you ? ['me'] : ['team', account.id] });
+      onClose();
+    },
+    errorInPlace: true,
+  });
+  return (
+    <ConfirmDialog
+      opened
+      danger
+      title={you ? `Leave ${account.name}?` : `Remove ${name}?`}
+      confirm={you ? 'Leave' : 'Remove'}
+      busy={removal.isPending}
+      error={removal.error}
+      onConfirm={() => removal.mutate()}
+      onClose={onClose}
+    >
+      {you ? 'You' : name} will see nothing of this account any more, from the next request on. The
+      API keys stay as they are: revoke those that {you ? 'you know' : 'this person knows'}. To come
+      back takes a new invitation.
+    </ConfirmDialog>
+  );
+}
+
+function RevokeDialog({ invitation, onClose }: { invitation: Invitation; onClose(): void }) {
+  const { id: accountId } = useAccount();
+  const { id, email } = invitation;
+  const revoke = useAction({
+    run: () => remove(`/accounts/${accountId}/team/invitations/${id}`),
+    done: `The invitation of ${email} was revoked.`,
+    refresh: [['team', accountId]],
+    after: onClose,
+    errorInPlace: true,
+  });
+  return (
+    <ConfirmDialog
+      opened
+      danger
+      title="Revoke the invitation?"
+      confirm="Revoke the invitation"
+      busy={revoke.isPending}
+      error={revoke.error}
+      onConfirm={() => revoke.mutate()}
+      onClose={onClose}
+    >
+      The link that was made for {email} will not work any more.
+    </ConfirmDialog>
+  );
+}
+
 export default function TeamScreen() {
   const account = useAccount();
   const mayWrite = useMay('team.write');
@@ -144,30 +203,9 @@ export default function TeamScreen() {
   const [roleOf, setRoleOf] = useState<TeamMember>();
   const [leaving, setLeaving] = useState<TeamMember>();
   const [revoking, setRevoking] = useState<Invitation>();
-  const queries = useQueryClient();
-  const queryKey = ['team', account.id];
   const team = useQuery({
-    queryKey,
+    queryKey: ['team', account.id],
     queryFn: ({ signal }) => get<Team>(`/accounts/${account.id}/team`, signal),
-  });
-  const removeMember = useAction({
-    run: (member: TeamMember) => remove(`/accounts/${account.id}/team/members/${member.user}`),
-    done: (_, member) =>
-      member.you ? `You have left ${account.name}.` : `${member.name} was removed.`,
-    // Who has left may not read the team any more.
-    after: (_, { you }) => {
-      void queries.invalidateQueries({ queryKey: you ? ['me'] : queryKey });
-      setLeaving(undefined);
-    },
-    errorInPlace: true,
-  });
-  const revoke = useAction({
-    run: (invitation: Invitation) =>
-      remove(`/accounts/${account.id}/team/invitations/${invitation.id}`),
-    done: (_, { email }) => `The invitation of ${email} was revoked.`,
-    refresh: [queryKey],
-    after: () => setRevoking(undefined),
-    errorInPlace: true,
   });
 
   return (
@@ -215,42 +253,8 @@ export default function TeamScreen() {
           onClose={() => setRoleOf(undefined)}
         />
       )}
-      {leaving && (
-        <ConfirmDialog
-          opened
-          danger
-          title={leaving.you ? `Leave ${account.name}?` : `Remove ${leaving.name}?`}
-          confirm={leaving.you ? 'Leave' : 'Remove'}
-          busy={removeMember.isPending}
-          error={removeMember.error}
-          onConfirm={() => removeMember.mutate(leaving)}
-          onClose={() => {
-            removeMember.reset();
-            setLeaving(undefined);
-          }}
-        >
-          {leaving.you ? 'You' : leaving.name} will see nothing of this account any more, from the
-          next request on. The API keys stay as they are: revoke those that{' '}
-          {leaving.you ? 'you know' : 'this person knows'}. To come back takes a new invitation.
-        </ConfirmDialog>
-      )}
-      {revoking && (
-        <ConfirmDialog
-          opened
-          danger
-          title="Revoke the invitation?"
-          confirm="Revoke the invitation"
-          busy={revoke.isPending}
-          error={revoke.error}
-          onConfirm={() => revoke.mutate(revoking)}
-          onClose={() => {
-            revoke.reset();
-            setRevoking(undefined);
-          }}
-        >
-          The link that was made for {revoking.email} will not work any more.
-        </ConfirmDialog>
-      )}
+      {leaving && <RemoveDialog member={leaving} onClose={() => setLeaving(undefined)} />}
+      {revoking && <RevokeDialog invitation={revoking} onClose={() => setRevoking(undefined)} />}
     </>
   );
 }
