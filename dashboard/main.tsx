@@ -1,5 +1,5 @@
-// The page's entry: theme, data cache, router; then the shell.
-// In a layer, so that our own styles win in whatever order they are loaded.
+// Entry point of the dashboard: theme, query cache and router around the shell.
+// Layered style sheets: unlayered styles of the dashboard override them in any load order.
 import '@mantine/core/styles.layer.css';
 import '@mantine/notifications/styles.layer.css';
 import './theme.css';
@@ -16,7 +16,7 @@ const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // Only what may pass by itself is asked for again.
+      // Retries only network errors and server errors.
       retry: (failures, error) =>
         failures < 2 &&
         (!(error instanceof CallFailed) || error.status === 0 || error.status >= 500),
@@ -25,7 +25,7 @@ const queries = new QueryClient({
 });
 
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
-// The scroll lock of dialogs writes a style element too, and looks for the nonce under this name.
+// The dialogs' scroll lock adds a style element and reads its nonce from this global.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 const colorSchemes = localStorageColorSchemeManager({ key: 'pressroom-colors' });
 

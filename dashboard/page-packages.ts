@@ -1,8 +1,8 @@
-// Lists the packages that are built into the page, with their licences, beside it:
-// `packages.spdx.json`, for whoever must know what an image holds.
+// Writes `packages.spdx.json` into the build: the npm packages in the dashboard and their licenses.
+// Image SBOMs need it because the bundled packages are not in node_modules.
 import type { Plugin } from 'vite';
 
-/** What the build itself writes of each package. */
+/** An entry of Vite's license file. */
 interface Bundled {
   name: string;
   version: string;
@@ -11,7 +11,7 @@ interface Bundled {
 
 export const LICENSES = 'licenses.json';
 
-/** SPDX 2.3 (https://spdx.github.io/spdx-spec/v2.3/), with the fields that npm's own lists have. */
+/** SPDX 2.3 (https://spdx.github.io/spdx-spec/v2.3/), with the fields of `npm sbom`. */
 export const pagePackages = (): Plugin => ({
   name: 'page-packages',
   enforce: 'post',
@@ -21,7 +21,7 @@ export const pagePackages = (): Plugin => ({
       const written = bundle[LICENSES];
       if (written?.type !== 'asset')
         throw new Error(
-          `The build has not written ${LICENSES}: build.license in vite.config.ts must name it.`,
+          `The build did not write ${LICENSES}. Set build.license.fileName in vite.config.ts.`,
         );
       const bundled = JSON.parse(String(written.source)) as Bundled[];
       const idOf = ({ name, version }: Bundled) =>

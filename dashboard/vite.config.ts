@@ -1,4 +1,4 @@
-// How the page is built: into dashboard/dist, with hashed names, for /app/.
+// The Vite build of the dashboard: dashboard/dist with hashed file names, served under /app/.
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { LICENSES, pagePackages } from './page-packages.ts';
@@ -7,7 +7,7 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/app/',
   plugins: [react(), pagePackages()],
-  // Replaced in each answer: the page's components put style elements into the document.
+  // The server replaces the nonce in each response. Components add style elements at run time.
   html: { cspNonce: '__NONCE__' },
   build: {
     outDir: 'dist',
@@ -17,8 +17,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2022',
-    // Browsers with light-dark(): written out for older ones it would need the colour scheme to be
-    // set beside it.
+    // Browsers with native light-dark(). The fallback for older browsers needs extra markup.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
   },
 });

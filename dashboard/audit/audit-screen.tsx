@@ -1,5 +1,4 @@
-// Who did what in the open account.
-
+// The audit log of the selected account.
 import { PageHeader } from '../parts/page-header.tsx';
 import { useAccount } from '../session/session.tsx';
 import { AuditTable } from './audit-table.tsx';
@@ -8,7 +7,10 @@ export default function AuditScreen() {
   const { id, name } = useAccount();
   return (
     <>
-      <PageHeader title="Audit log" description={`Who did what in ${name}, newest first.`} />
+      <PageHeader
+        title="Audit log"
+        description={`Actions of members and administrators in ${name}.`}
+      />
       <AuditTable key={id} queryKey={['audit', id]} path={`/accounts/${id}/audit`} />
     </>
   );

@@ -1,4 +1,4 @@
-// The audit log as a table, with a filter over what has been read so far.
+// The audit log as a table, with a filter over the loaded entries.
 import { Badge, Group, Text, TextInput } from '@mantine/core';
 import { ScrollText, Search } from 'lucide-react';
 import { useState } from 'react';
@@ -22,7 +22,7 @@ const textOf = ({ actor, action, target, details, ip, account }: Entry) =>
 
 const COLUMNS: Column<Entry>[] = [
   {
-    title: 'What',
+    title: 'Action',
     cell: ({ action, target, details }) => (
       <>
         <span>
@@ -40,14 +40,14 @@ const COLUMNS: Column<Entry>[] = [
       </>
     ),
   },
-  { title: 'Who', cell: ({ actor }) => actor },
-  { title: 'From', cell: ({ ip }) => ip ?? '–' },
+  { title: 'Actor', cell: ({ actor }) => actor },
+  { title: 'IP address', cell: ({ ip }) => ip ?? '–' },
   {
-    title: 'When',
+    title: 'Time',
     cell: ({ at }) => (
       <>
         <When at={at} />
-        <Text size="xs" c="dimmed">
+        <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
           {formatTime(at)}
         </Text>
       </>
@@ -64,20 +64,19 @@ const ACCOUNT: Column<Entry> = {
 interface Props {
   queryKey: string[];
   path: string;
-  /** Of all accounts: then each row says which. */
-  everywhere?: boolean;
+  /** Adds a column with the account of each entry. */
+  allAccounts?: boolean;
 }
 
-export function AuditTable({ queryKey, path, everywhere = false }: Props) {
+export function AuditTable({ queryKey, path, allAccounts = false }: Props) {
   const [search, setSearch] = useState('');
   const { rows, error, retry, more } = usePages<Entry>(queryKey, path);
   if (error && !rows) return <Failure error={error} retry={retry} />;
   if (!rows) return <Loading rows={8} />;
   if (rows.length === 0)
     return (
-      <Empty icon={ScrollText} title="Nothing has happened yet">
-        Keys that are made, people who are invited, plans that change: who did it and when stands
-        here.
+      <Empty icon={ScrollText} title="No activity yet">
+        Key, invitation and plan changes will appear here.
       </Empty>
     );
   const found = rows.filter(row => textOf(row).includes(search.trim().toLowerCase()));
@@ -85,8 +84,8 @@ export function AuditTable({ queryKey, path, everywhere = false }: Props) {
     <>
       <TextInput
         type="search"
-        label="Filter what is shown"
-        description="By a person, an action, a name or an address."
+        label="Filter loaded entries"
+        placeholder="Actor, action, name or IP address"
         leftSection={<Search size={16} aria-hidden />}
         value={search}
         onChange={({ currentTarget }) => setSearch(currentTarget.value)}
@@ -96,8 +95,9 @@ export function AuditTable({ queryKey, path, everywhere = false }: Props) {
       {found.length === 0 && (
         <Group mb="md" role="status">
           <Text size="sm" c="dimmed">
-            None of the {rows.length} entries that are shown has “{search}”.
-            {more.has ? ' Load more to look further back.' : ''}
+            {more.has
+              ? `No matches for “${search}” in the ${rows.length} loaded entries. Load more to search older entries.`
+              : `No matches for “${search}”.`}
           </Text>
         </Group>
       )}
@@ -105,7 +105,7 @@ export function AuditTable({ queryKey, path, everywhere = false }: Props) {
         label="Audit log"
         rows={found}
         rowKey={({ id }) => id}
-        columns={everywhere ? [...COLUMNS.slice(0, 2), ACCOUNT, ...COLUMNS.slice(2)] : COLUMNS}
+        columns={allAccounts ? [...COLUMNS.slice(0, 2), ACCOUNT, ...COLUMNS.slice(2)] : COLUMNS}
         more={more}
       />
       {error && <Failure error={error} retry={more.load} />}

@@ -1,48 +1,47 @@
-// Labels of the actions in the audit log. An action that is not here (of a later release) is shown
-// by its name.
+// Labels of the audit log. An action without a label, as of a later release, is shown by its name.
 
 const LABELS: Record<string, string> = {
-  'account.created': 'Made the account',
-  'account.renamed': 'Renamed the account',
-  'account.changed': 'Changed plan, state or reach',
-  'key.created': 'Made an API key',
+  'account.created': 'Created the account',
+  'account.renamed': 'Renamed the account to',
+  'account.changed': 'Updated account',
+  'key.created': 'Created an API key',
   'key.rotated': 'Rotated an API key',
   'key.revoked': 'Revoked an API key',
   'invitation.created': 'Invited',
-  'invitation.revoked': 'Revoked the invitation of',
+  'invitation.revoked': 'Revoked the invitation for',
   'member.joined': 'Joined the team',
   'member.left': 'Left the team',
-  'member.removed': 'Removed from the team',
+  'member.removed': 'Removed a member',
   'member.role_changed': 'Changed the role of',
   'app.connected': 'Connected the app',
   'app.disconnected': 'Disconnected the app',
-  'oauth.keys_rotated': 'Rotated the keys of',
-  'billing.plan_changed': 'The plan changed',
-  'billing.state_changed': 'The subscription changed',
-  'billing.checkout_opened': 'Went to pay for a plan',
+  'oauth.keys_rotated': 'Rotated the signing keys of',
+  'billing.plan_changed': 'Changed the plan',
+  'billing.state_changed': 'Changed the subscription state',
+  'billing.checkout_opened': 'Opened the checkout for',
   'billing.portal_opened': 'Opened the billing portal',
-  'operator.created': 'Made an operator',
-  'user.made_operator': 'Made an operator',
-  'user.unmade_operator': 'Took operator rights from',
-  'user.disabled': 'Disabled',
-  'user.enabled': 'Enabled again',
-  'user.company_unlinked': 'Ended the company’s sign-in of',
-  'person.created': 'Made a person',
-  'person.company_linked': 'Linked to the company’s sign-in',
+  'operator.created': 'Created an administrator',
+  'user.made_operator': 'Granted administrator access to',
+  'user.unmade_operator': 'Removed administrator access from',
+  'user.disabled': 'Disabled the user',
+  'user.enabled': 'Enabled the user',
+  'user.company_unlinked': 'Unlinked SSO for',
+  'person.created': 'Created a user',
+  'person.company_linked': 'Linked their SSO identity',
   'person.renamed': 'Changed their name',
   'person.signed_in': 'Signed in',
   'person.signed_out': 'Signed out',
   'person.sessions_ended': 'Ended sessions',
-  'person.second_factor_failed': 'Entered a wrong code at the sign-in',
-  'person.recovery_code_used': 'Signed in by a recovery code',
-  'person.recovery_codes_renewed': 'Made new recovery codes',
-  'person.two_factor_on': 'Switched the second factor on',
-  'person.two_factor_off': 'Switched the second factor off',
+  'person.second_factor_failed': 'Entered an incorrect two-factor code',
+  'person.recovery_code_used': 'Signed in with a recovery code',
+  'person.recovery_codes_renewed': 'Generated new recovery codes',
+  'person.two_factor_on': 'Turned on two-factor authentication',
+  'person.two_factor_off': 'Turned off two-factor authentication',
   'person.password_changed': 'Changed their password',
   'person.password_reset': 'Reset the password of',
 };
 
-/** `key.created` -> `Made an API key`. */
+/** `key.created` -> `Created an API key`. */
 export function actionLabel(action: string): string {
   const plain = action.replace(/[._]/g, ' ');
   return LABELS[action] ?? plain.charAt(0).toUpperCase() + plain.slice(1);
@@ -50,20 +49,21 @@ export function actionLabel(action: string): string {
 
 type Detail = string | number | boolean | null;
 
-const shown = (value: Detail) =>
-  value === null || value === ''
-    ? 'none'
-    : value === true
-      ? 'yes'
-      : value === false
-        ? 'no'
-        : String(value);
+/** The stored subscription states whose label differs. */
+const STATES: Record<string, string> = { paused: 'suspended', past_due: 'past due' };
+
+function valueLabel(name: string, value: Detail): string {
+  if (value === null || value === '') return 'none';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return (name === 'state' ? STATES[value] : undefined) ?? String(value);
+}
+
 /** `newLast4` -> `new last4`. */
-const named = (name: string) => name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+const nameLabel = (name: string) => name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 
 /**
- * The details in a line; `plan` with `planBefore`, and `role` with `before`, become `plan: starter
- * → growth`.
+ * The details on one line. `plan` with `planBefore`, or `role` with `before`, becomes
+ * `plan: starter → growth`.
  */
 export function detailLabel(details: Record<string, Detail>): string {
   const { before, ...others } = details;
@@ -72,8 +72,10 @@ export function detailLabel(details: Record<string, Detail>): string {
   );
   const lines = names.map((name, index) => {
     const former = details[`${name}Before`] ?? (index === 0 ? before : undefined);
-    return `${named(name)}: ${former === undefined ? '' : `${shown(former)} → `}${shown(others[name]!)}`;
+    const change = former === undefined ? '' : `${valueLabel(name, former)} → `;
+    return `${nameLabel(name)}: ${change}${valueLabel(name, others[name]!)}`;
   });
-  if (names.length === 0 && before !== undefined) lines.push(`before: ${shown(before)}`);
+  if (names.length === 0 && before !== undefined)
+    lines.push(`before: ${valueLabel('before', before)}`);
   return lines.join(', ');
 }

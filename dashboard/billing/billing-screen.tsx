@@ -1,5 +1,4 @@
-// The plan of the open account, and what it costs: in each of the three ways that an installation
-// can be paid for.
+// The plan, subscription and prices of the account, for each billing mode of the installation.
 import { Alert, Button, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ExternalLink, Info } from 'lucide-react';
@@ -14,9 +13,9 @@ import { BillingStatus } from './billing-status.tsx';
 import { PlanCards } from './plan-cards.tsx';
 
 const MODES: Record<BillingView['mode'], string> = {
-  none: 'This installation is not paid for: there is nothing to pay, and every account works.',
-  manual: 'Who runs this installation changes the plan. Ask them when you need more.',
-  stripe: 'The plan decides how many renders run at once. Payment is handled by Stripe.',
+  none: 'This installation has no billing. All accounts are free of charge.',
+  manual: 'Your administrator manages this plan. Contact them to upgrade.',
+  stripe: 'The plan sets your concurrency limit. Payments are processed by Stripe.',
 };
 
 export default function BillingScreen() {
@@ -48,7 +47,7 @@ export default function BillingScreen() {
               loading={portal.isPending}
               onClick={() => portal.mutate()}
             >
-              Invoices and payment
+              Manage billing
             </Button>
           )
         }
@@ -62,7 +61,7 @@ export default function BillingScreen() {
               color="yellow"
               variant="light"
               icon={<Info size={18} aria-hidden />}
-              title="Perhaps out of date"
+              title="This page may be out of date"
             >
               {data.notice}
             </Alert>
@@ -76,12 +75,8 @@ export default function BillingScreen() {
           />
           {data.mode === 'stripe' && !mayPay && (
             <Group>
-              <Alert
-                variant="light"
-                icon={<Info size={18} aria-hidden />}
-                title="You can look, not pay"
-              >
-                An owner of the account, or somebody with the role Billing, changes the plan.
+              <Alert variant="light" icon={<Info size={18} aria-hidden />} title="View only">
+                Only members with the Owner or Billing role can change the plan.
               </Alert>
             </Group>
           )}

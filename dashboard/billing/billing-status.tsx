@@ -1,4 +1,4 @@
-// The status of subscription and payments, shown when there is something to know or to do.
+// The subscription state as an alert with the next step. Nothing without a subscription.
 import { Alert } from '@mantine/core';
 import { CircleAlert, Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -20,58 +20,58 @@ const LOOKS = {
 function messageOf(billing: BillingView, mayPay: boolean): Message | undefined {
   const { mode, state, graceUntil, periodEnd, cancelAtPeriodEnd } = billing;
   if (mode === 'none') return undefined;
-  const ask =
+  const contact =
     mode === 'manual'
-      ? 'Ask who runs this installation.'
-      : 'Ask an owner of the account, or somebody with the role Billing.';
+      ? 'Contact your administrator.'
+      : 'Ask a member with the Owner or Billing role.';
   const pay =
-    mode === 'stripe' && mayPay
-      ? 'Open “Invoices and payment” above and pay the open invoice.'
-      : ask;
-  const choose = mode === 'stripe' && mayPay ? 'Choose a plan below.' : ask;
+    mode === 'stripe' && mayPay ? 'Click “Manage billing” to pay the open invoice.' : contact;
+  const choose = mode === 'stripe' && mayPay ? 'Choose a plan below to resume rendering.' : contact;
   switch (state) {
     case 'past_due':
       return {
         kind: 'warning',
-        title: 'The last payment failed',
-        text: `Renders still work${graceUntil ? ` until ${formatTime(graceUntil)}` : ' for now'}. ${pay}`,
+        title: 'Your subscription is past due',
+        text: graceUntil
+          ? `The last payment failed. Renders still work until ${formatTime(graceUntil)}. ${pay}`
+          : `The last payment failed. Renders still work for now. ${pay}`,
       };
     case 'unpaid':
       return {
         kind: 'stopped',
-        title: 'Renders are refused: an invoice is not paid',
-        text: `${pay} Renders work again within seconds.`,
+        title: 'Your subscription is unpaid',
+        text: `Renders are blocked until the open invoice is paid. ${pay}`,
       };
     case 'canceled':
       return {
         kind: 'stopped',
-        title: 'Renders are refused: the subscription has ended',
-        text: choose,
+        title: 'Your subscription is canceled',
+        text: `Renders are blocked. ${choose}`,
       };
     case 'paused':
       return {
         kind: 'stopped',
-        title: 'Renders are refused: the account is suspended',
-        text: 'Ask who runs this installation.',
+        title: 'This account is suspended',
+        text: 'Renders are blocked. Contact your administrator.',
       };
     case 'trialing':
       return {
         kind: 'info',
-        title: 'You are trying this plan',
-        text: periodEnd ? `The trial ends on ${formatDay(periodEnd)}.` : 'It costs nothing yet.',
+        title: 'Your plan is in trial',
+        text: periodEnd ? `The trial ends on ${formatDay(periodEnd)}.` : 'The trial is free.',
       };
     default:
       if (!periodEnd) return undefined;
       return cancelAtPeriodEnd
         ? {
             kind: 'warning',
-            title: `The subscription ends on ${formatDay(periodEnd)}`,
-            text: 'Until then everything works as it does now.',
+            title: `Your subscription ends on ${formatDay(periodEnd)}`,
+            text: 'Renders work until then.',
           }
         : {
             kind: 'info',
-            title: 'Everything is paid',
-            text: `The next payment is due on ${formatDay(periodEnd)}.`,
+            title: 'Your subscription is active',
+            text: `It renews on ${formatDay(periodEnd)}.`,
           };
   }
 }

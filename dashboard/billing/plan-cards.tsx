@@ -1,20 +1,19 @@
-// The plans side by side: what each gives, what it costs, which one is in force.
+// The plans side by side: limits, price, and which one is current.
 import { Badge, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { BillingView } from '../../api/console/contract/accounts.ts';
-import { formatCount, formatCountOf } from '../parts/format.ts';
+import { capitalize, formatCount, formatCountOf } from '../parts/format.ts';
 
 type Plan = BillingView['plans'][number];
 
 interface Props {
   billing: BillingView;
   mayPay: boolean;
-  /** The plan whose checkout is being opened. */
+  /** The plan whose checkout is opening. */
   choosing: string | undefined;
   onChoose(plan: string): void;
 }
 
-const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
-const planTitle = ({ name, title }: Pick<Plan, 'name' | 'title'>) => title ?? capitalized(name);
+const planTitle = ({ name, title }: Pick<Plan, 'name' | 'title'>) => title ?? capitalize(name);
 
 function Card({ plan, billing, mayPay, choosing, onChoose }: Props & { plan: Plan }) {
   const offered =
@@ -41,11 +40,11 @@ function Card({ plan, billing, mayPay, choosing, onChoose }: Props & { plan: Pla
             {plan.price}
           </Text>
         )}
-        <Text size="sm">{formatCountOf(plan.parallel, 'render')} at once</Text>
+        <Text size="sm">{formatCountOf(plan.parallel, 'concurrent render')}</Text>
         <Text size="sm" c="dimmed">
           {plan.monthlyQuota === null
             ? 'No monthly quota'
-            : `${formatCount(plan.monthlyQuota)} renders a month`}
+            : `${formatCount(plan.monthlyQuota)} renders per month`}
         </Text>
         {offered && (
           <Button

@@ -1,5 +1,4 @@
-// How a program gets to Pressroom: where it is, what it needs, a first call, and the way of chat
-// programs.
+// The Connect screen: base URL, authentication, a first request, MCP setup, API reference.
 import { Anchor, List, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { CodeBlock } from '../parts/code-block.tsx';
@@ -8,80 +7,80 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { KEY_VARIABLE, snippets } from '../playground/snippets.ts';
 import { useMay, useSession } from '../session/session.tsx';
-import { ChatPrograms } from './chat-programs.tsx';
+import { MCP_TITLE, McpPanel } from './mcp-panel.tsx';
 
 export default function ConnectScreen() {
   const { me } = useSession();
   const { publicUrl, mcpUrl } = me.installation;
-  const mayMakeKeys = useMay('keys.write');
+  const mayCreateKeys = useMay('keys.write');
   const mayRender = useMay('playground.render');
   const [curl] = snippets(publicUrl, { html: '<h1>Hello</h1>' });
   return (
     <>
-      <PageHeader title="Connect" description="How your programs get PDFs from here." />
+      <PageHeader title="Connect" description="Connect your code and AI tools to Pressroom." />
       <Stack maw={720}>
         <Panel
-          title="Where"
-          description="Every call goes to this address. HTML or a URL goes in as JSON, the PDF itself comes back."
+          title="Base URL"
+          description="Send all requests to this URL. POST JSON; the response is the PDF."
         >
           <Stack gap="sm">
-            <Fact name="Base URL" value={publicUrl} />
-            <Fact name="Endpoint" value={`${publicUrl}/v1/render`} />
+            <Fact name="Base URL" value={publicUrl} copyLabel="Copy base URL" />
+            <Fact name="Endpoint" value={`${publicUrl}/v1/render`} copyLabel="Copy endpoint" />
           </Stack>
         </Panel>
         <Panel
-          title="With what"
-          description="An API key says which account asks. It goes into the header Authorization, and into no web page."
+          title="Authentication"
+          description="Authenticate with an API key in the Authorization header. Never put it in client-side code."
         >
-          {mayMakeKeys ? (
+          {mayCreateKeys ? (
             <Anchor component={Link} href="/keys" underline="always">
-              Create an API key
+              Create API key
             </Anchor>
           ) : (
             <Text size="sm">
-              Your role cannot create keys: ask an owner, an admin or a developer of the account.
+              Your role cannot create API keys. Ask an owner, admin or developer of the account.
             </Text>
           )}
         </Panel>
         <Panel
-          title="A first call"
-          description={`With the key in the environment variable ${KEY_VARIABLE}:`}
+          title="First request"
+          description={`Set the environment variable ${KEY_VARIABLE} to your API key, then run:`}
         >
-          <CodeBlock title="curl" code={curl!.code} copyLabel="Copy the curl code" />
+          <CodeBlock title="curl" code={curl!.code} copyLabel="Copy request" />
           {mayRender && (
             <Text size="sm" mt="sm">
               The{' '}
               <Anchor component={Link} href="/playground" underline="always" inherit>
                 playground
               </Anchor>{' '}
-              makes the same call for Node, Python, Go and PHP, with any option.
+              generates this request with any option for curl, Node, Python, Go and PHP.
             </Text>
           )}
         </Panel>
         {mcpUrl &&
           (mayRender ? (
-            <ChatPrograms url={mcpUrl} />
+            <McpPanel url={mcpUrl} />
           ) : (
-            <Panel title="From chat programs and editors">
+            <Panel title={MCP_TITLE}>
               <Text size="sm">
-                Your role cannot render, so no program can in your name: ask an owner or an admin of
-                the account for the role of a developer.
+                Your role cannot render, so you cannot connect AI tools. Ask an owner or admin of
+                the account for the Developer role.
               </Text>
             </Panel>
           ))}
-        <Panel title="Described">
+        <Panel title="API reference">
           <List spacing="xs" size="sm">
             <List.Item>
               <Anchor href="/docs" underline="always" inherit>
-                Documentation
+                Interactive API reference
               </Anchor>
-              : every option, every error, to be tried on the page.
+              : all options and errors.
             </List.Item>
             <List.Item>
               <Anchor href="/openapi.json" underline="always" inherit>
                 /openapi.json
               </Anchor>
-              : the same for programs (OpenAPI 3.1).
+              : OpenAPI 3.1 document.
             </List.Item>
           </List>
         </Panel>

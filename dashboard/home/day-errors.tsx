@@ -1,4 +1,4 @@
-// What went wrong in the last day, with the way to the renders it happened to.
+// The errors of the last 24 hours, each linked to the renders that failed with it.
 import type { Overview } from '../../api/console/contract/accounts.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { formatCount } from '../parts/format.ts';
@@ -15,7 +15,7 @@ export function DayErrors({ errors }: { errors: DayError[] }) {
   const since = new Date(Date.now() - 86400e3).toISOString();
   return (
     <DataTable<DayError>
-      label="Errors of the last 24 hours"
+      label="Errors in the last 24 hours"
       rows={errors}
       rowKey={({ code, reason }) => `${code} ${reason}`}
       {...(mayReadRenders && {
@@ -27,8 +27,8 @@ export function DayErrors({ errors }: { errors: DayError[] }) {
           title: 'What to do',
           cell: ({ code, reason }) => <TextWithCode>{hintFor(code, reason) ?? ''}</TextWithCode>,
         },
-        { title: 'Times', align: 'end', cell: ({ count }) => formatCount(count) },
-        { title: 'Last', align: 'end', cell: ({ lastAt }) => <When at={lastAt} /> },
+        { title: 'Count', align: 'end', cell: ({ count }) => formatCount(count) },
+        { title: 'Last seen', align: 'end', cell: ({ lastAt }) => <When at={lastAt} /> },
       ]}
     />
   );

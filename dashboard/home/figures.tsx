@@ -1,14 +1,14 @@
-// The figures at the top of the home screen: usage against the quota, what runs now, the last day.
+// The figures at the top of the home screen: usage, running renders, success rate, duration.
 import { Paper, Progress, SimpleGrid, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Overview } from '../../api/console/contract/accounts.ts';
-import { formatCount, formatMs } from '../parts/format.ts';
+import { formatCount, formatCountOf, formatMs } from '../parts/format.ts';
 import classes from './figures.module.css';
 
 interface FigureProps {
   title: string;
   value: ReactNode;
-  /** Smaller, behind the value. */
+  /** Shown smaller after the value. */
   of?: string;
   children?: ReactNode;
 }
@@ -31,6 +31,10 @@ const MONTH = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', ti
 const percent = (part: number, whole: number) =>
   whole === 0 ? 0 : Math.min(100, (part / whole) * 100);
 
+const countNoun = (count: number) => (count === 1 ? 'render' : 'renders');
+const successRate = ({ ok, failed }: Overview['lastDay']) =>
+  `${((ok / (ok + failed)) * 100).toFixed(failed === 0 ? 0 : 1)}%`;
+
 export function Figures({ account, usage, running, waiting, lastDay }: Overview) {
   const quota = account.monthlyQuota;
   const period = MONTH.format(new Date(`${usage.period}-01T00:00:00Z`));
@@ -39,57 +43,59 @@ export function Figures({ account, usage, running, waiting, lastDay }: Overview)
   return (
     <SimpleGrid cols={{ base: 2, lg: 4 }} spacing="sm">
       <Figure
-        title={`Renders in ${period}`}
+        title={`Usage in ${period}`}
         value={formatCount(usage.count)}
-        {...(quota !== null && { of: `of ${formatCount(quota)}` })}
+        of={quota === null ? countNoun(usage.count) : `of ${formatCountOf(quota, 'render')}`}
       >
         {quota !== null && (
           <Progress
             value={used}
-            aria-label={`${Math.floor(used)} % of the plan’s ${formatCount(quota)} renders are used`}
+            aria-label={`${Math.floor(used)}% of ${formatCount(quota)} renders used`}
             color={used >= 100 ? 'red.8' : used >= 80 ? 'yellow.7' : 'indigo'}
           />
         )}
         <Text size="xs" c="dimmed" mt={6}>
           {quota === null
-            ? `Plan ${account.plan}: no monthly quota`
+            ? 'No monthly quota'
             : used >= 100
-              ? `Plan ${account.plan}: the quota is used up; renders go on`
-              : `Plan ${account.plan}`}
+              ? 'Monthly quota exceeded. Renders continue.'
+              : 'Monthly quota'}
         </Text>
       </Figure>
       <Figure
         title="Running now"
         value={formatCount(running)}
-        of={`of ${formatCount(account.parallel)} in parallel`}
+        of={`of ${formatCount(account.parallel)} concurrent`}
       >
         <Progress
           value={percent(running, account.parallel)}
-          aria-label={`${running} of ${account.parallel} places are in use`}
+          aria-label={`${running} of ${account.parallel} concurrent renders running`}
           color={running >= account.parallel ? 'yellow.7' : 'indigo'}
         />
         <Text size="xs" c="dimmed" mt={6}>
-          {waiting === 0
-            ? 'None waits for a worker'
-            : `${formatCount(waiting)} of them ${waiting === 1 ? 'waits' : 'wait'} for a worker`}
+          {waiting === 0 ? 'No renders queued' : `${formatCountOf(waiting, 'render')} queued`}
         </Text>
       </Figure>
       <Figure
         title="Last 24 hours"
         value={formatCount(finished)}
         {...(finished > 0 && {
-          of: `${((lastDay.ok / finished) * 100).toFixed(lastDay.failed === 0 ? 0 : 1)} % succeeded`,
+          of: countNoun(finished),
         })}
       >
         <Text size="xs" c="dimmed">
-          {formatCount(lastDay.ok)} OK, {formatCount(lastDay.failed)} failed
+          {finished === 0
+            ? 'No renders'
+            : `${successRate(lastDay)} succeeded, ${formatCount(lastDay.failed)} failed`}
         </Text>
       </Figure>
-      <Figure title="Median time" value={lastDay.p50Ms === null ? '–' : formatMs(lastDay.p50Ms)}>
+      <Figure
+        title="Render duration"
+        value={lastDay.p50Ms === null ? '–' : formatMs(lastDay.p50Ms)}
+        {...(lastDay.p50Ms !== null && { of: 'p50' })}
+      >
         <Text size="xs" c="dimmed">
-          {lastDay.p95Ms === null
-            ? 'Of the last 24 hours'
-            : `95 % within ${formatMs(lastDay.p95Ms)}`}
+          {lastDay.p95Ms === null ? 'Last 24 hours' : `p95 ${formatMs(lastDay.p95Ms)}`}
         </Text>
       </Figure>
     </SimpleGrid>

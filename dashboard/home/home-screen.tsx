@@ -1,11 +1,12 @@
-// The account at a glance: what is used, what runs, what failed, what was rendered last; for a new
-// account, the way to its first render.
+// The home screen: figures, errors and recent renders of the account, or the quick start while it
+// has no renders.
 import { Anchor, Badge, SimpleGrid, Skeleton, Stack } from '@mantine/core';
 import { CircleCheck } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { Empty } from '../parts/empty.tsx';
 import { Failure } from '../parts/failure.tsx';
+import { capitalize } from '../parts/format.ts';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Section } from '../parts/section.tsx';
@@ -16,14 +17,13 @@ import { DayErrors } from './day-errors.tsx';
 import { Figures } from './figures.tsx';
 import { QuickStart } from './quick-start.tsx';
 
-/** The figures are of now. */
-const REFRESHED_MS = 3_000;
+const REFRESH_MS = 3_000;
 
 export default function Home() {
   const mayReadRenders = useMay('renders.read');
-  const overview = useOverview({ refetchInterval: REFRESHED_MS });
+  const overview = useOverview({ refetchInterval: REFRESH_MS });
   const { data } = overview;
-  // The first render may come while the dialog still shows the key that made it.
+  // Keeps the quick start mounted while the dialog shows a new key: its first render may finish.
   const [creating, setCreating] = useState(false);
   return (
     <>
@@ -32,7 +32,7 @@ export default function Home() {
         mark={
           data && (
             <Badge variant="light" tt="none" radius="sm">
-              {data.account.plan}
+              {capitalize(data.account.plan)} plan
             </Badge>
           )
         }
@@ -41,8 +41,8 @@ export default function Home() {
         <Failure
           error={overview.error}
           retry={() => void overview.refetch()}
-          title="The figures could not be read"
-          {...(data && { shownOf: overview.dataUpdatedAt })}
+          title={data ? 'Could not refresh' : 'Could not load the overview'}
+          {...(data && { dataUpdatedAt: overview.dataUpdatedAt })}
         />
       )}
       {!data && !overview.error && <FiguresLoading />}
@@ -53,11 +53,11 @@ export default function Home() {
             <QuickStart keys={data.keys} creating={creating} setCreating={setCreating} />
           ) : (
             <>
-              <Section title="Errors of the last 24 hours">
+              <Section title="Errors in the last 24 hours">
                 {data.errors.length > 0 ? (
                   <DayErrors errors={data.errors} />
                 ) : (
-                  <Empty icon={CircleCheck} title="No render has failed in the last 24 hours" />
+                  <Empty icon={CircleCheck} title="No failed renders in the last 24 hours" />
                 )}
               </Section>
               {mayReadRenders && (

@@ -1,4 +1,4 @@
-// Makes a key: name, expiry, allowed addresses. Then shows it, once.
+// Creates an API key with name, expiry and allowed IP addresses, then shows it once.
 import { Group, NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { CreatedKeyView } from '../../api/console/contract/accounts.ts';
@@ -14,11 +14,11 @@ const EXPIRIES = [
   { value: 'never', label: 'Never' },
   { value: '30', label: 'In 30 days' },
   { value: '90', label: 'In 90 days' },
-  { value: '365', label: 'In a year' },
-  { value: 'date', label: 'On a date' },
+  { value: '365', label: 'In 1 year' },
+  { value: 'date', label: 'Custom date' },
 ];
 
-/** `YYYY-MM-DD` of the reader's day, `days` from now. */
+/** `YYYY-MM-DD`, `days` from now in the time zone of the browser. */
 function dayFromNow(days: number, now = new Date()): string {
   const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() + days);
   return [
@@ -28,7 +28,7 @@ function dayFromNow(days: number, now = new Date()): string {
   ].join('-');
 }
 
-/** ISO 8601; undefined for never. A date ends with its day, in the reader's time zone. */
+/** ISO 8601; undefined for never. A date means its end of day in the time zone of the browser. */
 function expiryTime(choice: string, date: string, now = Date.now()): string | undefined {
   if (choice === 'never') return undefined;
   if (choice !== 'date') return new Date(now + Number(choice) * 86400e3).toISOString();
@@ -52,7 +52,7 @@ export function CreateKeyDialog({ opened, onClose, onCreated }: Props) {
     <Dialog
       opened={opened}
       onClose={close}
-      title={created ? 'Save your key' : 'Create an API key'}
+      title={created ? 'Save your API key' : 'Create API key'}
       size="lg"
       keep={created !== undefined}
     >
@@ -110,7 +110,7 @@ function CreateForm({
     <ActionForm action={create}>
       <TextInput
         label="Name"
-        description="Where it is used, such as “billing service”."
+        description="Where the key is used, such as “billing service”."
         required
         maxLength={100}
         value={name}
@@ -130,7 +130,7 @@ function CreateForm({
         {expiry === 'date' && (
           <TextInput
             type="date"
-            label="Last day"
+            label="Expiry date"
             required
             min={dayFromNow(0)}
             value={date}
@@ -141,7 +141,7 @@ function CreateForm({
       </Group>
       <Textarea
         label="Allowed IP addresses"
-        description="Addresses or networks such as 203.0.113.0/24, one a line. Empty: from anywhere."
+        description="One IP or CIDR per line, such as 203.0.113.0/24. Leave empty to allow any IP."
         autosize
         minRows={2}
         maxRows={8}
@@ -151,10 +151,10 @@ function CreateForm({
         spellCheck={false}
       />
       {create.error && !nameError && !expiryError && !addressError && (
-        <Failure error={create.error} title="The key was not created" />
+        <Failure error={create.error} title="Could not create the key" />
       )}
       <DialogButtons onCancel={onCancel} loading={create.isPending}>
-        Create the key
+        Create key
       </DialogButtons>
     </ActionForm>
   );

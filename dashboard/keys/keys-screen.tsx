@@ -1,5 +1,4 @@
-// The keys of the account: what each may do and when it was last used; making, rotating and
-// revoking them.
+// The API keys of the account: list, create, rotate and revoke.
 import { Badge, Button, Code, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { KeyRound, Plus } from 'lucide-react';
@@ -8,6 +7,7 @@ import type { Key } from '../../api/console/contract/accounts.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failure } from '../parts/failure.tsx';
+import { formatKey } from '../parts/format.ts';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { When } from '../parts/when.tsx';
@@ -39,11 +39,7 @@ const FACTS: Column<Key>[] = [
   },
   {
     title: 'Key',
-    cell: ({ prefix, last4 }) => (
-      <Code>
-        {prefix}…{last4}
-      </Code>
-    ),
+    cell: key => <Code style={{ whiteSpace: 'nowrap' }}>{formatKey(key)}</Code>,
   },
   { title: 'Created', cell: ({ createdAt }) => <When at={createdAt} /> },
   {
@@ -77,12 +73,12 @@ export default function Keys() {
   const [revoking, setRevoking] = useState<Key>();
   const create = (
     <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
-      Create a key
+      Create API key
     </Button>
   );
   const actions: Column<Key> = {
     title: 'Actions',
-    quietTitle: true,
+    hiddenTitle: true,
     align: 'end',
     cell: key => (
       <Group gap={6} wrap="nowrap" justify="flex-end">
@@ -100,9 +96,9 @@ export default function Keys() {
           size="compact-sm"
           variant="default"
           onClick={() => setRevoking(key)}
-          aria-label={`${key.expired ? 'Remove' : 'Revoke'} ${key.name} …${key.last4}`}
+          aria-label={`${key.expired ? 'Delete' : 'Revoke'} ${key.name} …${key.last4}`}
         >
-          {key.expired ? 'Remove' : 'Revoke'}
+          {key.expired ? 'Delete' : 'Revoke'}
         </Button>
       </Group>
     ),
@@ -111,21 +107,21 @@ export default function Keys() {
     <>
       <PageHeader
         title="API keys"
-        description="Programs call the API with a key. Each key belongs to this account alone."
+        description="API keys authenticate your requests. Each key belongs to this account."
         actions={mayWrite && create}
       />
       {keys.error && (
         <Failure
           error={keys.error}
           retry={() => void keys.refetch()}
-          title="The keys could not be read"
+          title="Could not load API keys"
         />
       )}
       {keys.isPending && <Loading rows={4} height={48} />}
       {keys.data?.items.length === 0 && (
         <Empty icon={KeyRound} title="No API keys yet">
           {mayWrite
-            ? 'Create one, put it into your program, and send the first render.'
+            ? 'Create a key to send your first render.'
             : 'An owner, admin or developer of the account can create one.'}
         </Empty>
       )}

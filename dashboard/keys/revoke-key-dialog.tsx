@@ -1,4 +1,4 @@
-// Revokes a key, after its name was typed: programs that use it fail from then on.
+// Revokes an active key once its name is typed, or deletes an expired one.
 import type { Key } from '../../api/console/contract/accounts.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { useAction } from '../parts/use-action.ts';
@@ -6,12 +6,12 @@ import { When } from '../parts/when.tsx';
 import { remove } from '../session/api.ts';
 import { useAccount } from '../session/session.tsx';
 
-/** `forKey`: the key to be revoked; the dialog is open while there is one. */
+/** The dialog is open while `forKey` is set. */
 export function RevokeKeyDialog({ forKey, onClose }: { forKey: Key | undefined; onClose(): void }) {
   const { id } = useAccount();
   const revoke = useAction<Key>({
     run: key => remove(`/accounts/${id}/keys/${key.id}`),
-    done: (_, key) => `The key ${key.name} is ${key.expired ? 'removed' : 'revoked'}.`,
+    done: (_, { name, expired }) => `API key ${name} ${expired ? 'deleted' : 'revoked'}.`,
     refresh: [
       ['keys', id],
       ['overview', id],
@@ -28,8 +28,8 @@ export function RevokeKeyDialog({ forKey, onClose }: { forKey: Key | undefined; 
     <ConfirmDialog
       opened={forKey !== undefined}
       onClose={close}
-      title={expired ? 'Remove this key?' : 'Revoke this key?'}
-      confirm={expired ? 'Remove the key' : 'Revoke the key'}
+      title={expired ? 'Delete this key?' : 'Revoke this key?'}
+      confirm={expired ? 'Delete key' : 'Revoke key'}
       danger
       onConfirm={() => forKey && revoke.mutate(forKey)}
       busy={revoke.isPending}
@@ -38,13 +38,13 @@ export function RevokeKeyDialog({ forKey, onClose }: { forKey: Key | undefined; 
     >
       {expired ? (
         <>
-          The key {forKey?.name} (…{forKey?.last4}) has expired and works no more. It goes from this
-          list.{' '}
+          The key {forKey?.name} (…{forKey?.last4}) has expired and no longer works. It will be
+          removed from this list.{' '}
         </>
       ) : (
         <>
-          The next request with the key {forKey?.name} (…{forKey?.last4}) is refused with 401.
-          Renders that run already are finished. This cannot be taken back.{' '}
+          Requests with the key {forKey?.name} (…{forKey?.last4}) will be rejected with 401. Renders
+          in progress will finish. This cannot be undone.{' '}
         </>
       )}
       {forKey?.lastUsedAt && (

@@ -1,5 +1,4 @@
-// Makes a key in place of another, which works on for a while, so that programs can be changed
-// over.
+// Replaces a key with a new one. The old key can keep working for a grace period.
 import { Radio, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { CreatedKeyView, Key } from '../../api/console/contract/accounts.ts';
@@ -14,15 +13,15 @@ import { KeyShownOnce } from './key-shown-once.tsx';
 const OVERLAPS = [
   {
     value: 'none',
-    label: 'Stops at once',
-    description: 'Programs that still use it are refused from their next request on.',
+    label: 'Immediately',
+    description: 'Requests with the old key will be rejected with 401.',
   },
-  { value: 'hour', label: 'Works for one more hour' },
-  { value: 'day', label: 'Works for one more day' },
-  { value: 'week', label: 'Works for one more week' },
+  { value: 'hour', label: 'In 1 hour' },
+  { value: 'day', label: 'In 1 day' },
+  { value: 'week', label: 'In 1 week' },
 ];
 
-/** `forKey`: the key to be rotated; the dialog is open while there is one. */
+/** The dialog is open while `forKey` is set. */
 export function RotateKeyDialog({ forKey, onClose }: { forKey: Key | undefined; onClose(): void }) {
   const [created, setCreated] = useState<CreatedKeyView>();
   const close = () => {
@@ -33,7 +32,7 @@ export function RotateKeyDialog({ forKey, onClose }: { forKey: Key | undefined; 
     <Dialog
       opened={forKey !== undefined}
       onClose={close}
-      title={created ? 'Save your new key' : `Rotate ${forKey?.name ?? 'the key'}`}
+      title={created ? 'Save your new API key' : `Rotate ${forKey?.name ?? 'key'}`}
       size="lg"
       keep={created !== undefined}
     >
@@ -64,19 +63,23 @@ function RotateForm({ forKey, onCancel, onCreated }: FormProps) {
   return (
     <ActionForm action={rotate}>
       <Text size="sm">
-        You get a new key with the same name and the same allowed addresses. Put it into your
-        programs in place of the old one.
+        Creates a new key with the same name and allowed IP addresses. Update your integrations to
+        use the new key.
       </Text>
-      <Radio.Group label={`The old key (…${forKey.last4})`} value={overlap} onChange={setOverlap}>
+      <Radio.Group
+        label={`Expire the old key (…${forKey.last4})`}
+        value={overlap}
+        onChange={setOverlap}
+      >
         <Stack gap="xs" mt="xs">
           {OVERLAPS.map(({ value, label, description }) => (
             <Radio key={value} value={value} label={label} {...(description && { description })} />
           ))}
         </Stack>
       </Radio.Group>
-      {rotate.error && <Failure error={rotate.error} title="The key was not rotated" />}
+      {rotate.error && <Failure error={rotate.error} title="Could not rotate the key" />}
       <DialogButtons onCancel={onCancel} loading={rotate.isPending}>
-        Rotate the key
+        Rotate key
       </DialogButtons>
     </ActionForm>
   );

@@ -1,6 +1,4 @@
-// One account as who runs the installation sees it: what it is, what was rendered, who works in it.
-// Of its own things nothing can be changed from here.
-
+// An account in the operator's view: plan and state, recent renders, team and API keys.
 import { Anchor, Button, Code, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft, UserPlus } from 'lucide-react';
@@ -11,7 +9,7 @@ import type { Team } from '../../api/console/contract/users.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Failure } from '../parts/failure.tsx';
-import { formatCount, formatMs } from '../parts/format.ts';
+import { formatCount, formatKey, formatMs } from '../parts/format.ts';
 import { Loading } from '../parts/loading.tsx';
 import { OutcomeBadge } from '../parts/outcome-badge.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
@@ -28,7 +26,7 @@ import classes from './operator.module.css';
 import { StateBadge } from './states.tsx';
 
 function Renders({ overview }: { overview: Overview }) {
-  if (overview.recent.length === 0) return <Text size="sm">Nothing was rendered yet.</Text>;
+  if (overview.recent.length === 0) return <Text size="sm">No renders yet.</Text>;
   return (
     <DataTable
       label="Recent renders"
@@ -49,20 +47,20 @@ function Renders({ overview }: { overview: Overview }) {
             </>
           ),
         },
-        { title: 'Took', align: 'end', cell: ({ totalMs }) => formatMs(totalMs) },
+        { title: 'Duration', align: 'end', cell: ({ totalMs }) => formatMs(totalMs) },
         {
           title: 'Pages',
           align: 'end',
           cell: ({ pages }) => (pages === null ? '–' : formatCount(pages)),
         },
-        { title: 'When', align: 'end', cell: ({ at }) => <When at={at} /> },
+        { title: 'Time', align: 'end', cell: ({ at }) => <When at={at} /> },
       ]}
     />
   );
 }
 
 function Keys({ keys }: { keys: Key[] }) {
-  if (keys.length === 0) return <Text size="sm">There is no key.</Text>;
+  if (keys.length === 0) return <Text size="sm">No API keys.</Text>;
   return (
     <DataTable
       label="API keys"
@@ -70,7 +68,7 @@ function Keys({ keys }: { keys: Key[] }) {
       rowKey={({ id }) => id}
       columns={[
         { title: 'Name', cell: ({ name }) => name },
-        { title: 'Key', cell: ({ prefix, last4 }) => <Code>{`${prefix}…${last4}`}</Code> },
+        { title: 'Key', cell: key => <Code>{formatKey(key)}</Code> },
         {
           title: 'Last used',
           cell: ({ lastUsedAt }) => (lastUsedAt ? <When at={lastUsedAt} /> : 'Never'),
@@ -85,7 +83,7 @@ function Keys({ keys }: { keys: Key[] }) {
   );
 }
 
-function InviteOwner({ accountId }: { accountId: string }) {
+function InviteButton({ accountId }: { accountId: string }) {
   const [opened, setOpened] = useState(false);
   return (
     <>
@@ -94,14 +92,14 @@ function InviteOwner({ accountId }: { accountId: string }) {
         leftSection={<UserPlus size={16} aria-hidden />}
         onClick={() => setOpened(true)}
       >
-        Invite somebody
+        Invite member
       </Button>
       <InviteDialog
         opened={opened}
         path={`/operator/accounts/${accountId}/invitations`}
         accountId={accountId}
         own="owner"
-        first="owner"
+        initialRole="owner"
         onClose={() => setOpened(false)}
       />
     </>
@@ -136,7 +134,7 @@ export function AccountDetail({ id }: { id: string }) {
       <PageHeader
         title={data?.name ?? 'Account'}
         mark={data && <StateBadge state={data.state} />}
-        actions={data && <InviteOwner accountId={id} />}
+        actions={data && <InviteButton accountId={id} />}
       />
       {account.isPending && <Loading rows={4} height={72} />}
       {account.error && <Failure error={account.error} retry={() => void account.refetch()} />}
@@ -145,20 +143,23 @@ export function AccountDetail({ id }: { id: string }) {
           <FigureList
             figures={[
               ['Plan', data.plan],
-              ['Renders this period', formatCount(data.usage)],
+              ['Usage this period', formatCount(data.usage)],
               ['Running now', formatCount(data.running)],
-              ['Keys', formatCount(data.keys)],
+              ['API keys', formatCount(data.keys)],
               ['Members', formatCount(data.members)],
             ]}
           />
           <SimpleGrid cols={{ base: 1, md: 2 }} className={classes.top}>
             <ChangeAccount key={`${data.plan} ${data.state} ${data.intranet}`} account={data} />
-            <Panel title="Created">
+            <Panel title="Account">
               <Stack gap="sm">
-                <Text size="sm">
+                <div>
+                  <Text size="xs" c="dimmed">
+                    Created
+                  </Text>
                   <When at={data.createdAt} exact />
-                </Text>
-                <Fact name="Account id" value={data.id} />
+                </div>
+                <Fact name="Account ID" value={data.id} copyLabel="Copy account ID" />
               </Stack>
             </Panel>
           </SimpleGrid>
@@ -174,7 +175,7 @@ export function AccountDetail({ id }: { id: string }) {
             {team.error && <Failure error={team.error} retry={() => void team.refetch()} />}
             {team.data &&
               (team.data.members.length === 0 ? (
-                <Text size="sm">Nobody works in this account. Invite its owner.</Text>
+                <Text size="sm">No members yet. Invite the owner of this account.</Text>
               ) : (
                 <DataTable
                   label="Team"

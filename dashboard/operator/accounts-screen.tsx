@@ -1,4 +1,4 @@
-// All accounts of the installation, and one of them when the address names it (`?account=…`).
+// All accounts of the installation, or the one selected by `?account=…`.
 import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { Building2, Plus, Search } from 'lucide-react';
 import { useState } from 'react';
@@ -28,7 +28,7 @@ function AllAccounts() {
     ['operator', 'accounts'],
     '/operator/accounts',
     {
-      search: search.asked,
+      search: search.query,
       state: state || undefined,
     },
   );
@@ -36,7 +36,7 @@ function AllAccounts() {
     <>
       <PageHeader
         title="Accounts"
-        description="Everybody who renders here."
+        description="All accounts on this installation."
         actions={
           <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
             New account
@@ -47,7 +47,7 @@ function AllAccounts() {
         <TextInput
           type="search"
           label="Search"
-          placeholder="Beginning of a name, or an id"
+          placeholder="Start of name, or ID"
           leftSection={<Search size={16} aria-hidden />}
           value={search.text}
           maxLength={100}
@@ -56,7 +56,7 @@ function AllAccounts() {
         <NativeSelect
           label="State"
           data={[
-            { value: '', label: 'Any' },
+            { value: '', label: 'All' },
             ...STATES.map(({ state: value, label }) => ({ value, label })),
           ]}
           value={state}
@@ -69,7 +69,7 @@ function AllAccounts() {
         {rows?.length === 0 && (
           <Empty
             icon={Building2}
-            title={search.asked || state ? 'No account matches' : 'No accounts yet'}
+            title={search.query || state ? 'No matching accounts' : 'No accounts yet'}
           />
         )}
         {rows && rows.length > 0 && (
@@ -84,8 +84,8 @@ function AllAccounts() {
               { title: 'State', cell: account => <StateBadge state={account.state} /> },
               { title: 'Plan', cell: ({ plan }) => plan },
               { title: 'Running', align: 'end', cell: ({ running }) => formatCount(running) },
-              { title: 'This period', align: 'end', cell: ({ usage }) => formatCount(usage) },
-              { title: 'Keys', align: 'end', cell: ({ keys }) => formatCount(keys) },
+              { title: 'Usage', align: 'end', cell: ({ usage }) => formatCount(usage) },
+              { title: 'API keys', align: 'end', cell: ({ keys }) => formatCount(keys) },
               { title: 'Members', align: 'end', cell: ({ members }) => formatCount(members) },
               { title: 'Created', cell: ({ createdAt }) => <When at={createdAt} /> },
             ]}

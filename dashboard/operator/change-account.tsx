@@ -1,5 +1,4 @@
-// What an operator changes of an account: plan, state, whether it reaches intranet pages; and
-// suspending it.
+// Lets an operator change plan, state and intranet access of an account, and suspend it.
 import { Button, Group, NativeSelect, Switch } from '@mantine/core';
 import { useState } from 'react';
 import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
@@ -33,15 +32,14 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
   ];
   const change = useAction({
     run: () => patch<OperatorAccount>(`/operator/accounts/${account.id}`, changes),
-    done: 'The account was changed.',
+    done: 'Account updated.',
     refresh,
     errorInPlace: true,
   });
   const suspend = useAction({
     run: (to: OperatorAccountState) =>
       patch<OperatorAccount>(`/operator/accounts/${account.id}`, { state: to }),
-    done: ({ state: now }) =>
-      now === 'paused' ? 'The account is suspended.' : 'The account works again.',
+    done: ({ state: now }) => (now === 'paused' ? 'Account suspended.' : 'Account reactivated.'),
     refresh,
     after: ({ state: now }) => {
       setState(now);
@@ -53,10 +51,10 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
   const planNames = [...new Set([...plans.map(({ name }) => name), account.plan])];
   return (
     <Panel
-      title="Change"
+      title="Plan and access"
       {...(billing === 'stripe' && {
         description:
-          'Plan and state come from Stripe: what you set here may be overwritten at its next word.',
+          'Stripe manages plan and state. The next Stripe event may overwrite your changes.',
       })}
     >
       <ActionForm action={change}>
@@ -70,8 +68,8 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
           label="State"
           description={
             billing === 'none'
-              ? 'Decides nothing here: this installation has no billing.'
-              : STATES.find(each => each.state === state)?.means
+              ? 'Not used: this installation has no billing.'
+              : STATES.find(each => each.state === state)?.description
           }
           disabled={billing === 'none'}
           data={STATES.map(({ state: value, label }) => ({ value, label }))}
@@ -79,8 +77,8 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
           onChange={({ currentTarget }) => setState(currentTarget.value as OperatorAccountState)}
         />
         <Switch
-          label="May reach the intranet"
-          description="Its renders reach the private addresses of the operator’s allow-list, and no others."
+          label="Intranet access"
+          description="Renders from this account can reach private addresses on the allowlist."
           checked={intranet}
           onChange={({ currentTarget }) => setIntranet(currentTarget.checked)}
         />
@@ -95,7 +93,7 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
           </Button>
           {billing !== 'none' && (
             <Button variant="default" onClick={() => setSuspending(true)}>
-              {suspended ? 'Lift the suspension' : 'Suspend the account'}
+              {suspended ? 'Reactivate account' : 'Suspend account'}
             </Button>
           )}
         </Group>
@@ -103,8 +101,8 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
       <ConfirmDialog
         opened={suspending}
         danger={!suspended}
-        title={suspended ? `Let ${account.name} work again?` : `Suspend ${account.name}?`}
-        confirm={suspended ? 'Lift the suspension' : 'Suspend the account'}
+        title={suspended ? `Reactivate ${account.name}?` : `Suspend ${account.name}?`}
+        confirm={suspended ? 'Reactivate account' : 'Suspend account'}
         busy={suspend.isPending}
         error={suspend.error}
         onConfirm={() => suspend.mutate(suspended ? 'active' : 'paused')}
@@ -114,8 +112,8 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
         }}
       >
         {suspended
-          ? 'Its keys work again from the next request on.'
-          : 'From the next request on every render is refused with 403 subscription_inactive. What runs now is finished. Keys, team and log stay as they are, and people can still sign in and look.'}
+          ? 'New renders will be accepted immediately. API keys, team and render log are unchanged.'
+          : 'All new renders will be rejected with 403 subscription_inactive. Renders in progress will finish. Members can still sign in.'}
       </ConfirmDialog>
     </Panel>
   );

@@ -1,10 +1,11 @@
-// Makes an account; its owner is invited from its own page afterwards.
+// Creates an account. The operator then invites its owner from the account's page.
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
 import { ActionForm, DialogButtons } from '../parts/action-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
+import { formatCountOf } from '../parts/format.ts';
 import { fieldError, useAction } from '../parts/use-action.ts';
 import { post } from '../session/api.ts';
 import { useSession } from '../session/session.tsx';
@@ -21,14 +22,14 @@ export function CreateAccountDialog({
   const [plan, setPlan] = useState(plans[0]?.name ?? '');
   const create = useAction({
     run: () => post<OperatorAccount>('/operator/accounts', { name, plan }),
-    done: ({ name: made }) => `The account ${made} was created.`,
+    done: ({ name: created }) => `Account ${created} created.`,
     refresh: [['operator', 'accounts']],
     after: onCreated,
     errorInPlace: true,
   });
   const nameError = fieldError(create.error, 'name');
   return (
-    <Dialog opened onClose={onClose} title="New account">
+    <Dialog opened onClose={onClose} title="Create account">
       <ActionForm action={create}>
         <TextInput
           label="Name"
@@ -43,14 +44,14 @@ export function CreateAccountDialog({
           label="Plan"
           data={plans.map(each => ({
             value: each.name,
-            label: `${each.name} (${each.parallel} at once)`,
+            label: `${each.name} (${formatCountOf(each.parallel, 'concurrent render')})`,
           }))}
           value={plan}
           onChange={({ currentTarget }) => setPlan(currentTarget.value)}
         />
         {create.error && !nameError && <Failure error={create.error} />}
         <DialogButtons onCancel={onClose} loading={create.isPending} disabled={name.trim() === ''}>
-          Create the account
+          Create account
         </DialogButtons>
       </ActionForm>
     </Dialog>

@@ -1,4 +1,4 @@
-// A few figures side by side, each with its name.
+// A row of labeled figures.
 import { Paper, SimpleGrid } from '@mantine/core';
 import classes from './operator.module.css';
 

@@ -1,4 +1,4 @@
-// What the installation needs, each thing checked now, with how to mend it.
+// The health checks of the installation, each with a hint how to fix it.
 import { Alert, Badge, Button, Paper, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { CircleAlert, CircleCheck, RefreshCw, TriangleAlert } from 'lucide-react';
@@ -11,18 +11,18 @@ import { get } from '../session/api.ts';
 import classes from './health.module.css';
 
 const CHECKS = {
-  ok: { label: 'Good', color: 'teal' },
-  warn: { label: 'Look at it', color: 'yellow' },
-  fail: { label: 'Failing', color: 'red' },
+  ok: { label: 'OK', color: 'teal' },
+  warn: { label: 'Warning', color: 'yellow' },
+  fail: { label: 'Failed', color: 'red' },
 };
 const OVERALL = {
-  ok: { title: 'Everything works', color: 'teal', icon: <CircleCheck size={18} aria-hidden /> },
+  ok: { title: 'All checks passed', color: 'teal', icon: <CircleCheck size={18} aria-hidden /> },
   degraded: {
-    title: 'It works, but not as it should',
+    title: 'Degraded',
     color: 'yellow',
     icon: <TriangleAlert size={18} aria-hidden />,
   },
-  down: { title: 'Renders do not work', color: 'red', icon: <CircleAlert size={18} aria-hidden /> },
+  down: { title: 'Renders are failing', color: 'red', icon: <CircleAlert size={18} aria-hidden /> },
 };
 
 export default function OperatorHealthScreen() {
@@ -31,7 +31,7 @@ export default function OperatorHealthScreen() {
     queryFn: ({ signal }) => get<Health>('/operator/health', signal),
     refetchInterval: 15_000,
   });
-  // A verdict of before would be believed: without a new one there is none.
+  // An outdated result would be misleading: hide it after an error.
   const data = health.error ? undefined : health.data;
   return (
     <>
@@ -53,7 +53,7 @@ export default function OperatorHealthScreen() {
         <Failure
           error={health.error}
           retry={() => void health.refetch()}
-          title="The health could not be checked"
+          title="Could not run the health checks"
         />
       )}
       {data && (

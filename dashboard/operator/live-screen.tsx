@@ -1,4 +1,4 @@
-// Workers and queue as they are now, asked for again every two seconds while somebody looks.
+// Workers and queue in real time, refetched every two seconds while the tab is visible.
 import { Anchor, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ServerOff } from 'lucide-react';
@@ -17,11 +17,11 @@ import { FigureList } from './figure-list.tsx';
 import { Minutes } from './minutes.tsx';
 import { ProcessPanel } from './process-panel.tsx';
 
-const EVERY_MS = 2_000;
+const REFRESH_MS = 2_000;
 
 const sum = (figures: number[]) => figures.reduce((all, figure) => all + figure, 0);
 
-/** Processes of one pool share their workers: each of them is counted once. */
+/** API processes of a pool share its workers: counts each worker once. */
 function slotsOf(processes: Live['processes']): { capacity: number; busy: number } {
   const workers = new Map(
     processes.flatMap(({ workers: known }) =>
@@ -41,7 +41,7 @@ function Now({ live }: { live: Live }) {
     <FigureList
       figures={[
         ['Slots busy', `${formatCount(busy)} of ${formatCount(capacity)}`],
-        ['Waiting', formatCount(sum(live.processes.map(({ queue }) => queue.waiting)))],
+        ['Queued', formatCount(sum(live.processes.map(({ queue }) => queue.waiting)))],
         ['Oldest wait', oldestMs === 0 ? '–' : formatMs(oldestMs)],
         ['API processes', formatCount(live.processes.length)],
       ]}
@@ -53,32 +53,32 @@ export default function OperatorLiveScreen() {
   const live = useQuery({
     queryKey: ['operator', 'live'],
     queryFn: ({ signal }) => get<Live>('/operator/live', signal),
-    refetchInterval: EVERY_MS,
+    refetchInterval: REFRESH_MS,
     staleTime: 0,
   });
   const { data } = live;
   return (
     <>
-      <PageHeader title="Workers & queue" description="Renewed every 2 seconds while you look." />
+      <PageHeader title="Workers & queue" description="Updates every 2 seconds." />
       {live.isPending && <Loading rows={4} height={96} />}
       {live.error && (
         <Failure
           error={live.error}
           retry={() => void live.refetch()}
-          title="The workers could not be read"
-          {...(data && { shownOf: live.dataUpdatedAt })}
+          title={data ? 'Could not refresh' : 'Could not load workers and queue'}
+          {...(data && { dataUpdatedAt: live.dataUpdatedAt })}
         />
       )}
       {data && (
         <Stack gap="lg">
           <Now live={data} />
-          <Panel title="Renders by the minute">
+          <Panel title="Renders per minute">
             <Minutes minutes={data.lastMinutes} />
           </Panel>
           {data.waitingByAccount.length > 0 && (
-            <Section title="Who waits">
+            <Section title="Queue by account">
               <DataTable
-                label="Accounts that wait"
+                label="Queue by account"
                 rows={data.waitingByAccount}
                 rowKey={({ id }) => id}
                 columns={[
@@ -93,14 +93,16 @@ export default function OperatorLiveScreen() {
                       </Anchor>
                     ),
                   },
-                  { title: 'Waiting', align: 'end', cell: ({ waiting }) => formatCount(waiting) },
+                  { title: 'Queued', align: 'end', cell: ({ waiting }) => formatCount(waiting) },
                 ]}
               />
             </Section>
           )}
           {data.processes.length === 0 && (
             <Empty icon={ServerOff} title="No API process has reported">
-              <Text size="sm">Each one writes what it sees every few seconds.</Text>
+              <Text size="sm">
+                Each API process reports its queue and workers every few seconds.
+              </Text>
             </Empty>
           )}
           {data.processes.map(process => (

@@ -1,5 +1,4 @@
-// The renders of the last half hour as bars, a minute each: what succeeded below, what failed on
-// top of it.
+// A bar chart of the renders per minute in the last half hour: succeeded below, failed on top.
 import { Group, Text, VisuallyHidden } from '@mantine/core';
 import type { Live } from '../../api/console/contract/accounts.ts';
 import { formatCount } from '../parts/format.ts';
@@ -9,10 +8,10 @@ const HEIGHT = 60;
 const STEP = 10;
 
 export function Minutes({ minutes }: { minutes: Live['lastMinutes'] }) {
-  const most = Math.max(1, ...minutes.map(({ ok, failed }) => ok + failed));
+  const peak = Math.max(0, ...minutes.map(({ ok, failed }) => ok + failed));
   const ok = minutes.reduce((sum, minute) => sum + minute.ok, 0);
   const failed = minutes.reduce((sum, minute) => sum + minute.failed, 0);
-  const tall = (count: number) => (count / most) * HEIGHT;
+  const barHeight = (count: number) => (count / Math.max(peak, 1)) * HEIGHT;
   return (
     <figure style={{ margin: 0 }}>
       <svg
@@ -34,15 +33,15 @@ export function Minutes({ minutes }: { minutes: Live['lastMinutes'] }) {
               className={classes.ok}
               x={index * STEP + 1}
               width={STEP - 2}
-              y={HEIGHT - tall(minute.ok)}
-              height={tall(minute.ok)}
+              y={HEIGHT - barHeight(minute.ok)}
+              height={barHeight(minute.ok)}
             />
             <rect
               className={classes.failed}
               x={index * STEP + 1}
               width={STEP - 2}
-              y={HEIGHT - tall(minute.ok + minute.failed)}
-              height={tall(minute.failed)}
+              y={HEIGHT - barHeight(minute.ok + minute.failed)}
+              height={barHeight(minute.failed)}
             />
           </g>
         ))}
@@ -50,7 +49,7 @@ export function Minutes({ minutes }: { minutes: Live['lastMinutes'] }) {
       <figcaption>
         <Group justify="space-between" gap="sm" mt={6}>
           <Text size="xs" c="dimmed">
-            The last {minutes.length} minutes; the tallest bar is {formatCount(most)} a minute
+            Last {minutes.length} minutes. Peak: {formatCount(peak)}/min.
           </Text>
           <Group gap="md">
             <Text size="xs">
@@ -63,7 +62,7 @@ export function Minutes({ minutes }: { minutes: Live['lastMinutes'] }) {
             </Text>
           </Group>
         </Group>
-        <VisuallyHidden>{`The newest minute: ${minutes.at(-1)?.ok ?? 0} succeeded, ${minutes.at(-1)?.failed ?? 0} failed.`}</VisuallyHidden>
+        <VisuallyHidden>{`Last minute: ${minutes.at(-1)?.ok ?? 0} succeeded, ${minutes.at(-1)?.failed ?? 0} failed.`}</VisuallyHidden>
       </figcaption>
     </figure>
   );

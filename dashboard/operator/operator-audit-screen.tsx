@@ -1,4 +1,4 @@
-// Who did what in the whole installation: all accounts, sign-ins, and what operators changed.
+// The audit log of the installation: all accounts, sign-ins, and actions of operators.
 import { AuditTable } from '../audit/audit-table.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 
@@ -6,10 +6,10 @@ export default function OperatorAuditScreen() {
   return (
     <>
       <PageHeader
-        title="Audit log of the installation"
-        description="All accounts, sign-ins and what operators did, newest first."
+        title="Installation audit log"
+        description="Actions in all accounts, sign-ins, and actions of administrators."
       />
-      <AuditTable queryKey={['operator', 'audit']} path="/operator/audit" everywhere />
+      <AuditTable queryKey={['operator', 'audit']} path="/operator/audit" allAccounts />
     </>
   );
 }

@@ -1,8 +1,8 @@
-// One API process: its queue, and its workers with a cell for each slot.
+// One API process: its queue, and its workers with their slots.
 import { Badge, Group, Text } from '@mantine/core';
 import type { Live } from '../../api/console/contract/accounts.ts';
 import { DataTable } from '../parts/data-table.tsx';
-import { formatCount, formatMs } from '../parts/format.ts';
+import { capitalize, formatCount, formatMs } from '../parts/format.ts';
 import { Panel } from '../parts/panel.tsx';
 import { When } from '../parts/when.tsx';
 import classes from './operator.module.css';
@@ -42,14 +42,14 @@ export function ProcessPanel({ process }: { process: Process }) {
           </span>
           <span>
             {queue.waiting === 0
-              ? 'Nobody waits'
-              : `${formatCount(queue.waiting)} wait, the oldest for ${formatMs(queue.oldestMs)}`}
+              ? 'Queue empty'
+              : `${formatCount(queue.waiting)} queued, oldest wait ${formatMs(queue.oldestMs)}`}
           </span>
         </Group>
       }
     >
       {workers.length === 0 ? (
-        <Text size="sm">It knows of no worker: renders wait for one.</Text>
+        <Text size="sm">No workers. Renders stay queued until a worker is available.</Text>
       ) : (
         <DataTable
           label={`Workers of ${id}`}
@@ -61,7 +61,7 @@ export function ProcessPanel({ process }: { process: Process }) {
               title: 'State',
               cell: ({ state }) => (
                 <Badge variant="light" color={state === 'serving' ? 'teal' : 'yellow'} tt="none">
-                  {state}
+                  {capitalize(state)}
                 </Badge>
               ),
             },

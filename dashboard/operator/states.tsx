@@ -1,4 +1,4 @@
-// Labels and colours of the states of a subscription.
+// Labels, colors and descriptions of the subscription states.
 import { Badge } from '@mantine/core';
 import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
 
@@ -8,28 +8,28 @@ export const STATES: {
   state: OperatorAccountState;
   label: string;
   color: string;
-  means: string;
+  description: string;
 }[] = [
-  { state: 'active', label: 'Active', color: 'teal', means: 'Renders work.' },
-  { state: 'trialing', label: 'Trial', color: 'blue', means: 'Renders work.' },
+  { state: 'active', label: 'Active', color: 'teal', description: 'Renders work.' },
+  { state: 'trialing', label: 'Trialing', color: 'blue', description: 'Renders work.' },
   {
     state: 'past_due',
     label: 'Past due',
     color: 'yellow',
-    means: 'Renders work until the grace ends.',
+    description: 'Renders work until the grace period ends.',
   },
   {
     state: 'unpaid',
     label: 'Unpaid',
     color: 'red',
-    means: 'Renders are refused until it is paid.',
+    description: 'Renders are blocked until the open invoice is paid.',
   },
-  { state: 'canceled', label: 'Cancelled', color: 'gray', means: 'Renders are refused.' },
+  { state: 'canceled', label: 'Canceled', color: 'gray', description: 'Renders are blocked.' },
   {
     state: 'paused',
     label: 'Suspended',
     color: 'red',
-    means: 'Renders are refused until it is lifted.',
+    description: 'Renders are blocked until you reactivate the account.',
   },
 ];
 

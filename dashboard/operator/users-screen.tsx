@@ -1,4 +1,4 @@
-// All people of the installation: who is an operator, and who may sign in.
+// All users of the installation: administrator access, SSO links, and disabling users.
 import { Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { Search, Users } from 'lucide-react';
 import { useState } from 'react';
@@ -18,38 +18,48 @@ import { useSession } from '../session/session.tsx';
 import { roleLabel } from '../team/roles.ts';
 
 type Change = { operator: boolean } | { disabled: boolean } | { company: false };
-interface Asked {
-  person: OperatorUser;
+/** A change that waits for confirmation. */
+interface PendingChange {
+  user: OperatorUser;
   change: Change;
 }
 
-function messageOf({ person, change }: Asked): { title: string; confirm: string; text: string } {
-  const { name, email } = person;
+interface Message {
+  title: string;
+  confirm: string;
+  text: string;
+}
+
+function messageOf({ user: { name, email }, change }: PendingChange): Message {
   if ('operator' in change)
     return change.operator
       ? {
-          title: `Make ${name} an operator?`,
-          confirm: 'Make an operator',
-          text: `${email} will see every account and change plans, people and states.`,
+          title: `Make ${name} an administrator?`,
+          confirm: 'Make administrator',
+          text: `${email} will be able to view every account and to change plans, states and users.`,
         }
       : {
-          title: `Take the operator’s rights from ${name}?`,
-          confirm: 'Take them away',
-          text: `${email} keeps the accounts of which they are a member, and sees no others any more.`,
+          title: `Remove administrator access from ${name}?`,
+          confirm: 'Remove access',
+          text: `${email} keeps access only to accounts where they are a member.`,
         };
   if ('company' in change)
     return {
-      title: `Forget the company identity of ${name}?`,
-      confirm: 'Forget it',
-      text: `All sessions of ${email} end. Whoever next signs in through the company with this address is taken for ${name}.`,
+      title: `Unlink SSO for ${name}?`,
+      confirm: 'Unlink SSO',
+      text: `All sessions of ${email} will end. The next SSO sign-in with this email address will be linked to ${name}.`,
     };
   return change.disabled
     ? {
         title: `Disable ${name}?`,
         confirm: 'Disable',
-        text: `All sessions of ${email} end at once, and signing in is refused. API keys of their accounts go on working.`,
+        text: `All sessions of ${email} will end immediately, and they can no longer sign in. API keys of their accounts keep working.`,
       }
-    : { title: `Enable ${name} again?`, confirm: 'Enable', text: `${email} may sign in again.` };
+    : {
+        title: `Enable ${name}?`,
+        confirm: 'Enable',
+        text: `${email} will be able to sign in again.`,
+      };
 }
 
 function UserName({ name, email, operator, disabled }: OperatorUser) {
@@ -59,7 +69,7 @@ function UserName({ name, email, operator, disabled }: OperatorUser) {
         <span>{name}</span>
         {operator && (
           <Badge size="xs" variant="light">
-            Operator
+            Administrator
           </Badge>
         )}
         {disabled && (
@@ -75,36 +85,40 @@ function UserName({ name, email, operator, disabled }: OperatorUser) {
   );
 }
 
-function UserActions({ person, onAsk }: { person: OperatorUser; onAsk(asked: Asked): void }) {
+interface ActionsProps {
+  user: OperatorUser;
+  onChange(pending: PendingChange): void;
+}
+
+function UserActions({ user, onChange }: ActionsProps) {
+  const { name, company, operator, disabled } = user;
   return (
-    <Group gap="xs" justify="flex-end" wrap={person.company ? 'wrap' : 'nowrap'}>
-      {person.company && (
+    <Group gap="xs" justify="flex-end" wrap={company ? 'wrap' : 'nowrap'}>
+      {company && (
         <Button
           size="xs"
           variant="default"
-          aria-label={`Forget company identity of ${person.name}`}
-          onClick={() => onAsk({ person, change: { company: false } })}
+          aria-label={`Unlink SSO: ${name}`}
+          onClick={() => onChange({ user, change: { company: false } })}
         >
-          Forget company
+          Unlink SSO
         </Button>
       )}
       <Button
         size="xs"
         variant="default"
-        aria-label={
-          person.operator ? `Unmake operator: ${person.name}` : `Make operator: ${person.name}`
-        }
-        onClick={() => onAsk({ person, change: { operator: !person.operator } })}
+        aria-label={operator ? `Remove administrator: ${name}` : `Make administrator: ${name}`}
+        onClick={() => onChange({ user, change: { operator: !operator } })}
       >
-        {person.operator ? 'Unmake operator' : 'Make operator'}
+        {operator ? 'Remove administrator' : 'Make administrator'}
       </Button>
       <Button
         size="xs"
         variant="default"
-        aria-label={person.disabled ? `Enable ${person.name}` : `Disable ${person.name}`}
-        onClick={() => onAsk({ person, change: { disabled: !person.disabled } })}
+        aria-label={disabled ? `Enable ${name}` : `Disable ${name}`}
+        onClick={() => onChange({ user, change: { disabled: !disabled } })}
       >
-        {person.disabled ? 'Enable' : 'Disable'}
+        {disabled ? 'Enable' : 'Disable'}
       </Button>
     </Group>
   );
@@ -113,20 +127,20 @@ function UserActions({ person, onAsk }: { person: OperatorUser; onAsk(asked: Ask
 interface TableProps {
   rows: OperatorUser[];
   more: ReturnType<typeof usePages<OperatorUser>>['more'];
-  onAsk(asked: Asked): void;
+  onChange(pending: PendingChange): void;
 }
 
-function UserTable({ rows, more, onAsk }: TableProps) {
+function UserTable({ rows, more, onChange }: TableProps) {
   const { user: self } = useSession().me;
   return (
     <DataTable
-      label="People"
+      label="Users"
       rows={rows}
       rowKey={({ id }) => id}
       more={more}
       columns={[
         {
-          title: 'Person',
+          title: 'User',
           cell: user => <UserName {...user} />,
         },
         {
@@ -134,16 +148,16 @@ function UserTable({ rows, more, onAsk }: TableProps) {
           cell: ({ accounts }) =>
             accounts.map(({ name, role }) => `${name} (${roleLabel(role)})`).join(', ') || 'None',
         },
-        { title: 'Second factor', cell: ({ twoFactor }) => (twoFactor ? 'On' : 'Off') },
+        { title: '2FA', cell: ({ twoFactor }) => (twoFactor ? 'On' : 'Off') },
         {
           title: 'Last signed in',
           cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'Never'),
         },
         {
           title: 'Actions',
-          quietTitle: true,
+          hiddenTitle: true,
           align: 'end',
-          cell: user => user.id !== self.id && <UserActions person={user} onAsk={onAsk} />,
+          cell: user => user.id !== self.id && <UserActions user={user} onChange={onChange} />,
         },
       ]}
     />
@@ -152,27 +166,27 @@ function UserTable({ rows, more, onAsk }: TableProps) {
 
 export default function OperatorUsersScreen() {
   const search = useSearchText();
-  const [asked, setAsked] = useState<Asked>();
+  const [pending, setPending] = useState<PendingChange>();
   const { rows, error, retry, more } = usePages<OperatorUser>(
     ['operator', 'people'],
     '/operator/users',
-    { search: search.asked },
+    { search: search.query },
   );
   const change = useAction({
-    run: ({ person, change: body }: Asked) => patch(`/operator/users/${person.id}`, body),
-    done: (_, { person }) => `${person.name} was changed.`,
+    run: ({ user, change: body }: PendingChange) => patch(`/operator/users/${user.id}`, body),
+    done: (_, { user }) => `${user.name} updated.`,
     refresh: [['operator', 'people']],
-    after: () => setAsked(undefined),
+    after: () => setPending(undefined),
     errorInPlace: true,
   });
-  const message = asked && messageOf(asked);
+  const message = pending && messageOf(pending);
   return (
     <>
-      <PageHeader title="People" description="Everybody who may sign in here." />
+      <PageHeader title="Users" description="Everyone with a login." />
       <TextInput
         type="search"
         label="Search"
-        placeholder="Beginning of a name or an address, or an id"
+        placeholder="Start of name or email, or ID"
         leftSection={<Search size={16} aria-hidden />}
         value={search.text}
         maxLength={100}
@@ -183,21 +197,21 @@ export default function OperatorUsersScreen() {
       <Stack>
         {error && <Failure error={error} retry={retry} />}
         {!rows && !error && <Loading rows={6} height={52} />}
-        {rows?.length === 0 && <Empty icon={Users} title="Nobody matches" />}
-        {rows && rows.length > 0 && <UserTable rows={rows} more={more} onAsk={setAsked} />}
+        {rows?.length === 0 && <Empty icon={Users} title="No matching users" />}
+        {rows && rows.length > 0 && <UserTable rows={rows} more={more} onChange={setPending} />}
       </Stack>
-      {asked && message && (
+      {pending && message && (
         <ConfirmDialog
           opened
-          danger={'disabled' in asked.change && asked.change.disabled}
+          danger={'disabled' in pending.change && pending.change.disabled}
           title={message.title}
           confirm={message.confirm}
           busy={change.isPending}
           error={change.error}
-          onConfirm={() => change.mutate(asked)}
+          onConfirm={() => change.mutate(pending)}
           onClose={() => {
             change.reset();
-            setAsked(undefined);
+            setPending(undefined);
           }}
         >
           {message.text}

@@ -1,12 +1,11 @@
-// A form whose button does one action, once at a time; and the buttons at the end of a form in a
-// dialog.
+// A form that runs one action at a time, and the buttons at the end of a dialog's form.
 import { Button, type ButtonProps, Group, Stack } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
 import type { FormEvent, ReactNode } from 'react';
 
 interface FormProps {
   action: Pick<UseMutationResult<unknown, Error, void>, 'isPending' | 'mutate'>;
-  /** The server says what is wrong, not the browser. */
+  /** Leaves validation to the server. */
   noValidate?: boolean;
   children: ReactNode;
 }
@@ -25,11 +24,11 @@ export function ActionForm({ action, noValidate, children }: FormProps) {
 
 interface ButtonsProps extends Pick<ButtonProps, 'loading' | 'disabled'> {
   onCancel(): void;
-  /** It destroys something: the button is red. */
+  /** The action is destructive: the button is red. */
   danger?: boolean;
-  /** Absent: it submits the form around it. */
+  /** Absent: the button submits the form. */
   onClick?(): void;
-  /** The label of the button. */
+  /** The label of the main button. */
   children: ReactNode;
 }
 

@@ -1,13 +1,13 @@
-// A few lines of code or text to be copied.
+// A block of code with a copy button.
 import { Group, Paper, Text } from '@mantine/core';
 import classes from './code-block.module.css';
 import { CopyButton } from './copy-button.tsx';
 
 interface Props {
-  /** What it is, shown above it: `curl`. */
+  /** Shown above the code: `curl`. */
   title: string;
   code: string;
-  /** The label of its button. */
+  /** The label of the copy button. */
   copyLabel?: string;
 }
 
@@ -20,7 +20,7 @@ export function CodeBlock({ title, code, copyLabel = 'Copy' }: Props) {
         </Text>
         <CopyButton text={code} label={copyLabel} />
       </Group>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls */}
       <section className={classes.code} tabIndex={0} aria-label={title}>
         <pre>{code}</pre>
       </section>

@@ -1,4 +1,4 @@
-// Asks before what cannot be taken back. Stays open with the server's sentence when it fails.
+// Confirms an action before it runs. Stays open with the server's message if the action fails.
 import { Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { DialogButtons } from './action-form.tsx';
@@ -9,14 +9,14 @@ interface Props {
   opened: boolean;
   onClose(): void;
   title: string;
-  /** What happens then. */
+  /** The consequences of the action. */
   children: ReactNode;
-  /** The label of the button: `Revoke the key`. */
+  /** The label of the button: `Revoke key`. */
   confirm: string;
   onConfirm(): void;
-  /** It destroys something: the button is red. */
+  /** The action is destructive: the button is red. */
   danger?: boolean;
-  /** Must be typed first. */
+  /** A text that the user must type to enable the button. */
   typed?: string;
   busy?: boolean;
   error?: Error | null;
@@ -25,12 +25,12 @@ interface Props {
 export function ConfirmDialog(props: Props) {
   return (
     <Dialog opened={props.opened} onClose={props.onClose} title={props.title}>
-      <Question {...props} />
+      <ConfirmForm {...props} />
     </Dialog>
   );
 }
 
-function Question({
+function ConfirmForm({
   onClose,
   children,
   confirm,

@@ -1,4 +1,4 @@
-// Copies a text and says so, also to who cannot see it.
+// Copies a text to the clipboard and announces it, also to screen readers.
 import { Button } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { Check, Copy } from 'lucide-react';
@@ -7,7 +7,7 @@ import { notify } from './notices.tsx';
 
 interface Props {
   text: string;
-  /** What is copied, with the verb: `Copy the key`. */
+  /** The label with its verb: `Copy key`. */
   label: string;
   size?: 'xs' | 'sm';
 }
@@ -16,10 +16,7 @@ export function CopyButton({ text, label, size = 'xs' }: Props) {
   const { copy, copied, error } = useClipboard({ timeout: 2_000 });
   useEffect(() => {
     if (error)
-      notify(
-        'The browser does not let this page copy. Select the text and copy it yourself.',
-        'error',
-      );
+      notify('Your browser blocked the copy. Select the text and copy it manually.', 'error');
   }, [error]);
   return (
     <Button

@@ -1,4 +1,4 @@
-// A table whose rows become cards on a narrow screen. The first column names its row.
+// A table whose rows become cards on narrow screens. The first column is the row header.
 import { Button, Group, Paper, Table, Text } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
@@ -7,23 +7,23 @@ import classes from './data-table.module.css';
 export interface Column<T> {
   title: string;
   cell(row: T): ReactNode;
-  /** `end` for figures. */
+  /** `end` for numbers. */
   align?: 'end';
-  /** Takes the room that the others leave, and cuts what is longer. */
+  /** The column takes the remaining width and truncates its content. */
   fill?: boolean;
-  /** The title is for screen readers only, as of a column of buttons. */
-  quietTitle?: boolean;
+  /** The title is for screen readers only, as for a column of buttons. */
+  hiddenTitle?: boolean;
 }
 
 interface Props<T> {
-  /** What the table is, for who cannot see it. */
+  /** The accessible name of the table. */
   label: string;
   columns: Column<T>[];
   rows: T[];
   rowKey(row: T): string;
-  /** The whole row leads there. */
+  /** The link target of the whole row. */
   href?: (row: T) => string;
-  /** Further pages. Absent when all rows are here. */
+  /** Loads further pages. Absent when `rows` is complete. */
   more?: { has: boolean; busy: boolean; load(): void };
 }
 
@@ -40,9 +40,9 @@ export function DataTable<T>({ label, columns, rows, rowKey, href, more }: Props
         >
           <Table.Thead>
             <Table.Tr>
-              {columns.map(({ title, align, quietTitle }) => (
+              {columns.map(({ title, align, hiddenTitle }) => (
                 <Table.Th key={title} scope="col" data-align={align} className={classes.title}>
-                  <span className={quietTitle ? classes.quiet : undefined}>{title}</span>
+                  <span className={hiddenTitle ? classes.quiet : undefined}>{title}</span>
                 </Table.Th>
               ))}
             </Table.Tr>
@@ -50,7 +50,7 @@ export function DataTable<T>({ label, columns, rows, rowKey, href, more }: Props
           <Table.Tbody>
             {rows.map(row => (
               <Table.Tr key={rowKey(row)} className={classes.row}>
-                {columns.map(({ title, align, cell, quietTitle, fill }, index) =>
+                {columns.map(({ title, align, cell, hiddenTitle, fill }, index) =>
                   index === 0 ? (
                     <Table.Th key={title} scope="row" className={classes.name} data-fill={fill}>
                       {href ? (
@@ -66,7 +66,7 @@ export function DataTable<T>({ label, columns, rows, rowKey, href, more }: Props
                       key={title}
                       data-align={align}
                       data-fill={fill}
-                      data-title={quietTitle ? undefined : title}
+                      data-title={hiddenTitle ? undefined : title}
                       className={classes.cell}
                     >
                       <div>{cell(row)}</div>
@@ -84,8 +84,8 @@ export function DataTable<T>({ label, columns, rows, rowKey, href, more }: Props
 }
 
 /**
- * The button stays where it is and keeps the focus while more is read; after the last page its
- * place says so and takes the focus over.
+ * The button keeps the focus while a page loads. After the last page a note replaces it and takes
+ * the focus.
  */
 function More({ has, busy, load, count }: NonNullable<Props<unknown>['more']> & { count: number }) {
   const pressed = useRef(false);
@@ -109,7 +109,7 @@ function More({ has, busy, load, count }: NonNullable<Props<unknown>['more']> & 
       ) : (
         pressed.current && (
           <Text ref={end} tabIndex={-1} size="sm" c="dimmed">
-            All {count} are shown.
+            All {count} rows loaded.
           </Text>
         )
       )}

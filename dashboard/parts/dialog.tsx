@@ -1,5 +1,5 @@
-// A dialog, and where the focus goes when it is closed: to what opened it, or to the screen's
-// heading when that has gone.
+// A modal dialog. On close the focus returns to the opener, or to the page heading if the opener no
+// longer exists.
 import { Modal, type ModalProps } from '@mantine/core';
 import { useEffect } from 'react';
 import { HEADING_ID } from './page-header.tsx';
@@ -8,10 +8,10 @@ const isOpen = () => document.querySelector('[role="dialog"]') !== null;
 const isLost = () => document.activeElement === null || document.activeElement === document.body;
 
 /**
- * Gives the focus back. What opened the dialog may go a moment later, as the row of a revoked key
- * does: watched until the focus is elsewhere.
+ * Restores the focus. Observes the document until the focus moves elsewhere, since the opener may
+ * be removed a moment later, as the row of a revoked key is.
  */
-function giveFocusBack(opener: Element | null): () => void {
+function restoreFocus(opener: Element | null): () => void {
   const put = () => {
     if (isOpen() || !isLost()) return;
     const usable = opener instanceof HTMLElement && opener !== document.body && opener.isConnected;
@@ -27,37 +27,34 @@ function giveFocusBack(opener: Element | null): () => void {
     if (target !== opener) stop();
   }
   document.addEventListener('focusin', elsewhere);
-  // Who presses beside everything has let go of it.
+  // A click elsewhere drops the focus on purpose.
   document.addEventListener('pointerdown', stop);
   watch.observe(document.body, { childList: true, subtree: true });
   put();
   return stop;
 }
 
-/** One is watched at a time: the next dialog has its own opener. */
-let stopWatching = () => {};
+/** Only one opener is observed at a time: the next dialog has its own. */
+let stopObserving = () => {};
 
-export function useFocusBack(opened: boolean): void {
+export function useFocusReturn(opened: boolean): void {
   useEffect(() => {
     if (!opened) return;
-    stopWatching();
+    stopObserving();
     const opener = document.activeElement;
     return () => {
-      stopWatching = giveFocusBack(opener);
+      stopObserving = restoreFocus(opener);
     };
   }, [opened]);
 }
 
 interface Props extends ModalProps {
-  /**
-   * Something in it is shown only once: a click beside the dialog or a slip of the hand must not
-   * take it away.
-   */
+  /** Keeps the dialog open on Escape and outside clicks, for secrets that are shown only once. */
   keep?: boolean;
 }
 
 export function Dialog({ keep = false, ...props }: Props) {
-  useFocusBack(props.opened);
+  useFocusReturn(props.opened);
   return (
     <Modal
       centered

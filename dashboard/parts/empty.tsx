@@ -1,4 +1,4 @@
-// What stands where there is nothing yet: what would be here, and how it gets here.
+// An empty state: a title and a hint how to fill the list.
 import { Paper, Stack, Text, ThemeIcon } from '@mantine/core';
 import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';

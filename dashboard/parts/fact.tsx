@@ -1,8 +1,15 @@
-// A value to be taken along, such as an id: its name, itself, and a button that copies it.
+// A value with its name and a copy button, such as an ID.
 import { Code, Group, Text } from '@mantine/core';
 import { CopyButton } from './copy-button.tsx';
 
-export function Fact({ name, value }: { name: string; value: string }) {
+interface Props {
+  name: string;
+  value: string;
+  /** The label of the copy button: `Copy account ID`. */
+  copyLabel: string;
+}
+
+export function Fact({ name, value, copyLabel }: Props) {
   return (
     <Group justify="space-between" gap="sm">
       <div>
@@ -11,7 +18,7 @@ export function Fact({ name, value }: { name: string; value: string }) {
         </Text>
         <Code>{value}</Code>
       </div>
-      <CopyButton text={value} label={`Copy the ${name.charAt(0).toLowerCase()}${name.slice(1)}`} />
+      <CopyButton text={value} label={copyLabel} />
     </Group>
   );
 }

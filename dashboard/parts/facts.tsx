@@ -1,9 +1,9 @@
-// Names and values of one thing, as a list in columns.
+// The properties of one item as a description list in columns.
 import { Paper } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './facts.module.css';
 
-/** A fact whose value is undefined or null is left out. */
+/** Omits facts whose value is undefined, null or empty. */
 export function FactList({ facts }: { facts: [name: string, value: ReactNode][] }) {
   const known = facts.filter(([, value]) => value !== undefined && value !== null && value !== '');
   return (

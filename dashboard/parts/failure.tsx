@@ -1,5 +1,4 @@
-// What went wrong, in the server's own sentence, with the id that finds it in the log, and a way to
-// try again.
+// An error alert: the server's message, the request ID, and an optional retry button.
 import { Alert, Button, Code, Text } from '@mantine/core';
 import { CircleAlert } from 'lucide-react';
 import { CallFailed } from '../session/api.ts';
@@ -8,17 +7,14 @@ import { TextWithCode } from './text-with-code.tsx';
 
 interface Props {
   error: Error;
-  /** Absent where trying again means pressing the same button again. */
+  /** Absent where the user can repeat the action with its own button. */
   retry?: () => void;
   title?: string;
-  /**
-   * When what is still shown below it was read (a time of `Date.now()`), so that nobody takes it
-   * for how things are now.
-   */
-  shownOf?: number;
+  /** The time (`Date.now()`) of the outdated data that the screen still shows. */
+  dataUpdatedAt?: number;
 }
 
-export function Failure({ error, retry, title = 'This did not work', shownOf }: Props) {
+export function Failure({ error, retry, title = 'Something went wrong', dataUpdatedAt }: Props) {
   const requestId = error instanceof CallFailed ? error.requestId : undefined;
   return (
     <Alert
@@ -27,23 +23,23 @@ export function Failure({ error, retry, title = 'This did not work', shownOf }: 
       variant="light"
       title={title}
       icon={<CircleAlert size={18} aria-hidden />}
-      {...(shownOf !== undefined && { mb: 'lg' })}
+      {...(dataUpdatedAt !== undefined && { mb: 'lg' })}
     >
       <Text size="sm">
         {error instanceof CallFailed ? (
           <TextWithCode>{error.message}</TextWithCode>
         ) : (
-          'Something in this page failed. Load it again.'
+          'The page failed unexpectedly. Reload it and try again.'
         )}
       </Text>
-      {shownOf !== undefined && (
+      {dataUpdatedAt !== undefined && (
         <Text size="sm" mt={6}>
-          What is shown below is of <b>{formatTime(new Date(shownOf))}</b>, not of now.
+          Showing data from <b>{formatTime(new Date(dataUpdatedAt))}</b>.
         </Text>
       )}
       {requestId && (
         <Text size="xs" mt={6}>
-          Request id: <Code>{requestId}</Code>
+          Request ID: <Code>{requestId}</Code>
         </Text>
       )}
       {retry && (

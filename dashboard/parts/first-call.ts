@@ -1,11 +1,11 @@
-// The first call that a new account makes, as curl.
+// The first request of a new account, as a curl command.
 
-/** What stands where a key belongs that is not known here. */
-export const KEY_PLACE = 'YOUR_API_KEY';
+/** Stands in for the API key where no key is available. */
+export const KEY_PLACEHOLDER = 'YOUR_API_KEY';
 
 export const firstCall = (
   publicUrl: string,
-  key = KEY_PLACE,
+  key = KEY_PLACEHOLDER,
 ) => `curl -sS --fail-with-body ${publicUrl.replace(/\/$/, '')}/v1/render \\
   -H "Authorization: Bearer ${key}" \\
   -H "Content-Type: application/json" \\

@@ -1,4 +1,4 @@
-// How numbers and times are written on the page: one language, so that figures line up and compare.
+// Formats numbers and times in English, whatever the locale of the browser is.
 
 const COUNT = new Intl.NumberFormat('en');
 const EXACT = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
@@ -20,6 +20,13 @@ export const formatCount = (count: number) => COUNT.format(count);
 export const formatCountOf = (count: number, one: string, many = `${one}s`) =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
+/** `growth` -> `Growth`. */
+export const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** `pressroom_live_…x7Qp`. The middle part of the prefix is the same for all keys of an account. */
+export const formatKey = ({ prefix, last4 }: { prefix: string; last4: string }) =>
+  `${prefix.replace(/[^_]*$/, '')}…${last4}`;
+
 /** `512 B`, `1.5 KiB`, `20 MiB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -40,10 +47,10 @@ export function formatMs(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** The exact time, in the reader's time zone: `Nov 22, 2026, 11:18:22 AM`. */
+/** The exact time in the time zone of the browser: `Nov 22, 2026, 11:18:22 AM`. */
 export const formatTime = (at: string | Date) => EXACT.format(new Date(at));
 
-/** `Nov 22, 2026`. A date without a time (`2026-11-22`) is that day everywhere. */
+/** `Nov 22, 2026`. A date without a time (`2026-11-22`) is the same day in every time zone. */
 export const formatDay = (at: string | Date) =>
   DAY.format(
     typeof at === 'string' && /^\d{4}-\d\d-\d\d$/.test(at)

@@ -1,10 +1,10 @@
-// What stands where something is still loading: as tall as what will come, so that nothing jumps.
+// A loading skeleton, about as tall as the content that replaces it.
 import { Skeleton, Stack, VisuallyHidden } from '@mantine/core';
 
 interface Props {
-  /** How many lines or rows. */
+  /** The number of rows. */
   rows?: number;
-  /** Pixels of each. */
+  /** The height of a row in pixels. */
   height?: number;
 }
 

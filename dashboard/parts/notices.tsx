@@ -1,12 +1,11 @@
-// Short messages at the edge of the page about what was just done, announced by screen readers,
-// gone after a while.
+// Toast notices at the edge of the page. Screen readers announce them.
 import { Notifications, notifications } from '@mantine/notifications';
 import { Check, CircleAlert } from 'lucide-react';
 
 /** An error takes longer to read, and may be copied. */
 const SHOWN_MS = { done: 5_000, error: 15_000 };
 
-/** Shows a sentence. */
+/** Shows a notice. */
 export function notify(message: string, kind: keyof typeof SHOWN_MS = 'done'): void {
   notifications.show({
     message,
@@ -18,7 +17,7 @@ export function notify(message: string, kind: keyof typeof SHOWN_MS = 'done'): v
   });
 }
 
-/** Where they are shown: once, in the shell. */
+/** The container of all notices. The shell renders it once. */
 export const Notices = () => (
   <section aria-live="polite" aria-label="Notices">
     <Notifications withinPortal={false} limit={4} containerWidth="24rem" />

@@ -1,12 +1,12 @@
-// How a render ended, in a word and a colour.
+// The outcome of a render as a colored badge.
 import { Badge } from '@mantine/core';
 import type { RenderSummary } from '../../api/console/contract/accounts.ts';
 import classes from './outcome-badge.module.css';
 
 const LOOKS = {
-  ok: { color: 'teal', text: 'OK' },
+  ok: { color: 'teal', text: 'Succeeded' },
   error: { color: 'red', text: 'Failed' },
-  client_closed: { color: 'gray', text: 'Cancelled' },
+  client_closed: { color: 'gray', text: 'Canceled' },
 } as const;
 
 export function OutcomeBadge({ outcome }: { outcome: RenderSummary['outcome'] }) {

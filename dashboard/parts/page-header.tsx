@@ -1,5 +1,4 @@
-// The head of a screen: its one h1, which gets the focus when the screen changes, what it is about,
-// and its main actions. Owns the document's title.
+// The header of a screen: its only h1, a description and the main actions. Sets the document title.
 import { Group, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import classes from './page-header.module.css';
@@ -8,7 +7,7 @@ export const HEADING_ID = 'page-heading';
 
 interface Props {
   title: string;
-  /** Beside the title, such as a badge. */
+  /** Next to the title, such as a badge. */
   mark?: ReactNode;
   description?: ReactNode;
   actions?: ReactNode;

@@ -1,4 +1,4 @@
-// A part of a screen with a heading of its own, in a frame.
+// A framed section of a screen with its own heading.
 import { Paper, Text, Title } from '@mantine/core';
 import { type ReactNode, useId } from 'react';
 

@@ -1,10 +1,10 @@
-// A part of a screen with a heading of its own, without a frame: what is in it has frames.
+// An unframed section of a screen with its own heading.
 import { Group, Title } from '@mantine/core';
 import { type ReactNode, useId } from 'react';
 
 interface Props {
   title: string;
-  /** At the end of the heading's line, such as a link to more of the same. */
+  /** At the end of the heading's line, such as a link to the full list. */
   actions?: ReactNode;
   children: ReactNode;
 }

@@ -1,4 +1,4 @@
-// A text of the server, with names in backticks shown as code.
+// Shows the parts of a server message that are in backticks as code.
 import { Code } from '@mantine/core';
 
 export function TextWithCode({ children }: { children: string }) {

@@ -1,17 +1,16 @@
-// A change that a person makes: the call, a notice when it is done or has failed, and what is read
-// again afterwards.
+// A mutation with its notices and the queries to refetch afterwards.
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import { CallFailed } from '../session/api.ts';
 import { notify } from './notices.tsx';
 
 interface Action<I, O> {
   run(input: I): Promise<O>;
-  /** The sentence of the notice. Absent: no notice, the screen itself shows it. */
+  /** The text of the success notice. Absent: no notice. */
   done?: string | ((output: O, input: I) => string);
-  /** The queries that are old now. */
+  /** The queries to invalidate on success. */
   refresh?: QueryKey[];
   after?(output: O, input: I): void;
-  /** The screen shows the error itself (`action.error`), so no notice does. */
+  /** The component shows `action.error` itself, so no error notice appears. */
   errorInPlace?: boolean;
 }
 
@@ -39,7 +38,7 @@ export function useAction<I = void, O = unknown>({
         notify(
           error instanceof CallFailed
             ? error.message
-            : 'Something in this page failed. Load it again.',
+            : 'Something went wrong. Reload the page and try again.',
           'error',
         );
     },
@@ -47,8 +46,8 @@ export function useAction<I = void, O = unknown>({
 }
 
 /**
- * The server's sentence when it is about this field of the body, which it names in backticks:
- * without the name, to be shown at the field.
+ * The server's message if it names this field of the body in backticks: without the name, for
+ * display at the field.
  */
 export function fieldError(error: Error | null | undefined, field: string): string | undefined {
   if (!(error instanceof CallFailed) || error.code !== 'validation_error') return undefined;

@@ -1,4 +1,4 @@
-// A list that comes in pages, newest first: what has been read so far, and how to read on.
+// A cursor-paginated list: the rows loaded so far and a function to load more.
 import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
 import { get, queryOf } from '../session/api.ts';
 
@@ -7,7 +7,7 @@ interface Page<T> {
   next: string | null;
 }
 
-/** `more` is what DataTable takes. */
+/** `more` has the shape of DataTable's property of that name. */
 export function usePages<T>(
   queryKey: QueryKey,
   path: string,

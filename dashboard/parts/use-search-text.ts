@@ -1,5 +1,4 @@
-// What is typed into a search that the server answers: the text at once, and the text to ask for
-// after a pause in typing.
+// The text of a server-side search: immediately for the input, debounced for the query.
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 
@@ -7,6 +6,6 @@ const PAUSE_MS = 250;
 
 export function useSearchText() {
   const [text, setText] = useState('');
-  const [asked] = useDebouncedValue(text.trim(), PAUSE_MS);
-  return { text, setText, asked: asked === '' ? undefined : asked };
+  const [query] = useDebouncedValue(text.trim(), PAUSE_MS);
+  return { text, setText, query: query === '' ? undefined : query };
 }

@@ -1,8 +1,8 @@
-// A time: relative to now, with the exact one in its title and for machines.
+// A relative time with the exact time as its tooltip. Updates every 30 seconds.
 import { useEffect, useState } from 'react';
 import { formatRelative, formatTime } from './format.ts';
 
-/** `at`: ISO 8601. `exact` writes the exact time out instead. */
+/** `at`: ISO 8601. `exact` swaps text and tooltip. */
 export function When({ at, exact = false }: { at: string; exact?: boolean }) {
   const [, again] = useState(0);
   useEffect(() => {

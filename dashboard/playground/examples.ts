@@ -1,4 +1,4 @@
-// What the playground offers to start from.
+// The example requests of the playground.
 import type { Draft } from './request.ts';
 
 export interface Example {
@@ -18,10 +18,10 @@ const INVOICE = `<!doctype html>
   .figure { text-align: right; }
 </style>
 <h1>Invoice 42</h1>
-<p class="meta">Acme Ltd · 22 November 2026</p>
+<p class="meta">Acme Ltd · November 22, 2026</p>
 <table>
-  <tr><th>What</th><th class="figure">Price</th></tr>
-  <tr><td>Design of a letterhead</td><td class="figure">240.00</td></tr>
+  <tr><th>Description</th><th class="figure">Price</th></tr>
+  <tr><td>Letterhead design</td><td class="figure">240.00</td></tr>
   <tr><td>Printing, 500 sheets</td><td class="figure">85.50</td></tr>
   <tr><th>Total</th><th class="figure">325.50</th></tr>
 </table>
@@ -36,15 +36,15 @@ const REPORT = `<!doctype html>
   section { break-after: page; }
   section:last-child { break-after: auto; }
 </style>
-<section><h1>Quarterly report</h1><p>Each chapter begins on a page of its own.</p></section>
-<section><h2>Sales</h2><p>They grew.</p></section>
-<section><h2>Outlook</h2><p>They will go on growing.</p></section>
+<section><h1>Quarterly report</h1><p>Each section starts on a new page.</p></section>
+<section><h2>Sales</h2><p>Sales grew by 12%.</p></section>
+<section><h2>Outlook</h2><p>We expect further growth.</p></section>
 </html>
 `;
 
 export const EXAMPLES: Example[] = [
   {
-    label: 'An invoice',
+    label: 'Invoice',
     draft: {
       source: 'html',
       html: INVOICE,
@@ -56,7 +56,7 @@ export const EXAMPLES: Example[] = [
     },
   },
   {
-    label: 'A report with header, footer and page numbers',
+    label: 'Report with header and footer',
     draft: {
       source: 'html',
       html: REPORT,
@@ -70,7 +70,7 @@ export const EXAMPLES: Example[] = [
     },
   },
   {
-    label: 'A web page, once it is ready',
+    label: 'Web page with wait conditions',
     draft: {
       source: 'url',
       html: '',

@@ -1,4 +1,4 @@
-// The description of an option, and what every control of one is given.
+// The description of an option, and the properties that all option inputs share.
 import { Fieldset, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { TextWithCode } from '../parts/text-with-code.tsx';
@@ -8,15 +8,15 @@ import type { Json } from './snippets.ts';
 
 export interface FieldProps {
   field: RequestField;
-  /** As the service names it; in a list with the row's number: `cookies.0.name`. */
+  /** The field path in the API's error messages; with the row index in lists: `cookies.0.name`. */
   path: string;
   value: Json | undefined;
   onChange(value: Json | undefined): void;
-  /** What the service said of fields, by path. */
-  complaints: ReadonlyMap<string, string>;
+  /** Error messages of the API by field path. */
+  fieldErrors: ReadonlyMap<string, string>;
 }
 
-/** The first sentence says what it is; the rest is for who wants to know. */
+/** Shows the first sentence of a description and folds the rest under “More”. */
 export function Explained({ description }: { description: string }) {
   const [first = '', ...rest] = description.split(/(?<=\.) (?=[A-Z`])/);
   return (
@@ -32,21 +32,21 @@ export function Explained({ description }: { description: string }) {
   );
 }
 
-/** The box of an option that has several inputs, with what the service said of the whole. */
+/** The box of an option with several inputs, with the error of the option as a whole. */
 export function DescribedFieldset({
   field,
   path,
-  complaints,
+  fieldErrors,
   children,
-}: Pick<FieldProps, 'field' | 'path' | 'complaints'> & { children: ReactNode }) {
+}: Pick<FieldProps, 'field' | 'path' | 'fieldErrors'> & { children: ReactNode }) {
   return (
     <Fieldset legend={labelOf(field.name)} className={classes.wide}>
       <Text component="div" size="xs" c="dimmed" mb="sm">
         <Explained description={field.description} />
       </Text>
-      {complaints.has(path) && (
+      {fieldErrors.has(path) && (
         <Text size="xs" c="var(--mantine-color-error)" mb="sm">
-          {complaints.get(path)}
+          {fieldErrors.get(path)}
         </Text>
       )}
       {children}

@@ -1,5 +1,4 @@
-// One option of a request as a control: made from its description alone, so that a new option of
-// the contract needs nothing here.
+// The input for one request option, generated from its schema: a new option needs no code here.
 import {
   Button,
   Fieldset,
@@ -28,7 +27,7 @@ import {
 } from './request.ts';
 import type { Json } from './snippets.ts';
 
-/** Stands below the control: a `details` inside a label would be pressed with it. */
+/** Puts the description below the control: a click on `details` inside a label would focus it. */
 const Below = ({ field, children }: { field: RequestField; children: ReactNode }) => (
   <div className={field.control === 'long' ? classes.wide : undefined}>
     {children}
@@ -38,21 +37,21 @@ const Below = ({ field, children }: { field: RequestField; children: ReactNode }
   </div>
 );
 
-/** After such a pause nobody is in the middle of a word. */
-const TYPING_MS = 800;
+/** The pause in typing after which the value is checked. */
+const TYPING_PAUSE_MS = 800;
 
-function TextField({ field, path, value, onChange, complaints }: FieldProps) {
+function TextField({ field, path, value, onChange, fieldErrors }: FieldProps) {
   const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
-  // Not when the field is left: a line that appears under the pointer moves away what was about to
-  // be pressed.
-  const [settled] = useDebouncedValue(text, TYPING_MS);
+  // Not on blur: the error line would shift the layout just before a click.
+  const [settled] = useDebouncedValue(text, TYPING_PAUSE_MS);
+  const example = field.placeholder.replace(/^e\.g\. /, '');
   const fits = settled !== text || text === '' || field.pattern?.test(text) !== false;
-  const odd = fits ? null : `Not in the form that is expected here (${field.placeholder}).`;
+  const invalidFormat = example === '' ? 'Invalid format.' : `Invalid format. Example: ${example}`;
   const props = {
     label: labelOf(field.name),
     placeholder: field.placeholder,
     value: text,
-    error: complaints.get(path) ?? odd,
+    error: fieldErrors.get(path) ?? (fits ? null : invalidFormat),
     required: false,
     spellCheck: false,
     autoComplete: 'off',
@@ -76,7 +75,7 @@ function TextField({ field, path, value, onChange, complaints }: FieldProps) {
   );
 }
 
-function NumberField({ field, path, value, onChange, complaints }: FieldProps) {
+function NumberField({ field, path, value, onChange, fieldErrors }: FieldProps) {
   return (
     <Below field={field}>
       <TextInput
@@ -87,7 +86,7 @@ function NumberField({ field, path, value, onChange, complaints }: FieldProps) {
         label={labelOf(field.name)}
         placeholder={field.placeholder}
         value={typeof value === 'number' ? value : ''}
-        error={complaints.get(path)}
+        error={fieldErrors.get(path)}
         onChange={({ currentTarget }) =>
           onChange(
             Number.isNaN(currentTarget.valueAsNumber) ? undefined : currentTarget.valueAsNumber,
@@ -98,11 +97,11 @@ function NumberField({ field, path, value, onChange, complaints }: FieldProps) {
   );
 }
 
-/** A switch without a default of its own is neither on nor off: then it is a choice of three. */
-function ChoiceField({ field, path, value, onChange, complaints }: FieldProps) {
+/** A select. Also for a boolean without a default, which has three states. */
+function ChoiceField({ field, path, value, onChange, fieldErrors }: FieldProps) {
   const choices = field.control === 'switch' ? ['true', 'false'] : field.choices;
   const chosen = (text: string): Json | undefined => {
-    if (text === '' || text === field.standard) return undefined;
+    if (text === '' || text === field.defaultValue) return undefined;
     return field.control === 'switch' ? text === 'true' : text;
   };
   return (
@@ -112,42 +111,42 @@ function ChoiceField({ field, path, value, onChange, complaints }: FieldProps) {
         data={[
           {
             value: '',
-            label: field.standard === undefined ? 'Default' : `Default (${field.standard})`,
+            label: field.defaultValue === undefined ? 'Default' : `Default (${field.defaultValue})`,
           },
           ...choices
-            .filter(choice => choice !== field.standard)
+            .filter(choice => choice !== field.defaultValue)
             .map(choice => ({ value: choice, label: choice })),
         ]}
-        value={value === undefined || value === field.standard ? '' : String(value)}
-        error={complaints.get(path)}
+        value={value === undefined || value === field.defaultValue ? '' : String(value)}
+        error={fieldErrors.get(path)}
         onChange={({ currentTarget }) => onChange(chosen(currentTarget.value))}
       />
     </Below>
   );
 }
 
-function SwitchField({ field, path, value, onChange, complaints }: FieldProps) {
+function SwitchField({ field, path, value, onChange, fieldErrors }: FieldProps) {
   return (
     <Below field={field}>
       <Switch
         label={labelOf(field.name)}
-        checked={typeof value === 'boolean' ? value : field.standard === true}
-        error={complaints.get(path)}
+        checked={typeof value === 'boolean' ? value : field.defaultValue === true}
+        error={fieldErrors.get(path)}
         onChange={({ currentTarget }) => onChange(switchValue(currentTarget.checked, field))}
       />
     </Below>
   );
 }
 
-function GroupField({ field, path, value, onChange, complaints }: FieldProps) {
+function GroupField({ field, path, value, onChange, fieldErrors }: FieldProps) {
   const group = objectIn(value);
   return (
     <Fieldset legend={labelOf(field.name)} className={classes.wide}>
       <Text component="div" size="xs" c="dimmed" mb="sm">
         <Explained description={field.description} />
-        {complaints.has(path) && (
+        {fieldErrors.has(path) && (
           <Text size="xs" c="var(--mantine-color-error)">
-            {complaints.get(path)}
+            {fieldErrors.get(path)}
           </Text>
         )}
       </Text>
@@ -159,7 +158,7 @@ function GroupField({ field, path, value, onChange, complaints }: FieldProps) {
             path={`${path}.${inner.name}`}
             value={group[inner.name]}
             onChange={member => onChange(withGroupMember(group, inner.name, member))}
-            complaints={complaints}
+            fieldErrors={fieldErrors}
           />
         ))}
       </div>
@@ -168,30 +167,30 @@ function GroupField({ field, path, value, onChange, complaints }: FieldProps) {
 }
 
 export function FieldInput(props: FieldProps) {
-  const { control, standard } = props.field;
+  const { control, defaultValue } = props.field;
   if (control === 'group') return <GroupField {...props} />;
   if (control === 'rows') return <RowsInput {...props} />;
   if (control === 'pairs') return <PairsInput {...props} />;
   if (control === 'number') return <NumberField {...props} />;
-  if (control === 'choice' || (control === 'switch' && standard === undefined))
+  if (control === 'choice' || (control === 'switch' && defaultValue === undefined))
     return <ChoiceField {...props} />;
   return control === 'switch' ? <SwitchField {...props} /> : <TextField {...props} />;
 }
 
 /** A list of objects, such as cookies: one box each, to add and remove. */
-function RowsInput({ field, path, value, onChange, complaints }: FieldProps) {
+function RowsInput({ field, path, value, onChange, fieldErrors }: FieldProps) {
   const rows = Array.isArray(value) ? value.map(objectIn) : [];
   const one = labelOf(field.name).replace(/s$/, '');
-  // What must be given stands there from the beginning, empty.
+  // A new row starts with its required members, empty.
   const blank: RequestOptions = Object.fromEntries(
     field.fields.filter(({ required }) => required).map(({ name }) => [name, '']),
   );
   const set = (next: RequestOptions[]) => onChange(next.length > 0 ? next : undefined);
   return (
-    <DescribedFieldset field={field} path={path} complaints={complaints}>
+    <DescribedFieldset field={field} path={path} fieldErrors={fieldErrors}>
       <Stack gap="sm">
         {rows.map((row, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a row is nothing but its place in the list, and its controls keep no state worth more
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no ID, their inputs no state
           <Fieldset key={index} legend={`${one} ${index + 1}`}>
             <div className={classes.pair}>
               {field.fields.map(inner => (
@@ -207,7 +206,7 @@ function RowsInput({ field, path, value, onChange, complaints }: FieldProps) {
                       ),
                     )
                   }
-                  complaints={complaints}
+                  fieldErrors={fieldErrors}
                 />
               ))}
             </div>
@@ -229,7 +228,7 @@ function RowsInput({ field, path, value, onChange, complaints }: FieldProps) {
             leftSection={<Plus size={14} aria-hidden />}
             onClick={() => set([...rows, blank])}
           >
-            {`Add a ${one.toLowerCase()}`}
+            {`Add ${one.toLowerCase()}`}
           </Button>
         </Group>
       </Stack>

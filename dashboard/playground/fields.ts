@@ -1,5 +1,4 @@
-// From the description of a render request (JSON Schema) to the fields of a form: which control a
-// field gets, where it stands, what it says. Pure.
+// Converts the JSON Schema of a render request to form fields: control, section and texts.
 
 export interface FieldSchema {
   type?: string;
@@ -18,26 +17,26 @@ export interface FieldSchema {
 }
 
 export interface RequestField {
-  /** `top`; the label is made of it. */
+  /** `top`; the label is derived from it. */
   name: string;
-  /** `margin.top`: how the service names it in an error. */
+  /** `margin.top`: the path in the API's error messages. */
   path: string;
-  /** `rows`: a list of objects. `pairs`: names with texts. */
+  /** `rows`: a list of objects. `pairs`: names with text values. */
   control: 'text' | 'long' | 'number' | 'choice' | 'switch' | 'group' | 'rows' | 'pairs';
   description: string;
   placeholder: string;
   required: boolean;
-  /** What an absent field means, as far as the description says it. */
-  standard: string | number | boolean | undefined;
+  /** The default of the schema. */
+  defaultValue: string | number | boolean | undefined;
   choices: string[];
-  /** What a text must look like; the service checks more. */
+  /** A first check of the value; the API validates more. */
   pattern: RegExp | undefined;
   range: { min: number | undefined; max: number | undefined };
-  /** Of a group, or of each row. */
+  /** The members of a group or of each row. */
   fields: RequestField[];
 }
 
-/** From this length on a text is a document of its own: a style sheet, a script, a header. */
+/** A text field with at least this maximum length gets a textarea: CSS, JavaScript, header HTML. */
 const LONG = 65_536;
 
 function controlOf(schema: FieldSchema): RequestField['control'] {
@@ -55,7 +54,7 @@ function placeholderOf(schema: FieldSchema): string {
   return example === undefined ? '' : `e.g. ${String(example)}`;
 }
 
-/** A pattern that this browser cannot read checks nothing: the service does. */
+/** Undefined for a pattern that the browser cannot compile; the API still validates the value. */
 function patternOf(schema: FieldSchema): RegExp | undefined {
   if (schema.pattern === undefined) return undefined;
   try {
@@ -67,7 +66,7 @@ function patternOf(schema: FieldSchema): RegExp | undefined {
 
 function fieldOf(name: string, path: string, schema: FieldSchema, required: boolean): RequestField {
   const inner = schema.items ?? schema;
-  const { default: standard } = schema;
+  const { default: defaultValue } = schema;
   return {
     name,
     path,
@@ -75,7 +74,8 @@ function fieldOf(name: string, path: string, schema: FieldSchema, required: bool
     description: schema.description ?? '',
     placeholder: placeholderOf(schema),
     required,
-    standard: typeof standard === 'object' ? undefined : (standard as RequestField['standard']),
+    defaultValue:
+      typeof defaultValue === 'object' ? undefined : (defaultValue as RequestField['defaultValue']),
     choices: schema.enum ?? [],
     pattern: patternOf(schema),
     range: { min: schema.minimum, max: schema.maximum },
@@ -90,10 +90,7 @@ export interface FieldSection {
   fields: RequestField[];
 }
 
-/**
- * Which fields stand together. A field that is not named here, such as one of a later release,
- * stands in the last section.
- */
+/** The sections of the form. A field without a match, as of a later release, is in the last one. */
 const SECTIONS: [title: string, names: RegExp][] = [
   [
     'Page',
@@ -101,20 +98,20 @@ const SECTIONS: [title: string, names: RegExp][] = [
   ],
   ['Margins', /^margin$/],
   ['Header & footer', /^(header|footer)$/],
-  ['Waits', /^(wait_.*|lazy_load_images)$/],
-  ['Requests', /^(raise_for_status|cookies|extra_http_headers|auth)$/],
-  ['Additions', /^(css|javascript)$/],
+  ['Wait conditions', /^(wait_.*|lazy_load_images)$/],
+  ['HTTP', /^(raise_for_status|cookies|extra_http_headers|auth)$/],
+  ['CSS & JavaScript', /^(css|javascript)$/],
   ['Metadata', /^metadata$/],
-  ['Others', /./],
+  ['Other', /./],
 ];
 
-/** What has a place of its own in the playground. */
-const ELSEWHERE = new Set(['html', 'url', 'sandbox']);
+/** The fields that have their own inputs in the playground. */
+const SEPARATE = new Set(['html', 'url', 'sandbox']);
 
-/** All options of a request in their sections; sections without a field are left out. */
+/** All options of a request by section, without empty sections. */
 export function sectionsOf(request: FieldSchema): FieldSection[] {
   const fields = Object.entries(request.properties ?? {})
-    .filter(([name]) => !ELSEWHERE.has(name))
+    .filter(([name]) => !SEPARATE.has(name))
     .map(([name, schema]) => fieldOf(name, name, schema, false));
   const bySection = Map.groupBy(
     fields,
@@ -139,10 +136,7 @@ export function labelOf(name: string): string {
   return words.join(' ').replace(/^./, letter => letter.toUpperCase());
 }
 
-/**
- * The fields that have to do with the words that are searched for, inside their sections. An empty
- * search finds all.
- */
+/** The fields that match all words of the search, by section. An empty search matches all. */
 export function found(sections: readonly FieldSection[], search: string): FieldSection[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const text = (field: RequestField): string =>

@@ -1,5 +1,4 @@
-// The request as JSON, in both directions. What does not parse stays in the editor and changes
-// nothing.
+// The request as editable JSON. Invalid text stays in the editor and does not change the draft.
 import { Textarea } from '@mantine/core';
 import { type Ref, useEffect, useState } from 'react';
 import classes from './playground.module.css';
@@ -20,7 +19,7 @@ export function JsonView({ draft, onChange, onError, editorRef }: Props) {
   const [error, setError] = useState<string>();
   const [known, setKnown] = useState(() => textOf(draft));
   const now = textOf(draft);
-  // Changed from elsewhere, by an example for instance.
+  // The draft changed outside of this editor, for example by selecting an example.
   if (now !== known) {
     setKnown(now);
     setText(now);
@@ -37,15 +36,15 @@ export function JsonView({ draft, onChange, onError, editorRef }: Props) {
       setError(undefined);
       setKnown(textOf(changed));
       onChange(changed);
-    } catch (problem) {
-      setError((problem as Error).message);
+    } catch (invalid) {
+      setError((invalid as Error).message);
     }
   };
   return (
     <Textarea
       ref={editorRef}
-      label="Request as JSON"
-      description="The body of the call. Whether it is sandboxed, the switch decides; a sandbox field that you put in here sets the switch."
+      label="Request JSON"
+      description="The request body. The Sandbox switch controls the sandbox field."
       className={`${classes.editor} ${classes.tall}`}
       rows={18}
       value={text}

@@ -1,5 +1,4 @@
-// All options of a request in sections that open and close, with a search over names and
-// descriptions.
+// All request options in collapsible sections, with a search over names and descriptions.
 import { Accordion, Badge, Group, Text, TextInput } from '@mantine/core';
 import { Search } from 'lucide-react';
 import { useState } from 'react';
@@ -12,29 +11,28 @@ interface Props {
   sections: FieldSection[];
   options: RequestOptions;
   onChange(options: RequestOptions): void;
-  complaints: ReadonlyMap<string, string>;
+  fieldErrors: ReadonlyMap<string, string>;
 }
 
-/** Ids of the document are made of it, which have no spaces. */
+/** A section's ID, also used for element IDs, which must not contain spaces. */
 const idOf = ({ title }: FieldSection) => title.toLowerCase().replace(/\W+/g, '-');
 
-export function OptionsForm({ sections, options, onChange, complaints }: Props) {
+export function OptionsForm({ sections, options, onChange, fieldErrors }: Props) {
   const [search, setSearch] = useState('');
   const [opened, setOpened] = useState<string[]>([]);
   const shown = found(sections, search);
-  const complainedOf = (section: FieldSection) =>
+  const hasError = (section: FieldSection) =>
     section.fields.some(({ path }) =>
-      [...complaints.keys()].some(each => each === path || each.startsWith(`${path}.`)),
+      [...fieldErrors.keys()].some(each => each === path || each.startsWith(`${path}.`)),
     );
-  const complaining = sections.filter(complainedOf).map(idOf);
-  // While something is searched for, all that was found is to be seen, and what the service
-  // complains of always.
-  const open = search === '' ? [...new Set([...opened, ...complaining])] : shown.map(idOf);
+  const withErrors = sections.filter(hasError).map(idOf);
+  // A search opens all matching sections. Sections with errors are always open.
+  const open = search === '' ? [...new Set([...opened, ...withErrors])] : shown.map(idOf);
   return (
     <>
       <TextInput
         type="search"
-        label="Search the options"
+        label="Search options"
         placeholder="e.g. margin, wait, cookie"
         leftSection={<Search size={16} aria-hidden />}
         value={search}
@@ -43,7 +41,7 @@ export function OptionsForm({ sections, options, onChange, complaints }: Props) 
       />
       {shown.length === 0 && (
         <Text size="sm" c="dimmed" role="status">
-          No option has to do with “{search}”.
+          No options match “{search}”.
         </Text>
       )}
       <Accordion
@@ -80,7 +78,7 @@ export function OptionsForm({ sections, options, onChange, complaints }: Props) 
                       path={field.path}
                       value={options[field.name]}
                       onChange={value => onChange(withMember(options, field.name, value))}
-                      complaints={complaints}
+                      fieldErrors={fieldErrors}
                     />
                   ))}
                 </div>

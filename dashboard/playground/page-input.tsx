@@ -1,4 +1,4 @@
-// What is to be rendered: a document typed in, or the address of a page.
+// The source of the render: an HTML document or a URL.
 import { Tabs, Textarea, TextInput } from '@mantine/core';
 import classes from './playground.module.css';
 import type { Draft } from './request.ts';
@@ -6,28 +6,28 @@ import type { Draft } from './request.ts';
 interface Props {
   draft: Draft;
   onChange(part: Partial<Draft>): void;
-  complaints: ReadonlyMap<string, string>;
+  fieldErrors: ReadonlyMap<string, string>;
 }
 
-export function PageInput({ draft, onChange, complaints }: Props) {
+export function PageInput({ draft, onChange, fieldErrors }: Props) {
   return (
     <Tabs
       value={draft.source}
       onChange={source => onChange({ source: source as Draft['source'] })}
       keepMounted={false}
     >
-      <Tabs.List mb="sm" aria-label="What to render">
+      <Tabs.List mb="sm" aria-label="Source">
         <Tabs.Tab value="html">HTML</Tabs.Tab>
         <Tabs.Tab value="url">URL</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="html">
         <Textarea
           label="HTML document"
-          description="Give styles and pictures inline, or by addresses that begin with https://."
+          description="Inline your CSS and images, or use https:// URLs."
           className={classes.editor}
           rows={16}
           value={draft.html}
-          error={complaints.get('html')}
+          error={fieldErrors.get('html')}
           spellCheck={false}
           autoComplete="off"
           autoCapitalize="off"
@@ -38,11 +38,11 @@ export function PageInput({ draft, onChange, complaints }: Props) {
         <TextInput
           type="url"
           inputMode="url"
-          label="Address of the page"
-          description="A public page, http or https."
+          label="Page URL"
+          description="A public http or https URL."
           placeholder="https://example.com/"
           value={draft.url}
-          error={complaints.get('url')}
+          error={fieldErrors.get('url')}
           spellCheck={false}
           autoComplete="off"
           onChange={({ currentTarget }) => onChange({ url: currentTarget.value })}

@@ -1,5 +1,5 @@
-// Names with texts, such as headers: a line each. Keeps lines whose name is still empty, which the
-// request cannot hold.
+// An input for name-value pairs, such as headers. Keeps rows with an empty name, which the request
+// cannot represent.
 import { ActionIcon, Button, Group, Stack, TextInput } from '@mantine/core';
 import { Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -27,11 +27,11 @@ const objectOf = (pairs: Pair[]): RequestOptions =>
 const same = (one: RequestOptions, other: RequestOptions) =>
   JSON.stringify(one) === JSON.stringify(other);
 
-export function PairsInput({ field, path, value, onChange, complaints }: FieldProps) {
+export function PairsInput({ field, path, value, onChange, fieldErrors }: FieldProps) {
   const given = objectIn(value);
   const [pairs, setPairs] = useState(() => pairsOf(given));
   const [known, setKnown] = useState(given);
-  // Changed from elsewhere: the JSON view, an example.
+  // The value changed outside of this input, for example by selecting an example.
   if (!same(known, given)) {
     setKnown(given);
     if (!same(objectOf(pairs), given)) setPairs(pairsOf(given));
@@ -44,14 +44,14 @@ export function PairsInput({ field, path, value, onChange, complaints }: FieldPr
   const change = (id: number, part: Partial<Pair>) =>
     set(pairs.map(each => (each.id === id ? { ...each, ...part } : each)));
   return (
-    <DescribedFieldset field={field} path={path} complaints={complaints}>
+    <DescribedFieldset field={field} path={path} fieldErrors={fieldErrors}>
       <Stack gap="xs">
         {pairs.map(({ id, name, value: text }, index) => (
           <div key={id} className={classes.row}>
             <TextInput
               label={`Name ${index + 1}`}
               value={name}
-              error={complaints.get(`${path}.${name}`)}
+              error={fieldErrors.get(`${path}.${name}`)}
               autoComplete="off"
               spellCheck={false}
               onChange={({ currentTarget }) => change(id, { name: currentTarget.value })}
@@ -66,7 +66,7 @@ export function PairsInput({ field, path, value, onChange, complaints }: FieldPr
             <ActionIcon
               size="input-sm"
               variant="default"
-              aria-label={`Remove line ${index + 1}`}
+              aria-label={`Remove row ${index + 1}`}
               onClick={() => set(pairs.filter(each => each.id !== id))}
             >
               <Trash2 size={16} aria-hidden />
@@ -80,7 +80,7 @@ export function PairsInput({ field, path, value, onChange, complaints }: FieldPr
             leftSection={<Plus size={14} aria-hidden />}
             onClick={() => setPairs([...pairs, pair()])}
           >
-            Add a line
+            Add row
           </Button>
         </Group>
       </Stack>

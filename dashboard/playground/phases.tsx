@@ -1,11 +1,11 @@
-// Where the time of a render went: a list of its phases, each with a bar at its place in time.
+// The phases of a render as a waterfall.
 import { Text } from '@mantine/core';
 import { formatMs } from '../parts/format.ts';
 import classes from './playground.module.css';
 import type { TimedPhase } from './server-timing.ts';
 
-/** Below this part of the whole a bar could not be seen. */
-const THINNEST = 0.6;
+/** The smallest visible width of a bar, in percent. */
+const MIN_WIDTH = 0.6;
 
 export function Phases({ phases }: { phases: TimedPhase[] }) {
   const totalMs = Math.max(
@@ -14,9 +14,9 @@ export function Phases({ phases }: { phases: TimedPhase[] }) {
   );
   const part = (ms: number) => (ms / totalMs) * 100;
   return (
-    <section aria-label="Where the time went">
+    <section aria-label="Phases">
       <Text component="h3" size="sm" fw={600} mb={6}>
-        Where the time went
+        Phases
       </Text>
       <ul className={classes.phases}>
         {phases.map(({ name, startMs, durationMs }) => (
@@ -29,8 +29,8 @@ export function Phases({ phases }: { phases: TimedPhase[] }) {
               aria-hidden="true"
             >
               <rect
-                x={Math.min(part(startMs), 100 - THINNEST)}
-                width={Math.max(part(durationMs), THINNEST)}
+                x={Math.min(part(startMs), 100 - MIN_WIDTH)}
+                width={Math.max(part(durationMs), MIN_WIDTH)}
                 height="1"
               />
             </svg>

@@ -1,5 +1,4 @@
-// The playground: put a request together, see its PDF, take the same call away as code.
-
+// The playground: build a request, preview its PDF, copy the request as code.
 import {
   Button,
   Group,
@@ -28,13 +27,13 @@ import { JsonView } from './json-view.tsx';
 import { OptionsForm } from './options-form.tsx';
 import { PageInput } from './page-input.tsx';
 import classes from './playground.module.css';
-import { callOf, complaints, type Draft, playgroundCallOf } from './request.ts';
+import { callOf, type Draft, fieldErrorsOf, playgroundCallOf } from './request.ts';
 import { ResultPanel } from './result.tsx';
 import { type Json, KEY_VARIABLE, snippets } from './snippets.ts';
 import { useDraft } from './use-draft.ts';
 import { type RenderState, useRender } from './use-render.ts';
 
-const NOTHING: ReadonlyMap<string, string> = new Map();
+const NO_ERRORS: ReadonlyMap<string, string> = new Map();
 
 function CodeTabs({
   publicUrl,
@@ -55,7 +54,7 @@ function CodeTabs({
       </Tabs.List>
       {all.map(({ id, label, code }) => (
         <Tabs.Panel key={id} value={id}>
-          <CodeBlock title={label} code={code} copyLabel={`Copy the ${label} code`} />
+          <CodeBlock title={label} code={code} copyLabel={`Copy ${label} code`} />
         </Tabs.Panel>
       ))}
     </Tabs>
@@ -64,21 +63,21 @@ function CodeTabs({
 
 /** The schema of a render request. Throws CallFailed. */
 async function renderSchema(signal: AbortSignal): Promise<FieldSchema> {
-  const answer = await fetch('/openapi.json', { signal }).catch(error => {
+  const response = await fetch('/openapi.json', { signal }).catch(error => {
     if (signal.aborted) throw error;
     throw new CallFailed(
       0,
       'unreachable',
-      'The server does not answer. Check your connection and try again.',
+      'Could not reach the server. Check your connection and try again.',
     );
   });
-  if (!answer.ok)
+  if (!response.ok)
     throw new CallFailed(
-      answer.status,
+      response.status,
       'internal',
-      `The description of the API could not be read: ${answer.status}.`,
+      `Could not load the OpenAPI document: the server returned status ${response.status}.`,
     );
-  const { components } = (await answer.json()) as {
+  const { components } = (await response.json()) as {
     components: { schemas: { RenderRequest: FieldSchema } };
   };
   return components.schemas.RenderRequest;
@@ -87,10 +86,10 @@ async function renderSchema(signal: AbortSignal): Promise<FieldSchema> {
 function ExampleSelect({ onPick }: { onPick(draft: Partial<Draft>): void }) {
   return (
     <NativeSelect
-      label="Start from an example"
+      label="Example"
       w={260}
       value=""
-      data={[{ value: '', label: 'Choose…' }, ...EXAMPLES.map(({ label }) => label)]}
+      data={[{ value: '', label: 'Select an example…' }, ...EXAMPLES.map(({ label }) => label)]}
       onChange={({ currentTarget }) => {
         const example = EXAMPLES.find(({ label }) => label === currentTarget.value);
         if (example) onPick(example.draft);
@@ -102,7 +101,7 @@ function ExampleSelect({ onPick }: { onPick(draft: Partial<Draft>): void }) {
 function ViewSwitch({ view, onChange }: { view: string; onChange(view: string): void }) {
   return (
     <SegmentedControl
-      aria-label="How the request is shown"
+      aria-label="Request view"
       data={[
         { value: 'form', label: 'Form' },
         { value: 'json', label: 'JSON' },
@@ -130,8 +129,8 @@ function RunPanel({ sandbox, running, invalidJson, onSandbox, onStart, onCancel 
           label="Sandbox"
           description={
             sandbox
-              ? 'SANDBOX is drawn across every page, and nothing is counted.'
-              : 'Off: the PDF is clean, and a render that succeeds counts towards your plan.'
+              ? 'Adds a SANDBOX watermark. Doesn’t count toward usage.'
+              : 'Off: no watermark. Successful renders count toward usage.'
           }
           checked={sandbox}
           onChange={({ currentTarget }) => onSandbox(currentTarget.checked)}
@@ -153,7 +152,7 @@ function RunPanel({ sandbox, running, invalidJson, onSandbox, onStart, onCancel 
             <Kbd size="xs">Ctrl</Kbd> + <Kbd size="xs">Enter</Kbd>
           </Text>
           <Text role="status" size="sm" c="var(--mantine-color-error)">
-            {invalidJson ? 'Not sent: fix the JSON first.' : ''}
+            {invalidJson ? 'Fix the JSON errors to render.' : ''}
           </Text>
         </Group>
       </Stack>
@@ -164,10 +163,10 @@ function RunPanel({ sandbox, running, invalidJson, onSandbox, onStart, onCancel 
 interface FormProps {
   draft: Draft;
   onChange(part: Partial<Draft>): void;
-  complaints: ReadonlyMap<string, string>;
+  fieldErrors: ReadonlyMap<string, string>;
 }
 
-function RequestForm({ draft, onChange, complaints: complained }: FormProps) {
+function RequestForm({ draft, onChange, fieldErrors }: FormProps) {
   const schema = useQuery({
     queryKey: ['openapi'],
     queryFn: ({ signal }) => renderSchema(signal),
@@ -176,14 +175,14 @@ function RequestForm({ draft, onChange, complaints: complained }: FormProps) {
   const sections = useMemo(() => (schema.data ? sectionsOf(schema.data) : []), [schema.data]);
   return (
     <>
-      <PageInput draft={draft} onChange={onChange} complaints={complained} />
+      <PageInput draft={draft} onChange={onChange} fieldErrors={fieldErrors} />
       <Group justify="space-between">
         <Title order={2} size="h4">
           Options
         </Title>
         {Object.keys(draft.options).length > 0 && (
           <Button size="xs" variant="subtle" onClick={() => onChange({ options: {} })}>
-            Clear all options
+            Clear options
           </Button>
         )}
       </Group>
@@ -194,7 +193,7 @@ function RequestForm({ draft, onChange, complaints: complained }: FormProps) {
           sections={sections}
           options={draft.options}
           onChange={options => onChange({ options })}
-          complaints={complained}
+          fieldErrors={fieldErrors}
         />
       )}
     </>
@@ -205,7 +204,7 @@ function ResultSection({ state }: { state: RenderState }) {
   const section = useRef<HTMLElement>(null);
   const running = state.is === 'running';
   useEffect(() => {
-    // On a narrow screen the result lies far below the button.
+    // On narrow screens the result is far below the button.
     if (running) section.current?.scrollIntoView({ block: 'nearest' });
   }, [running]);
   return (
@@ -224,10 +223,10 @@ function CodeSection({ draft }: { draft: Draft }) {
   return (
     <section aria-labelledby="playground-code">
       <Title order={2} size="h4" id="playground-code" mt="xl" mb="xs">
-        The same call as code
+        Code
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        It takes an API key from the environment variable {KEY_VARIABLE} and writes render.pdf.
+        Reads your API key from the environment variable {KEY_VARIABLE} and saves render.pdf.
       </Text>
       <CodeTabs publicUrl={publicUrl} request={request} />
     </section>
@@ -242,19 +241,20 @@ export default function Playground() {
   const [view, setView] = useState('form');
   const [jsonError, setJsonError] = useState<string>();
   const jsonEditor = useRef<HTMLTextAreaElement>(null);
-  /** What the service complained of is out of date as soon as something was changed. */
-  const [tried, setTried] = useState<Draft>();
-  const complained = useMemo(
-    () => (state.is === 'failed' && tried === draft ? complaints(state.error.message) : NOTHING),
-    [state, tried, draft],
+  // Field errors apply only to the draft that was sent.
+  const [sent, setSent] = useState<Draft>();
+  const fieldErrors = useMemo(
+    () =>
+      state.is === 'failed' && sent === draft ? fieldErrorsOf(state.error.message) : NO_ERRORS,
+    [state, sent, draft],
   );
   const running = state.is === 'running';
 
   const start = () => {
     if (running) return;
-    // The draft is still the last valid request, which is not what the editor shows.
+    // The draft is the last valid request, not the text in the editor.
     if (jsonError !== undefined) return jsonEditor.current?.focus();
-    setTried(draft);
+    setSent(draft);
     void render(playgroundCallOf(draft));
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -268,7 +268,7 @@ export default function Playground() {
     <>
       <PageHeader
         title="Playground"
-        description="Try every option of a render, then take the same call away as code."
+        description="Try every option, then copy the request as code."
       />
       <div className={classes.columns}>
         <section aria-labelledby="playground-request" onKeyDown={onKeyDown}>
@@ -296,7 +296,7 @@ export default function Playground() {
                 editorRef={jsonEditor}
               />
             ) : (
-              <RequestForm draft={draft} onChange={change} complaints={complained} />
+              <RequestForm draft={draft} onChange={change} fieldErrors={fieldErrors} />
             )}
           </Stack>
         </section>

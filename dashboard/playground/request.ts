@@ -1,5 +1,5 @@
-// What the person has put together in the playground, and what is sent of it. Pure: the form, the
-// JSON view, the call and the code are all made from this.
+// The draft of the playground and the requests derived from it. The form, the JSON view, the
+// request and the code snippets all use this module.
 import type { RequestField } from './fields.ts';
 import type { Json } from './snippets.ts';
 
@@ -7,12 +7,12 @@ export type RequestOptions = { [name: string]: Json };
 
 export interface Draft {
   source: 'html' | 'url';
-  /** Both are kept, so that going from one to the other loses nothing. */
+  /** Both are kept, so that switching between them loses nothing. */
   html: string;
   url: string;
-  /** Everything else that was chosen. A field that is not here means its default. */
+  /** All other fields that were set. */
   options: RequestOptions;
-  /** A watermark on every page, and nothing is counted. */
+  /** Adds a watermark; the render does not count toward usage. */
   sandbox: boolean;
 }
 
@@ -21,48 +21,45 @@ export const EMPTY: Draft = { source: 'html', html: '', url: '', options: {}, sa
 const isObject = (value: unknown): value is RequestOptions =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The request as the JSON view shows it: without `sandbox`, which the switch decides. */
+/** The request as shown in the JSON view: without `sandbox`, which has its own switch. */
 export const requestOf = ({ source, html, url, options }: Draft): RequestOptions => ({
   [source]: source === 'html' ? html : url,
   ...options,
 });
 
-/** The request as a program sends it to /v1/render. */
+/** The request for /v1/render, as in the code snippets. */
 export const callOf = (draft: Draft): RequestOptions => ({
   ...requestOf(draft),
   ...(draft.sandbox && { sandbox: true }),
 });
 
-/** The request as the playground sends it, where `sandbox` is never left to chance. */
+/** The request of the playground, always with an explicit `sandbox`. */
 export const playgroundCallOf = (draft: Draft): RequestOptions => ({
   ...requestOf(draft),
   sandbox: draft.sandbox,
 });
 
-/** Takes what stands in the JSON view. Throws an Error with a sentence when it is no request. */
+/** Parses the text of the JSON view. Throws an Error with a message for the user. */
 export function draftFrom(text: string, before: Draft): Draft {
   let request: unknown;
   try {
     request = JSON.parse(text);
   } catch (error) {
-    throw new Error(`This is not JSON yet: ${(error as Error).message}`);
+    throw new Error(`Invalid JSON: ${(error as Error).message}`);
   }
-  if (!isObject(request)) throw new Error('A request is a JSON object with `html` or `url`.');
+  if (!isObject(request)) throw new Error('The request must be an object with `html` or `url`.');
   const { html, url, sandbox, ...options } = request;
   if (html !== undefined && url !== undefined)
-    throw new Error('Give exactly one of `html` and `url`.');
+    throw new Error('Set exactly one of `html` and `url`.');
   const given = html ?? url;
-  if (typeof given !== 'string') throw new Error('Give `html` or `url`, as a text.');
+  if (typeof given !== 'string') throw new Error('Set `html` or `url` to a string.');
   if (sandbox !== undefined && typeof sandbox !== 'boolean')
     throw new Error('`sandbox` must be true or false.');
   const source = html === undefined ? 'url' : 'html';
   return { ...before, source, [source]: given, options, sandbox: sandbox ?? before.sandbox };
 }
 
-/**
- * The object with `value` under `name`; undefined takes it away. What was there keeps its place, so
- * that the JSON does not jump about.
- */
+/** Sets the member `name`, or deletes it if `value` is undefined. Keeps the order of members. */
 export function withMember(
   object: RequestOptions,
   name: string,
@@ -72,7 +69,7 @@ export function withMember(
   return value === undefined ? others : { ...object, [name]: value };
 }
 
-/** The same for a group of options, which goes when nothing is left in it but empty texts. */
+/** The same for a group of options. Undefined if only empty texts remain. */
 export function withGroupMember(
   group: RequestOptions,
   name: string,
@@ -82,27 +79,26 @@ export function withGroupMember(
   return Object.values(next).every(member => member === '') ? undefined : next;
 }
 
-/** A member that ought to be an object: what else a JSON view left there counts as none. */
+/** The value if it is an object. The JSON view can leave other values; they count as empty. */
 export const objectIn = (value: Json | undefined): RequestOptions => (isObject(value) ? value : {});
 
 /**
- * What a text field leaves in the request: nothing when it is empty, unless it must be given. A
- * text that equals the default stays: given margins overrule the page's own, a given `scale`
- * overrules `zoom`.
+ * The request value of a text field: undefined if it is empty and optional. A text that equals the
+ * default is kept, because an explicit value can differ from an absent one: explicit margins
+ * override those of the page.
  */
 export const textValue = (text: string, { required }: RequestField): string | undefined =>
   text === '' && !required ? undefined : text;
 
-/** What a switch leaves: nothing when it stands where the default is. */
-export const switchValue = (on: boolean, { standard }: RequestField): boolean | undefined =>
-  on === (standard ?? false) ? undefined : on;
+/** The request value of a switch: undefined if it equals the default. */
+export const switchValue = (on: boolean, { defaultValue }: RequestField): boolean | undefined =>
+  on === (defaultValue ?? false) ? undefined : on;
 
 /**
- * Which fields the service's sentences complain of, each with what it says: those that stand at the
- * beginning of a sentence ("`margin.top` must be …"). At the field itself its name need not be said
- * again.
+ * Splits an error message of the API into messages by field: each sentence that begins with a field
+ * in backticks ("`margin.top` must be …"), without the name of the field.
  */
-export function complaints(message: string): Map<string, string> {
+export function fieldErrorsOf(message: string): Map<string, string> {
   const sentences = message.split(/(?<=[.?]) (?=`)/);
   const found = sentences.flatMap(sentence => {
     const [, path, rest = ''] = /^`([^`]+)` (.*)$/s.exec(sentence) ?? [];

@@ -1,4 +1,4 @@
-// What came of a render: the PDF with its figures, or what went wrong and why.
+// The result of a render: the PDF with its figures, or the error.
 import { Alert, Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { CircleAlert, Download, ExternalLink, FileText } from 'lucide-react';
 import { Link } from 'wouter';
@@ -11,16 +11,16 @@ import type { RenderedPdf, RenderState } from './use-render.ts';
 function Done({ rendered }: { rendered: RenderedPdf }) {
   const { pdfUrl, bytes, pages, phases, usage, sandbox, requestId, tookMs } = rendered;
   const facts: [string, string][] = [
-    ['Pages', pages === undefined ? 'unknown' : formatCount(pages)],
+    ['Pages', pages === undefined ? 'Unknown' : formatCount(pages)],
     ['Size', formatBytes(bytes)],
-    ['Time', formatMs(tookMs)],
+    ['Duration', formatMs(tookMs)],
     [
-      'Counted',
+      'Usage',
       sandbox
-        ? 'No, sandbox'
+        ? 'Not counted'
         : usage === undefined
-          ? 'Yes'
-          : `No. ${formatCount(usage)} this period`,
+          ? 'Counted'
+          : `${formatCount(usage)} this period`,
     ],
   ];
   return (
@@ -33,7 +33,7 @@ function Done({ rendered }: { rendered: RenderedPdf }) {
           </div>
         ))}
       </dl>
-      <iframe className={classes.preview} src={`${pdfUrl}#navpanes=0`} title="The rendered PDF" />
+      <iframe className={classes.preview} src={`${pdfUrl}#navpanes=0`} title="Rendered PDF" />
       <Group gap="xs">
         <Button
           component="a"
@@ -43,7 +43,7 @@ function Done({ rendered }: { rendered: RenderedPdf }) {
           size="xs"
           leftSection={<ExternalLink size={14} aria-hidden />}
         >
-          Open in a new tab
+          Open in new tab
         </Button>
         <Button
           component="a"
@@ -53,11 +53,11 @@ function Done({ rendered }: { rendered: RenderedPdf }) {
           size="xs"
           leftSection={<Download size={14} aria-hidden />}
         >
-          Save the PDF
+          Download PDF
         </Button>
         {requestId && (
           <Button component={Link} href={`/renders/${requestId}`} variant="subtle" size="xs">
-            See it in the log
+            View details
           </Button>
         )}
       </Group>
@@ -71,7 +71,7 @@ function Failed({ error, tookMs }: Extract<RenderState, { is: 'failed' }>) {
     <Alert
       color="red"
       variant="light"
-      title="No PDF this time"
+      title="Render failed"
       icon={<CircleAlert size={18} aria-hidden />}
     >
       <Group gap="xs" mb="xs">
@@ -90,26 +90,26 @@ function Failed({ error, tookMs }: Extract<RenderState, { is: 'failed' }>) {
       </Text>
       {error.requestId && (
         <Text size="xs" mt={6}>
-          Request id: <Code>{error.requestId}</Code>
+          Request ID: <Code>{error.requestId}</Code>
         </Text>
       )}
     </Alert>
   );
 }
 
-const SAYS: Record<RenderState['is'], string> = {
+const STATUS: Record<RenderState['is'], string> = {
   idle: '',
   running: 'Rendering…',
-  cancelled: 'Cancelled.',
-  failed: 'The render failed.',
-  done: 'The PDF is here.',
+  canceled: 'Render canceled',
+  failed: 'Render failed',
+  done: 'PDF ready',
 };
 
 export function ResultPanel({ state }: { state: RenderState }) {
   return (
     <Stack>
       <Text role="status" size="sm" c="dimmed">
-        {SAYS[state.is]}
+        {STATUS[state.is]}
       </Text>
       {state.is === 'done' && <Done rendered={state.rendered} />}
       {state.is === 'failed' && <Failed {...state} />}
@@ -119,8 +119,8 @@ export function ResultPanel({ state }: { state: RenderState }) {
             <FileText size={32} aria-hidden />
             <Text size="sm">
               {state.is === 'running'
-                ? 'The PDF appears here.'
-                : 'Press Render, and the PDF appears here.'}
+                ? 'Your PDF will appear here.'
+                : 'Click Render to preview your PDF.'}
             </Text>
           </div>
         </div>

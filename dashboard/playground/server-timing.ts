@@ -1,5 +1,4 @@
-// Reads the header Server-Timing (https://www.w3.org/TR/server-timing/) into a small waterfall:
-// each phase begins where the one before ended. Pure.
+// Parses the Server-Timing header (https://www.w3.org/TR/server-timing/) into consecutive phases.
 
 export interface TimedPhase {
   name: string;
@@ -7,7 +6,7 @@ export interface TimedPhase {
   durationMs: number;
 }
 
-/** The phases in the order of the header. What is not `name;dur=number` is left out. */
+/** The phases in the order of the header. Skips entries that are not `name;dur=number`. */
 export function phasesOf(header: string | null): TimedPhase[] {
   let startMs = 0;
   return (header ?? '').split(',').flatMap(part => {

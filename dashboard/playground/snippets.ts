@@ -1,7 +1,6 @@
-// The same call in five languages, ready to paste. Owns how a request's values are written in each
-// language, so that any text arrives as it is.
+// Code snippets of a request in five languages. Owns the escaping of values in each language.
 
-/** Where the code takes the key from. */
+/** The environment variable that the snippets read the API key from. */
 export const KEY_VARIABLE = 'PRESSROOM_KEY';
 
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
@@ -12,32 +11,30 @@ export interface Snippet {
   code: string;
 }
 
-/**
- * How a language writes values. `open` and `close` stand around the members of a list or an object.
- */
+/** The literal syntax of a language. `open` and `close` enclose the members of a list or object. */
 interface Notation {
   indent: string;
   text(value: string): string;
-  word(value: boolean | null): string;
+  keyword(value: boolean | null): string;
   list: [open: string, close: string];
   object: [open: string, close: string];
-  /** An object without a member, where that is written otherwise. */
+  /** The literal of an empty object, where it differs. */
   emptyObject?: string;
   between: string;
 }
 
-/** JSON's own notation. Half a surrogate pair is no character, and JSON could only escape it. */
+/** A JSON string. A lone surrogate becomes U+FFFD: it is not a character. */
 const quoted = (text: string) => JSON.stringify(text.toWellFormed());
 
-function written(value: Json, notation: Notation, depth: number): string {
+function literal(value: Json, notation: Notation, depth: number): string {
   if (typeof value === 'string') return notation.text(value);
   if (typeof value === 'number') return String(value);
-  if (value === null || typeof value === 'boolean') return notation.word(value);
+  if (value === null || typeof value === 'boolean') return notation.keyword(value);
   const members = Array.isArray(value)
-    ? value.map(member => written(member, notation, depth + 1))
+    ? value.map(member => literal(member, notation, depth + 1))
     : Object.entries(value).map(
         ([name, member]) =>
-          `${notation.text(name)}${notation.between}${written(member, notation, depth + 1)}`,
+          `${notation.text(name)}${notation.between}${literal(member, notation, depth + 1)}`,
       );
   const [open, close] = Array.isArray(value) ? notation.list : notation.object;
   if (members.length === 0) return (!Array.isArray(value) && notation.emptyObject) || open + close;
@@ -48,7 +45,7 @@ function written(value: Json, notation: Notation, depth: number): string {
 const JS: Notation = {
   indent: '  ',
   text: quoted,
-  word: String,
+  keyword: String,
   list: ['[', ']'],
   object: ['{', '}'],
   between: ': ',
@@ -57,23 +54,20 @@ const JS: Notation = {
 const PYTHON: Notation = {
   ...JS,
   indent: '    ',
-  word: value => (value === null ? 'None' : value ? 'True' : 'False'),
+  keyword: value => (value === null ? 'None' : value ? 'True' : 'False'),
 };
 
 const GO: Notation = {
   ...JS,
   indent: '\t',
-  // Go takes a byte order mark at the beginning of a file only.
+  // Go accepts a byte order mark only at the start of a file.
   text: value => quoted(value).replaceAll('\ufeff', '\\ufeff'),
-  word: value => (value === null ? 'nil' : String(value)),
+  keyword: value => (value === null ? 'nil' : String(value)),
   list: ['[]any{', '}'],
   object: ['map[string]any{', '}'],
 };
 
-/**
- * PHP's double-quoted texts: a dollar would begin a variable, and characters by number look
- * different.
- */
+/** A double-quoted PHP string: escapes the dollar, and writes `\u` escapes with braces. */
 const phpText = (value: string) =>
   quoted(value).replace(/\\u([0-9a-f]{4})|\\b|\\.|\$/g, (found, code: string | undefined) => {
     if (code !== undefined) return `\\u{${code}}`;
@@ -91,9 +85,8 @@ const PHP: Notation = {
   between: ' => ',
 };
 
-// The body is read from the lines below the command: no shell quotes it, and it may be longer than
-// one word of a command line.
-const curl = (address: string, request: Json) => `curl -sS --fail-with-body '${address}' \\
+// The body is a here-document: it needs no shell quoting and has no length limit.
+const curl = (endpoint: string, request: Json) => `curl -sS --fail-with-body '${endpoint}' \\
   -H "Authorization: Bearer $${KEY_VARIABLE}" \\
   -H 'Content-Type: application/json' \\
   --data-binary @- -o render.pdf <<'JSON'
@@ -101,40 +94,40 @@ ${JSON.stringify(request, undefined, 2)}
 JSON
 `;
 
-const node = (address: string, request: Json) => `import { writeFile } from 'node:fs/promises';
+const node = (endpoint: string, request: Json) => `import { writeFile } from 'node:fs/promises';
 
-const answer = await fetch(${quoted(address)}, {
+const response = await fetch(${quoted(endpoint)}, {
   method: 'POST',
   headers: {
     Authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\`,
     'Content-Type': 'application/json',
   },
-  body: JSON.stringify(${written(request, JS, 1)}),
+  body: JSON.stringify(${literal(request, JS, 1)}),
 });
-if (!answer.ok) {
-  const { error } = await answer.json();
+if (!response.ok) {
+  const { error } = await response.json();
   throw new Error(\`\${error.code}: \${error.message} (\${error.request_id})\`);
 }
-await writeFile('render.pdf', Buffer.from(await answer.arrayBuffer()));
+await writeFile('render.pdf', Buffer.from(await response.arrayBuffer()));
 `;
 
-const python = (address: string, request: Json) => `import os
+const python = (endpoint: string, request: Json) => `import os
 import requests
 
-answer = requests.post(
-    ${quoted(address)},
+response = requests.post(
+    ${quoted(endpoint)},
     headers={"Authorization": f"Bearer {os.environ['${KEY_VARIABLE}']}"},
-    json=${written(request, PYTHON, 1)},
+    json=${literal(request, PYTHON, 1)},
     timeout=120,
 )
-if not answer.ok:
-    error = answer.json()["error"]
+if not response.ok:
+    error = response.json()["error"]
     raise SystemExit(f"{error['code']}: {error['message']} ({error['request_id']})")
 with open("render.pdf", "wb") as file:
-    file.write(answer.content)
+    file.write(response.content)
 `;
 
-const go = (address: string, request: Json) => `package main
+const go = (endpoint: string, request: Json) => `package main
 
 import (
 	"bytes"
@@ -146,27 +139,27 @@ import (
 )
 
 func main() {
-	body, err := json.Marshal(${written(request, GO, 1)})
+	body, err := json.Marshal(${literal(request, GO, 1)})
 	if err != nil {
 		log.Fatal(err)
 	}
-	request, err := http.NewRequest("POST", ${quoted(address)}, bytes.NewReader(body))
+	request, err := http.NewRequest("POST", ${quoted(endpoint)}, bytes.NewReader(body))
 	if err != nil {
 		log.Fatal(err)
 	}
 	request.Header.Set("Authorization", "Bearer "+os.Getenv("${KEY_VARIABLE}"))
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer answer.Body.Close()
-	pdf, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	pdf, err := io.ReadAll(response.Body)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if answer.StatusCode != http.StatusOK {
-		log.Fatalf("%s: %s", answer.Status, pdf)
+	if response.StatusCode != http.StatusOK {
+		log.Fatalf("%s: %s", response.Status, pdf)
 	}
 	if err := os.WriteFile("render.pdf", pdf, 0o644); err != nil {
 		log.Fatal(err)
@@ -174,8 +167,8 @@ func main() {
 }
 `;
 
-const php = (address: string, request: Json) => `<?php
-$request = curl_init(${phpText(address)});
+const php = (endpoint: string, request: Json) => `<?php
+$request = curl_init(${phpText(endpoint)});
 curl_setopt_array($request, [
     CURLOPT_POST => true,
     CURLOPT_RETURNTRANSFER => true,
@@ -183,31 +176,28 @@ curl_setopt_array($request, [
         'Authorization: Bearer ' . getenv('${KEY_VARIABLE}'),
         'Content-Type: application/json',
     ],
-    CURLOPT_POSTFIELDS => json_encode(${written(request, PHP, 1)}),
+    CURLOPT_POSTFIELDS => json_encode(${literal(request, PHP, 1)}),
 ]);
-$answer = curl_exec($request);
-if ($answer === false) {
+$response = curl_exec($request);
+if ($response === false) {
     fwrite(STDERR, curl_error($request) . "\\n");
     exit(1);
 }
 if (curl_getinfo($request, CURLINFO_RESPONSE_CODE) !== 200) {
-    fwrite(STDERR, $answer . "\\n");
+    fwrite(STDERR, $response . "\\n");
     exit(1);
 }
-file_put_contents('render.pdf', $answer);
+file_put_contents('render.pdf', $response);
 `;
 
-/**
- * The call of `request` at the installation of `publicUrl` (without a slash at its end), in every
- * language, curl first.
- */
+/** The snippets of `request` in all languages, curl first. `publicUrl` has no trailing slash. */
 export function snippets(publicUrl: string, request: { [name: string]: Json }): Snippet[] {
-  const address = `${publicUrl}/v1/render`;
+  const endpoint = `${publicUrl}/v1/render`;
   return [
-    { id: 'curl', label: 'curl', code: curl(address, request) },
-    { id: 'node', label: 'Node', code: node(address, request) },
-    { id: 'python', label: 'Python', code: python(address, request) },
-    { id: 'go', label: 'Go', code: go(address, request) },
-    { id: 'php', label: 'PHP', code: php(address, request) },
+    { id: 'curl', label: 'curl', code: curl(endpoint, request) },
+    { id: 'node', label: 'Node', code: node(endpoint, request) },
+    { id: 'python', label: 'Python', code: python(endpoint, request) },
+    { id: 'go', label: 'Go', code: go(endpoint, request) },
+    { id: 'php', label: 'PHP', code: php(endpoint, request) },
   ];
 }

@@ -1,27 +1,26 @@
-// What the person is putting together: kept while the tab lives, for this person, and begun from
-// `?url=…` when the address has it.
+// The draft of the playground: kept per user in the session storage of the tab. `?url=…` starts a
+// new draft.
 import { useEffect, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { EXAMPLES } from './examples.ts';
 import { type Draft, EMPTY } from './request.ts';
 
-const FIRST: Draft = { ...EXAMPLES[0]!.draft, sandbox: true };
+const INITIAL: Draft = { ...EXAMPLES[0]!.draft, sandbox: true };
 
-function kept(storageKey: string): Draft {
+function readDraft(storageKey: string): Draft {
   try {
     const draft = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as Partial<Draft> | null;
-    return draft ? { ...EMPTY, ...draft } : FIRST;
+    return draft ? { ...EMPTY, ...draft } : INITIAL;
   } catch {
-    return FIRST;
+    return INITIAL;
   }
 }
 
-function keep(storageKey: string, draft: Draft): void {
+function saveDraft(storageKey: string, draft: Draft): void {
   try {
     sessionStorage.setItem(storageKey, JSON.stringify(draft));
   } catch {
-    // Browsers keep about 5 MB. An old draft in place of the one that is too large would be a
-    // surprise.
+    // Above the quota of about 5 MB: no draft is better than an old one.
     sessionStorage.removeItem(storageKey);
   }
 }
@@ -31,11 +30,13 @@ export function useDraft(userId: string): [Draft, (change: (draft: Draft) => Dra
   const url = new URLSearchParams(useSearch()).get('url');
   const [, navigate] = useLocation();
   const [draft, setDraft] = useState<Draft>(() =>
-    url ? { ...EMPTY, html: kept(storageKey).html, source: 'url', url } : kept(storageKey),
+    url
+      ? { ...EMPTY, html: readDraft(storageKey).html, source: 'url', url }
+      : readDraft(storageKey),
   );
-  useEffect(() => keep(storageKey, draft), [storageKey, draft]);
+  useEffect(() => saveDraft(storageKey, draft), [storageKey, draft]);
   useEffect(() => {
-    // Else a reload would undo what was changed since.
+    // A reload with `?url=…` would discard later changes.
     if (url) navigate('/playground', { replace: true });
   }, [url, navigate]);
   return [draft, setDraft];

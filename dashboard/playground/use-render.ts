@@ -1,28 +1,27 @@
-// One render at a time in the playground: the call, its cancelling, and the PDF for as long as it
-// is shown.
+// Runs one playground render at a time, with cancellation, and owns the blob URL of the PDF.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { CallFailed, send } from '../session/api.ts';
 import type { RequestOptions } from './request.ts';
 import { phasesOf, type TimedPhase } from './server-timing.ts';
 
 export interface RenderedPdf {
-  /** A blob address of the PDF, good until the next render or the end of the screen. */
+  /** A blob URL, revoked on the next render and on unmount. */
   pdfUrl: string;
   bytes: number;
   pages: number | undefined;
   phases: TimedPhase[];
-  /** Renders of this period; undefined when this one was not counted. */
+  /** Usage in this billing period; undefined if this render was not counted. */
   usage: number | undefined;
   sandbox: boolean;
   requestId: string | undefined;
-  /** As the browser saw it. */
+  /** Measured in the browser. */
   tookMs: number;
 }
 
 export type RenderState =
   | { is: 'idle' }
   | { is: 'running' }
-  | { is: 'cancelled' }
+  | { is: 'canceled' }
   | { is: 'failed'; error: CallFailed; tookMs: number }
   | { is: 'done'; rendered: RenderedPdf };
 
@@ -31,9 +30,9 @@ const figure = (headers: Headers, name: string): number | undefined => {
   return text === null ? undefined : Number(text);
 };
 
-async function renderedFrom(answer: Response, startMs: number): Promise<RenderedPdf> {
-  const pdf = await answer.blob();
-  const { headers } = answer;
+async function renderedFrom(response: Response, startMs: number): Promise<RenderedPdf> {
+  const pdf = await response.blob();
+  const { headers } = response;
   return {
     pdfUrl: URL.createObjectURL(pdf),
     bytes: pdf.size,
@@ -61,15 +60,15 @@ export function useRender(accountId: string) {
       setState({ is: 'running' });
       const startMs = performance.now();
       try {
-        const answer = await send(
+        const response = await send(
           'POST',
           `/accounts/${accountId}/playground/render`,
           body,
           call.signal,
         );
-        setState({ is: 'done', rendered: await renderedFrom(answer, startMs) });
+        setState({ is: 'done', rendered: await renderedFrom(response, startMs) });
       } catch (error) {
-        if (call.signal.aborted) setState({ is: 'cancelled' });
+        if (call.signal.aborted) setState({ is: 'canceled' });
         else if (error instanceof CallFailed)
           setState({ is: 'failed', error, tookMs: performance.now() - startMs });
         else
@@ -78,7 +77,7 @@ export function useRender(accountId: string) {
             error: new CallFailed(
               0,
               'unreachable',
-              'The connection broke before the whole PDF had arrived. Try again.',
+              'The connection was lost before the PDF was complete. Try again.',
             ),
             tookMs: performance.now() - startMs,
           });

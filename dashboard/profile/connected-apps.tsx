@@ -1,4 +1,4 @@
-// The apps that render in one's name, and how to end that.
+// The MCP apps that the user has authorized, with the option to disconnect them.
 import { Anchor, Button, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Plug } from 'lucide-react';
@@ -18,21 +18,19 @@ import { useSession } from '../session/session.tsx';
 
 type ConnectedApp = ConnectedApps['items'][number];
 
-const appName = ({ name }: Pick<ConnectedApp, 'name'>): string =>
-  name ?? 'An app that says no name';
+const appName = ({ name }: Pick<ConnectedApp, 'name'>): string => name ?? 'Unnamed app';
 
-/** `redirect` is a host with its port, or the scheme of a program with its colon. */
-function appPlace({ redirect }: Pick<ConnectedApp, 'redirect'>): string {
-  if (/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(redirect))
-    return `A program on a computer (${redirect})`;
-  return redirect.endsWith(':') ? `The program that opens ${redirect} links` : redirect;
+/** `redirect` is a host with its port, or the URL scheme of a local app with its colon. */
+function appOrigin({ redirect }: Pick<ConnectedApp, 'redirect'>): string {
+  if (/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(redirect)) return `Local app (${redirect})`;
+  return redirect.endsWith(':') ? `App for ${redirect} links` : redirect;
 }
 
-/** `app`: the one to be disconnected; the dialog is open while there is one. */
+/** The dialog is open while `app` is set. */
 function DisconnectDialog({ app, onClose }: { app: ConnectedApp | undefined; onClose(): void }) {
   const disconnect = useAction<ConnectedApp>({
     run: ({ id }) => remove(`/me/apps/${id}`),
-    done: 'The app was disconnected.',
+    done: 'App disconnected.',
     refresh: [['apps']],
     after: onClose,
     errorInPlace: true,
@@ -42,7 +40,7 @@ function DisconnectDialog({ app, onClose }: { app: ConnectedApp | undefined; onC
       opened={app !== undefined}
       danger
       title="Disconnect this app?"
-      confirm="Disconnect it"
+      confirm="Disconnect app"
       busy={disconnect.isPending}
       error={disconnect.error}
       onConfirm={() => app && disconnect.mutate(app)}
@@ -53,8 +51,8 @@ function DisconnectDialog({ app, onClose }: { app: ConnectedApp | undefined; onC
     >
       {app && (
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          The next call of <b>{appName(app)}</b> is refused, and it must ask you again. PDFs that it
-          has links to stay until their link ends.
+          <b>{appName(app)}</b> will lose access immediately and must ask for your approval again.
+          Links to existing PDFs work until they expire.
         </Text>
       )}
     </ConfirmDialog>
@@ -64,17 +62,17 @@ function DisconnectDialog({ app, onClose }: { app: ConnectedApp | undefined; onC
 function NoApps() {
   const { account } = useSession();
   return (
-    <Empty icon={Plug} title="No app is connected">
-      A chat program or editor that you let render in your name stands here, with when it was last
-      used. How to connect one is told on{' '}
-      {account ? (
-        <Anchor component={Link} href="/connect" underline="always" inherit>
-          Connect
-        </Anchor>
-      ) : (
-        'Connect, once you are a member of an account'
+    <Empty icon={Plug} title="No connected apps">
+      Apps you’ve authorized will appear here.{' '}
+      {account && (
+        <>
+          Go to{' '}
+          <Anchor component={Link} href="/connect" underline="always" inherit>
+            Connect
+          </Anchor>{' '}
+          to add one.
+        </>
       )}
-      .
     </Empty>
   );
 }
@@ -84,7 +82,7 @@ export function ConnectedAppsPanel() {
     queryKey: ['apps'],
     queryFn: ({ signal }) => get<ConnectedApps>('/me/apps', signal),
   });
-  const [leaving, setLeaving] = useState<ConnectedApp>();
+  const [disconnecting, setDisconnecting] = useState<ConnectedApp>();
   return (
     <Section title="Connected apps">
       {apps.isPending && <Loading rows={2} height={52} />}
@@ -102,12 +100,12 @@ export function ConnectedAppsPanel() {
                 <>
                   <span>{appName(app)}</span>
                   <Text size="xs" c="dimmed" fw={400}>
-                    {appPlace(app)}
+                    {appOrigin(app)}
                   </Text>
                 </>
               ),
             },
-            { title: 'Renders in', cell: ({ account }) => account.name ?? account.id },
+            { title: 'Account', cell: ({ account }) => account.name ?? account.id },
             { title: 'Connected', cell: ({ connectedAt }) => <When at={connectedAt} /> },
             {
               title: 'Last used',
@@ -115,14 +113,14 @@ export function ConnectedAppsPanel() {
             },
             {
               title: 'Actions',
-              quietTitle: true,
+              hiddenTitle: true,
               align: 'end',
               cell: app => (
                 <Button
                   size="xs"
                   variant="default"
-                  aria-label={`Disconnect ${appName(app)}, ${appPlace(app)}`}
-                  onClick={() => setLeaving(app)}
+                  aria-label={`Disconnect ${appName(app)}, ${appOrigin(app)}`}
+                  onClick={() => setDisconnecting(app)}
                 >
                   Disconnect
                 </Button>
@@ -131,7 +129,7 @@ export function ConnectedAppsPanel() {
           ]}
         />
       )}
-      <DisconnectDialog app={leaving} onClose={() => setLeaving(undefined)} />
+      <DisconnectDialog app={disconnecting} onClose={() => setDisconnecting(undefined)} />
     </Section>
   );
 }

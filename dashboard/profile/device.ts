@@ -1,7 +1,6 @@
-// The label of a User-Agent: `Chrome on Windows`. Best effort, for one's own list of sessions.
-// Pure.
+// A readable label of a User-Agent header: `Chrome on Windows`. Best effort, for the session list.
 
-/** The first that fits: many browsers name others besides themselves. */
+/** The first match wins: many browsers include the names of others. */
 const BROWSERS: [RegExp, string][] = [
   [/\bEdgA?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

@@ -1,4 +1,4 @@
-// One's own name, and the address that it belongs to.
+// The name and email address of the signed-in user.
 import { Button, Group, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { ActionForm } from '../parts/action-form.tsx';
@@ -13,18 +13,18 @@ export function NamePanel() {
   const [name, setName] = useState(user.name);
   const rename = useAction({
     run: () => patch('/me', { name }),
-    done: 'Your name was changed.',
+    done: 'Name updated.',
     refresh: [['me'], ['team']],
     errorInPlace: true,
   });
   const nameError = fieldError(rename.error, 'name');
   return (
     <Panel
-      title="You"
+      title="Personal information"
       description={
         <>
-          You sign in as <b>{user.email}</b>
-          {user.company && ', also through your company'}. Your team sees your name.
+          Signed in as <b>{user.email}</b>
+          {user.company && ' (linked to SSO)'}. Your name is visible to your team.
         </>
       }
     >
@@ -44,11 +44,11 @@ export function NamePanel() {
             loading={rename.isPending}
             disabled={name.trim() === '' || name.trim() === user.name}
           >
-            Save the name
+            Save
           </Button>
           {user.operator && (
             <Text size="sm" c="dimmed">
-              You are an operator of this installation.
+              You are an administrator of this installation.
             </Text>
           )}
         </Group>

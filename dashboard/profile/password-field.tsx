@@ -1,10 +1,13 @@
-// A field for a password that can be shown, also by who has no mouse.
+// A password input whose visibility button is reachable by keyboard.
 import { PasswordInput, type PasswordInputProps } from '@mantine/core';
 
-/** `shows`: what the button in the field shows, such as “the new password”. */
-export const PasswordField = ({ shows, ...props }: PasswordInputProps & { shows: string }) => (
+/** `showLabel`: the accessible name of the visibility button, such as “Show new password”. */
+export const PasswordField = ({
+  showLabel,
+  ...props
+}: PasswordInputProps & { showLabel: string }) => (
   <PasswordInput
-    visibilityToggleButtonProps={{ 'aria-label': `Show ${shows}`, tabIndex: 0 }}
+    visibilityToggleButtonProps={{ 'aria-label': showLabel, tabIndex: 0 }}
     {...props}
   />
 );

@@ -1,4 +1,4 @@
-// One's own password: what it must be is said before it is typed.
+// Sets or changes the password of the signed-in user.
 import { Button, Group } from '@mantine/core';
 import { useState } from 'react';
 import { ActionForm } from '../parts/action-form.tsx';
@@ -15,7 +15,7 @@ export function PasswordPanel() {
   const [next, setNext] = useState('');
   const change = useAction({
     run: () => post('/me/password', { next, ...(user.hasPassword && { current }) }),
-    done: 'The password was changed. All your other sessions have ended.',
+    done: 'Password updated. All other sessions were signed out.',
     refresh: [['me'], ['sessions']],
     after: () => {
       setCurrent('');
@@ -30,12 +30,12 @@ export function PasswordPanel() {
       title="Password"
       description={
         user.hasPassword
-          ? 'Changing it ends all your other sessions.'
-          : 'You have none. With one you can sign in with your address, without another way in.'
+          ? 'Changing your password signs out all other sessions.'
+          : 'You have not set a password. Set one to sign in with your email address.'
       }
     >
       <ActionForm action={change} noValidate>
-        {/* Password managers look for the name that the password belongs to. */}
+        {/* Password managers need the user name of the password. */}
         <input
           type="text"
           name="username"
@@ -50,17 +50,17 @@ export function PasswordPanel() {
             value={current}
             error={currentError}
             autoComplete="current-password"
-            shows="the current password"
+            showLabel="Show current password"
             onChange={({ currentTarget }) => setCurrent(currentTarget.value)}
           />
         )}
         <PasswordField
           label="New password"
-          description="At least 12 characters. A sentence that only you would think of is better than signs and figures."
+          description="At least 12 characters. A long passphrase is stronger than a short complex password."
           value={next}
           error={nextError}
           autoComplete="new-password"
-          shows="the new password"
+          showLabel="Show new password"
           onChange={({ currentTarget }) => setNext(currentTarget.value)}
         />
         {change.error && !currentError && !nextError && <Failure error={change.error} />}
@@ -70,7 +70,7 @@ export function PasswordPanel() {
             loading={change.isPending}
             disabled={next === '' || (user.hasPassword && current === '')}
           >
-            {user.hasPassword ? 'Change the password' : 'Set a password'}
+            {user.hasPassword ? 'Change password' : 'Set password'}
           </Button>
         </Group>
       </ActionForm>

@@ -1,4 +1,4 @@
-// The signed-in person: name, password, second factor, connected apps, sessions.
+// The profile of the signed-in user: name, password, 2FA, connected apps, sessions.
 import { Stack } from '@mantine/core';
 import { PageHeader } from '../parts/page-header.tsx';
 import { useSession } from '../session/session.tsx';

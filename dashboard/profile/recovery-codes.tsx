@@ -1,17 +1,16 @@
-// Recovery codes, shown once: to be copied or saved before one goes on.
+// Shows new recovery codes once, to copy or download.
 import { Alert, Button, Code, Group, SimpleGrid, Stack } from '@mantine/core';
 import { Download } from 'lucide-react';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { useArrivalFocus } from '../parts/use-arrival-focus.ts';
+import { useFocusOnMount } from '../parts/use-focus-on-mount.ts';
 
 export function RecoveryCodeList({ codes, onDone }: { codes: string[]; onDone(): void }) {
   const text = codes.join('\n');
-  const arrived = useArrivalFocus<HTMLDivElement>();
+  const arrived = useFocusOnMount<HTMLDivElement>();
   return (
     <Stack ref={arrived} tabIndex={-1} style={{ outline: 'none' }}>
-      <Alert color="yellow" variant="light" title="Keep these recovery codes">
-        They are shown only now. Each lets you in once when your phone is not there. Keep them where
-        you keep your passwords.
+      <Alert color="yellow" variant="light" title="Save your recovery codes">
+        Save these now; you won’t see them again. Each code works once if you lose your phone.
       </Alert>
       <SimpleGrid
         component="ul"
@@ -28,7 +27,7 @@ export function RecoveryCodeList({ codes, onDone }: { codes: string[]; onDone():
         ))}
       </SimpleGrid>
       <Group gap="xs">
-        <CopyButton text={text} label="Copy the codes" size="sm" />
+        <CopyButton text={text} label="Copy codes" size="sm" />
         <Button
           component="a"
           href={`data:text/plain,${encodeURIComponent(`${text}\n`)}`}
@@ -36,9 +35,9 @@ export function RecoveryCodeList({ codes, onDone }: { codes: string[]; onDone():
           variant="default"
           leftSection={<Download size={16} aria-hidden />}
         >
-          Save as a file
+          Download
         </Button>
-        <Button onClick={onDone}>I have kept them</Button>
+        <Button onClick={onDone}>I’ve saved my recovery codes</Button>
       </Group>
     </Stack>
   );

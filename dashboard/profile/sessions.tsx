@@ -1,4 +1,4 @@
-// Where one is signed in, and how to end that.
+// The active sessions of the signed-in user, with the option to sign them out.
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -13,10 +13,10 @@ import { When } from '../parts/when.tsx';
 import { get, remove } from '../session/api.ts';
 import { deviceLabel } from './device.ts';
 
-const WAYS: Record<SessionInfo['method'], string> = {
+const METHODS: Record<SessionInfo['method'], string> = {
   password: 'Password',
-  company: 'Company sign-in',
-  setup: 'First set-up',
+  company: 'SSO',
+  setup: 'Initial setup',
   invitation: 'Invitation',
 };
 
@@ -28,12 +28,12 @@ export function SessionsPanel() {
   const [ending, setEnding] = useState(false);
   const end = useAction({
     run: ({ id }: SessionInfo) => remove(`/me/sessions/${id}`),
-    done: 'The session was ended.',
+    done: 'Session signed out.',
     refresh: [['sessions']],
   });
   const endOthers = useAction({
     run: () => remove('/me/sessions'),
-    done: 'All your other sessions were ended.',
+    done: 'All other sessions signed out.',
     refresh: [['sessions']],
     after: () => setEnding(false),
     errorInPlace: true,
@@ -45,7 +45,7 @@ export function SessionsPanel() {
       actions={
         others && (
           <Button size="xs" variant="default" onClick={() => setEnding(true)}>
-            End all others
+            Sign out all others
           </Button>
         )
       }
@@ -65,20 +65,20 @@ export function SessionsPanel() {
                   <span title={userAgent}>{deviceLabel(userAgent)}</span>
                   {current && (
                     <Badge variant="light" size="xs">
-                      This one
+                      Current
                     </Badge>
                   )}
                 </Group>
               ),
             },
-            { title: 'Address', cell: ({ ip }) => ip },
+            { title: 'IP address', cell: ({ ip }) => ip },
             {
               title: 'Signed in',
               cell: ({ createdAt, method }) => (
                 <>
                   <When at={createdAt} />
                   <Text size="xs" c="dimmed">
-                    {WAYS[method]}
+                    {METHODS[method]}
                   </Text>
                 </>
               ),
@@ -86,7 +86,7 @@ export function SessionsPanel() {
             { title: 'Last used', cell: ({ lastSeenAt }) => <When at={lastSeenAt} /> },
             {
               title: 'Actions',
-              quietTitle: true,
+              hiddenTitle: true,
               align: 'end',
               cell: session =>
                 !session.current && (
@@ -94,10 +94,10 @@ export function SessionsPanel() {
                     size="xs"
                     variant="default"
                     loading={end.isPending && end.variables.id === session.id}
-                    aria-label={`End the session of ${deviceLabel(session.userAgent)} at ${session.ip}`}
+                    aria-label={`Sign out ${deviceLabel(session.userAgent)} at ${session.ip}`}
                     onClick={() => end.mutate(session)}
                   >
-                    End
+                    Sign out
                   </Button>
                 ),
             },
@@ -107,8 +107,8 @@ export function SessionsPanel() {
       <ConfirmDialog
         opened={ending}
         danger
-        title="End all other sessions?"
-        confirm="End them"
+        title="Sign out all other sessions?"
+        confirm="Sign out"
         busy={endOthers.isPending}
         error={endOthers.error}
         onConfirm={() => endOthers.mutate()}
@@ -117,7 +117,7 @@ export function SessionsPanel() {
           setEnding(false);
         }}
       >
-        Every other browser in which you are signed in must sign in again. This one stays.
+        You will be signed out everywhere except in this browser.
       </ConfirmDialog>
     </Section>
   );

@@ -1,5 +1,4 @@
-// Sets the second factor up: the password, the picture for the app, a code of it, the recovery
-// codes.
+// The setup of two-factor authentication: password, QR code, confirmation code, recovery codes.
 import { Button, Group, Image, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { RecoveryCodes as Codes, TwoFactorBegun } from '../../api/console/contract/users.ts';
@@ -8,7 +7,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { fieldError, useAction } from '../parts/use-action.ts';
-import { useArrivalFocus } from '../parts/use-arrival-focus.ts';
+import { useFocusOnMount } from '../parts/use-focus-on-mount.ts';
 import { post } from '../session/api.ts';
 import { useSession } from '../session/session.tsx';
 import { PasswordField } from './password-field.tsx';
@@ -26,15 +25,15 @@ function Begin({ onBegun }: { onBegun(begun: TwoFactorBegun): void }) {
   return (
     <ActionForm action={begin}>
       <Text size="sm">
-        You need an app for one-time codes on your phone, or a password manager that makes them.
+        You need an authenticator app on your phone, or a password manager with one-time codes.
       </Text>
       {user.hasPassword && (
         <PasswordField
-          label="Your password"
+          label="Password"
           value={password}
           error={passwordError}
           autoComplete="current-password"
-          shows="the password"
+          showLabel="Show password"
           data-autofocus
           onChange={({ currentTarget }) => setPassword(currentTarget.value)}
         />
@@ -55,7 +54,7 @@ function Begin({ onBegun }: { onBegun(begun: TwoFactorBegun): void }) {
 
 function Confirm({ begun, onCodes }: { begun: TwoFactorBegun; onCodes(codes: string[]): void }) {
   const [code, setCode] = useState('');
-  const field = useArrivalFocus<HTMLInputElement>();
+  const field = useFocusOnMount<HTMLInputElement>();
   const confirm = useAction({
     run: () => post<Codes>('/me/two-factor/confirm', { code }),
     refresh: [['me'], ['sessions']],
@@ -65,19 +64,19 @@ function Confirm({ begun, onCodes }: { begun: TwoFactorBegun; onCodes(codes: str
   const codeError = fieldError(confirm.error, 'code');
   return (
     <ActionForm action={confirm}>
-      <Text size="sm">Scan this with the app, or type the secret into it.</Text>
+      <Text size="sm">Scan the QR code with your authenticator app, or enter the secret.</Text>
       <Image
         src={`data:image/svg+xml,${encodeURIComponent(begun.qrSvg)}`}
-        alt="A QR code with the secret below"
+        alt="QR code of the secret"
         w={200}
         h={200}
         mx="auto"
         bg="white"
         radius="sm"
       />
-      <Fact name="Secret" value={begun.secret} />
+      <Fact name="Secret" value={begun.secret} copyLabel="Copy secret" />
       <TextInput
-        label="The code that the app shows now"
+        label="Code from your authenticator app"
         value={code}
         error={codeError}
         inputMode="numeric"
@@ -88,7 +87,7 @@ function Confirm({ begun, onCodes }: { begun: TwoFactorBegun; onCodes(codes: str
       {confirm.error && !codeError && <Failure error={confirm.error} />}
       <Group justify="flex-end">
         <Button type="submit" loading={confirm.isPending} disabled={code.trim().length < 6}>
-          Switch it on
+          Turn on
         </Button>
       </Group>
     </ActionForm>
@@ -102,7 +101,7 @@ export function TwoFactorSetup({ onClose }: { onClose(): void }) {
     <Dialog
       opened
       onClose={onClose}
-      title={codes ? 'The second factor is on' : 'Set up a second factor'}
+      title={codes ? 'Two-factor authentication is on' : 'Set up two-factor authentication'}
       keep={codes !== undefined}
     >
       {codes ? (

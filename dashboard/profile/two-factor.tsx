@@ -1,5 +1,4 @@
-// The second factor: whether it is on, how many recovery codes are left, and how it is switched on
-// and off.
+// Two-factor authentication: state, remaining recovery codes, turning it on and off.
 import { Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { RecoveryCodes as Codes } from '../../api/console/contract/users.ts';
@@ -14,9 +13,9 @@ import { useSession } from '../session/session.tsx';
 import { RecoveryCodeList } from './recovery-codes.tsx';
 import { TwoFactorSetup } from './two-factor-setup.tsx';
 
-type Doing = 'set up' | 'new codes' | 'switch off';
+type OpenDialog = 'set up' | 'new codes' | 'turn off';
 
-/** Asks for a code before what it protects is changed. */
+/** Asks for a code to confirm a change of the two-factor settings. */
 function CodeForm({
   hint,
   button,
@@ -45,7 +44,7 @@ function CodeForm({
     <ActionForm action={act}>
       <Text size="sm">{hint}</Text>
       <TextInput
-        label="A code of your app, or a recovery code"
+        label="Authenticator code or recovery code"
         value={code}
         error={codeError}
         autoComplete="one-time-code"
@@ -69,17 +68,17 @@ function CodeForm({
 
 export function TwoFactorPanel() {
   const { on, recoveryCodesLeft } = useSession().me.user.twoFactor;
-  const [doing, setDoing] = useState<Doing>();
+  const [openDialog, setOpenDialog] = useState<OpenDialog>();
   const [codes, setCodes] = useState<string[]>();
   const close = () => {
-    setDoing(undefined);
+    setOpenDialog(undefined);
     setCodes(undefined);
   };
   const dialog = { opened: true, onClose: close };
   return (
     <Panel
-      title="Second factor"
-      description="A code from your phone besides the password: who steals the one has not got the other."
+      title="Two-factor authentication"
+      description="Require a code from your authenticator app in addition to your password."
     >
       <Stack gap="sm">
         <Group gap="sm">
@@ -91,41 +90,41 @@ export function TwoFactorPanel() {
         <Group gap="xs">
           {on ? (
             <>
-              <Button variant="default" onClick={() => setDoing('new codes')}>
-                Make new recovery codes
+              <Button variant="default" onClick={() => setOpenDialog('new codes')}>
+                New recovery codes
               </Button>
-              <Button variant="default" onClick={() => setDoing('switch off')}>
-                Switch it off
+              <Button variant="default" onClick={() => setOpenDialog('turn off')}>
+                Turn off
               </Button>
             </>
           ) : (
-            <Button onClick={() => setDoing('set up')}>Set it up</Button>
+            <Button onClick={() => setOpenDialog('set up')}>Set up</Button>
           )}
         </Group>
       </Stack>
-      {doing === 'set up' && <TwoFactorSetup onClose={close} />}
-      {doing === 'new codes' && (
+      {openDialog === 'set up' && <TwoFactorSetup onClose={close} />}
+      {openDialog === 'new codes' && (
         <Dialog {...dialog} title="New recovery codes" keep={codes !== undefined}>
           {codes ? (
             <RecoveryCodeList codes={codes} onDone={close} />
           ) : (
             <CodeForm
-              hint="The codes that you have now will not work any more."
-              button="Make new codes"
+              hint="Your current recovery codes will stop working."
+              button="Generate codes"
               run={code => post<Codes>('/me/two-factor/recovery-codes', { code })}
               after={setCodes}
             />
           )}
         </Dialog>
       )}
-      {doing === 'switch off' && (
-        <Dialog {...dialog} title="Switch the second factor off?">
+      {openDialog === 'turn off' && (
+        <Dialog {...dialog} title="Turn off two-factor authentication?">
           <CodeForm
-            hint="From then on the password alone lets you in, and all your other sessions end."
-            button="Switch it off"
+            hint="You will sign in with your password only. All other sessions will be signed out."
+            button="Turn off"
             danger
             run={code => remove<undefined>('/me/two-factor', { code })}
-            done="The second factor is off."
+            done="Two-factor authentication turned off."
             after={close}
           />
         </Dialog>

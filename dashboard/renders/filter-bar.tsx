@@ -1,4 +1,4 @@
-// The fields that filter the log of renders.
+// The filters of the render log.
 import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ListFilter, X } from 'lucide-react';
@@ -10,18 +10,18 @@ import classes from './filter-bar.module.css';
 import { type Filters, localTime, timeOf, type useFilters } from './filters.ts';
 import { CODES } from './hints.ts';
 
-/** The management API's word for renders that no key made. */
+/** The management API's value for renders without an API key. */
 const WITHOUT_KEY = 'none';
 const STATUSES = [
   { value: '', label: 'All' },
-  { value: 'ok', label: 'OK' },
+  { value: 'ok', label: 'Succeeded' },
   { value: 'error', label: 'Failed' },
-  { value: 'client_closed', label: 'Cancelled' },
+  { value: 'client_closed', label: 'Canceled' },
 ];
 
 export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeof useFilters>) {
   const { id } = useAccount();
-  // Only on a phone are they folded away.
+  // The filters are collapsible on phones only.
   const [opened, setOpened] = useState(false);
   const mayReadKeys = useMay('keys.read');
   const keys = useQuery({
@@ -29,7 +29,7 @@ export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeo
     queryFn: ({ signal }) => get<{ items: Key[] }>(`/accounts/${id}/keys`, signal),
     enabled: mayReadKeys,
   });
-  // A revoked key is in no list, and its renders can be looked for all the same.
+  // A revoked key is not in the list, but the log can still be filtered by it.
   const known = (keys.data?.items ?? []).map(key => ({
     value: key.id,
     label: `${key.name} …${key.last4}`,
@@ -37,7 +37,7 @@ export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeo
   const keyChoices = [
     { value: '', label: 'All' },
     ...known,
-    { value: WITHOUT_KEY, label: 'Without a key (playground, MCP)' },
+    { value: WITHOUT_KEY, label: 'No API key (playground, MCP)' },
     ...(filters.key &&
     filters.key !== WITHOUT_KEY &&
     !known.some(({ value }) => value === filters.key)
@@ -46,7 +46,7 @@ export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeo
   ];
   const codes = filters.code && !CODES.includes(filters.code) ? [...CODES, filters.code] : CODES;
   return (
-    <search aria-label="Filter the renders" className={classes.bar}>
+    <search aria-label="Filter renders" className={classes.bar}>
       <Button
         size="xs"
         variant="default"
@@ -55,7 +55,7 @@ export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeo
         aria-expanded={opened}
         onClick={() => setOpened(!opened)}
       >
-        {filtered ? 'Filters (some are set)' : 'Filters'}
+        {filtered ? 'Filters (active)' : 'Filters'}
       </Button>
       <div className={classes.fields} data-opened={opened || undefined}>
         <NativeSelect
@@ -74,7 +74,7 @@ export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeo
         />
         <NativeSelect
           size="xs"
-          label="Key"
+          label="API key"
           data={keyChoices}
           value={filters.key}
           onChange={event => change({ key: event.currentTarget.value })}

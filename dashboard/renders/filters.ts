@@ -1,5 +1,5 @@
-// The filters of the log, as they stand in the address: a filtered log can be sent to somebody, and
-// Back takes a filter off again.
+// The filters of the render log, kept in the URL: a filtered log can be shared, and Back undoes a
+// filter.
 import { useSearchParams } from 'wouter';
 import type { RenderSummary } from '../../api/console/contract/accounts.ts';
 
@@ -40,13 +40,13 @@ export function useFilters() {
   return { filters, change, clear, filtered: NAMES.some(name => filters[name] !== '') };
 }
 
-/** What `<input type="datetime-local">` takes: the reader's local time, to the minute. */
+/** The value of `<input type="datetime-local">`: local time, to the minute. */
 export function localTime(iso: string): string {
   if (iso === '') return '';
   const at = new Date(iso);
   return new Date(at.getTime() - at.getTimezoneOffset() * 60e3).toISOString().slice(0, 16);
 }
 
-/** ISO 8601 of such a field; empty while it is not complete. */
+/** ISO 8601 from such a value; empty while the input is incomplete. */
 export const timeOf = (local: string) =>
   local === '' || Number.isNaN(Date.parse(local)) ? '' : new Date(local).toISOString();

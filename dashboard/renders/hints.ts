@@ -1,40 +1,36 @@
-// What to do about each error: a sentence for the reason, or for the code where there is none.
+// A hint how to fix each error: by reason, or by code for errors without a reason.
 import type { RenderSummary } from '../../api/console/contract/accounts.ts';
 
 const BY_REASON: Record<NonNullable<RenderSummary['reason']>, string> = {
   page_status:
-    'The page answered with an error status. Open it yourself, or send `raise_for_status: false` to print it all the same.',
+    'The page returned an error status. Check the URL, or send `raise_for_status: false` to render the page anyway.',
   page_unreachable:
-    'The page could not be reached from this installation. Check its name, its port, and that it is public.',
-  page_timeout:
-    'A wait did not end in time. Look which one the message names, and whether the page ever fulfils it.',
+    'Pressroom could not connect to the page. Check the host name and port, and that the page is public.',
+  page_timeout: 'The page did not meet a wait condition in time. The message names the condition.',
   page_crash:
-    'The page used up its memory, or broke the browser. Make it smaller: fewer or smaller images, fewer rows.',
-  output_limit:
-    'The PDF is larger than this installation gives out. Make smaller images, or split the document.',
+    'The page ran out of memory or crashed Chrome. Use fewer or smaller images, or split the document.',
+  output_limit: 'The PDF exceeds the size limit. Use smaller images, or split the document.',
   no_worker:
-    'No worker became free in time. Send fewer renders at once, or ask who runs this installation for more workers.',
-  queue_full:
-    'Too many renders were waiting. Send them again a little later; the answer says when.',
-  overloaded: 'This installation had too much in memory. Send the render again a little later.',
-  database:
-    'The database did not answer. Send the render again; tell who runs this installation when it goes on.',
-  worker_lost: 'The worker was lost while it rendered. Send the render again.',
+    'No worker was available in time. Send fewer renders at once, or ask your administrator to add workers.',
+  queue_full: 'The queue was full. Retry after the time in the `Retry-After` header.',
+  overloaded: 'Pressroom was overloaded. Retry after the time in the `Retry-After` header.',
+  database: 'The database was unavailable. Retry; contact your administrator if it happens again.',
+  worker_lost: 'The connection to the worker was lost during the render. Retry.',
   internal:
-    'The fault is ours. Send the render again; give the request id to who runs this installation when it goes on.',
+    'An internal error occurred. Retry; if it happens again, send your administrator the request ID.',
 };
 
 const BY_CODE: Record<string, string> = {
-  validation_error:
-    'The request is not right as it is. The message names the field and what it accepts.',
+  validation_error: 'The request is invalid. The message names the field and the accepted values.',
   payload_too_large:
-    'The body is larger than this installation takes. Load images by URL, in place of putting them into the HTML.',
-  subscription_inactive: 'The subscription does not serve renders now. See plan & billing.',
+    'The request body is too large. Load images by URL instead of embedding them in the HTML.',
+  subscription_inactive:
+    'The subscription is unpaid, canceled or suspended. See Plan & billing for details.',
   ssrf_blocked:
-    'The page, or where it redirects to, is at a private address. Only public addresses are rendered.',
+    'The URL or a redirect points to a private address. Only public addresses are allowed.',
   concurrency_limit:
-    'More renders at once than the plan allows. Wait for one to end, or choose a larger plan.',
-  rate_limited: 'Too many calls in a short time. Wait as long as the answer’s `Retry-After` says.',
+    'The account reached its concurrency limit. Wait for a render to finish, or upgrade the plan.',
+  rate_limited: 'Too many requests. Retry after the time in the `Retry-After` header.',
 };
 
 export const CODES = [

@@ -1,5 +1,4 @@
-// One render: how it ended, where its time went, its options, and what its page said.
-
+// The details of one render: outcome, phases, options and console output.
 import { Alert, Anchor, Badge, Button, Code, Group, Paper, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft, CircleAlert, FlaskConical } from 'lucide-react';
@@ -26,7 +25,7 @@ function ConsoleLines({ lines }: { lines: RenderDetail['console'] }) {
   if (lines.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        The page wrote nothing to it.
+        No console output.
       </Text>
     );
   return (
@@ -51,7 +50,7 @@ export default function Render() {
     queryKey: ['render', account.id, id],
     queryFn: ({ signal }) =>
       get<RenderDetail>(`/accounts/${account.id}/renders/${encodeURIComponent(id)}`, signal),
-    // It has ended: nothing of it changes.
+    // A finished render does not change.
     staleTime: Number.POSITIVE_INFINITY,
   });
   return (
@@ -70,7 +69,7 @@ export default function Render() {
         <Failure
           error={render.error}
           retry={() => void render.refetch()}
-          title="This render could not be read"
+          title="Could not load this render"
         />
       )}
       {render.isPending && <Loading rows={6} height={56} />}
@@ -103,7 +102,7 @@ function Detail({ render }: { render: RenderDetail }) {
         description={sourceOf(render)}
         actions={
           <>
-            <CopyButton text={id} label="Copy the request id" />
+            <CopyButton text={id} label="Copy request ID" />
             {url && mayPlay && (
               <Button
                 size="xs"
@@ -112,23 +111,23 @@ function Detail({ render }: { render: RenderDetail }) {
                 href={`/playground${queryOf({ url })}`}
                 leftSection={<FlaskConical size={14} aria-hidden />}
               >
-                Open in the playground
+                Open in playground
               </Button>
             )}
           </>
         }
       />
-      {outcome === 'error' && <WhatWentWrong render={render} />}
+      {outcome === 'error' && <RenderError render={render} />}
       <Stack gap="xl">
         <FactList
           facts={[
-            ['Ended', <When key="at" at={at} exact />],
-            ['Took', formatMs(totalMs)],
+            ['Finished', <When key="at" at={at} exact />],
+            ['Duration', formatMs(totalMs)],
             ['Pages', pages === null ? null : formatCount(pages)],
             ['Size', bytes === null ? null : formatBytes(bytes)],
-            ['By', user ? `${callerOf(render)}, ${user}` : callerOf(render)],
-            ['Counted', counted ? 'Yes' : sandbox ? 'No: sandbox' : 'No'],
-            ['Request id', <Code key="id">{id}</Code>],
+            ['Requested by', user ? `${callerOf(render)}, ${user}` : callerOf(render)],
+            ['Counts toward usage', counted ? 'Yes' : sandbox ? 'No (sandbox)' : 'No'],
+            ['Request ID', <Code key="id">{id}</Code>],
           ]}
         />
         <Section title="Phases">
@@ -141,12 +140,12 @@ function Detail({ render }: { render: RenderDetail }) {
             />
           ) : (
             <Text size="sm" c="dimmed">
-              None was given: the defaults apply.
+              No options set (defaults used).
             </Text>
           )}
         </Section>
         <Section
-          title="Console of the page"
+          title="Page console"
           actions={
             lines.length > 0 && (
               <Badge variant="default" radius="sm" tt="none">
@@ -162,7 +161,7 @@ function Detail({ render }: { render: RenderDetail }) {
   );
 }
 
-function WhatWentWrong({ render: { code, reason, message } }: { render: RenderDetail }) {
+function RenderError({ render: { code, reason, message } }: { render: RenderDetail }) {
   const hint = hintFor(code, reason);
   return (
     <Alert

@@ -1,4 +1,4 @@
-// Renders as rows that lead to their detail.
+// A table of renders, each row linked to its details.
 import { Badge, Group, Text } from '@mantine/core';
 import type { RenderSummary } from '../../api/console/contract/accounts.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
@@ -7,19 +7,17 @@ import { OutcomeBadge } from '../parts/outcome-badge.tsx';
 import { When } from '../parts/when.tsx';
 import classes from './render-table.module.css';
 
-/**
- * Who made the call: a key by its name, an app by what it calls itself, or the part of Pressroom.
- */
+/** The caller: the name of the API key, the self-reported name of an MCP app, or the playground. */
 export function callerOf({ via, key, app }: Pick<RenderSummary, 'via' | 'key' | 'app'>): string {
   if (via === 'playground') return 'Playground';
   if (via === 'mcp') return app ? `MCP, ${app}` : 'MCP';
-  const name = key && (key.name ?? (key.last4 ? `a revoked key …${key.last4}` : 'a revoked key'));
+  const name = key && (key.name ?? (key.last4 ? `Revoked key …${key.last4}` : 'Revoked key'));
   return name ?? 'API';
 }
 
-/** What was to be rendered. Of a request that was refused early neither may be known. */
+/** The source of a render. Unknown for a request that was rejected before it was parsed. */
 export const sourceOf = ({ source, url }: Pick<RenderSummary, 'source' | 'url'>) =>
-  source === 'html' ? 'HTML' : (url ?? (source === 'url' ? 'A URL' : 'A refused request'));
+  source === 'html' ? 'HTML' : (url ?? (source === 'url' ? 'URL' : 'Rejected request'));
 
 const COLUMNS: Column<RenderSummary>[] = [
   {
@@ -44,15 +42,18 @@ const COLUMNS: Column<RenderSummary>[] = [
       </Group>
     ),
   },
-  { title: 'By', cell: render => <span className={classes.caller}>{callerOf(render)}</span> },
-  { title: 'Took', align: 'end', cell: ({ totalMs }) => formatMs(totalMs) },
+  {
+    title: 'Requested by',
+    cell: render => <span className={classes.caller}>{callerOf(render)}</span>,
+  },
+  { title: 'Duration', align: 'end', cell: ({ totalMs }) => formatMs(totalMs) },
   {
     title: 'Pages',
     align: 'end',
     cell: ({ pages }) => (pages === null ? '–' : formatCount(pages)),
   },
   { title: 'Size', align: 'end', cell: ({ bytes }) => (bytes === null ? '–' : formatBytes(bytes)) },
-  { title: 'When', align: 'end', cell: ({ at }) => <When at={at} /> },
+  { title: 'Time', align: 'end', cell: ({ at }) => <When at={at} /> },
 ];
 
 interface Props {

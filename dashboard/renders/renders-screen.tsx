@@ -1,4 +1,4 @@
-// The log of renders, filtered and page by page.
+// The render log, with filters and pagination.
 import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { FileText, RefreshCw, SearchX } from 'lucide-react';
@@ -14,7 +14,8 @@ import { FilterBar } from './filter-bar.tsx';
 import { useFilters } from './filters.ts';
 import { RenderTable } from './render-table.tsx';
 
-const FIRST_LOOKED_FOR_MS = 3_000;
+/** The refetch interval while the log is empty. */
+const EMPTY_REFETCH_MS = 3_000;
 
 interface Page {
   items: RenderSummary[];
@@ -32,16 +33,16 @@ export default function Renders() {
     queryFn: ({ pageParam, signal }) =>
       get<Page>(`/accounts/${id}/renders${queryOf({ ...filters, cursor: pageParam })}`, signal),
     getNextPageParam: page => page.next,
-    // Who waits for the first one sees it come.
+    // Shows the first render of a new account without a manual refresh.
     refetchInterval: ({ state }) =>
-      !filtered && state.data?.pages[0]?.items.length === 0 ? FIRST_LOOKED_FOR_MS : false,
+      !filtered && state.data?.pages[0]?.items.length === 0 ? EMPTY_REFETCH_MS : false,
   });
   const rows = renders.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
     <>
       <PageHeader
         title="Renders"
-        description={`What was rendered in the last ${formatCountOf(renderLogDays, 'day')}. HTML, CSS and scripts are never kept.`}
+        description={`Renders from the last ${formatCountOf(renderLogDays, 'day')}. We never store HTML, CSS or scripts.`}
         actions={
           <Button
             variant="default"
@@ -59,21 +60,21 @@ export default function Renders() {
         <Failure
           error={renders.error}
           retry={() => void renders.refetch()}
-          title="The renders could not be read"
+          title="Could not load renders"
         />
       )}
       {renders.isPending && <Loading rows={8} height={44} />}
       {renders.isSuccess &&
         rows.length === 0 &&
         (filtered ? (
-          <Empty icon={SearchX} title="No render matches these filters">
+          <Empty icon={SearchX} title="No renders match these filters">
             <Button variant="default" size="xs" mt="xs" onClick={filtering.clear}>
               Clear filters
             </Button>
           </Empty>
         ) : (
           <Empty icon={FileText} title="No renders yet">
-            Each render of the API and the playground is listed here within seconds.
+            Renders from the API and the playground appear here within seconds.
           </Empty>
         ))}
       {rows.length > 0 && (

@@ -1,19 +1,19 @@
-// Where the time of a render went: its phases one after the other, as figures and as bars.
+// The phases of a render with their durations, as a table and as a waterfall.
 import { Paper, Table, Text } from '@mantine/core';
 import type { RenderDetail } from '../../api/console/contract/accounts.ts';
 import { formatMs } from '../parts/format.ts';
 import classes from './waterfall.module.css';
 
 type Phase = keyof RenderDetail['timings'];
-/** In the order in which they happen. */
+/** In chronological order. */
 const PHASES: [Phase, string][] = [
-  ['admit', 'Key and plan are checked'],
-  ['queue', 'Waits for a worker'],
-  ['load', 'The page loads'],
-  ['wait', 'What the request waits for'],
-  ['print', 'Chrome prints'],
-  ['post', 'The PDF is finished'],
-  ['settle', 'The render is counted'],
+  ['admit', 'Authenticate and check plan limits'],
+  ['queue', 'Wait for a worker'],
+  ['load', 'Load the page'],
+  ['wait', 'Wait for wait_* conditions'],
+  ['print', 'Print to PDF in Chrome'],
+  ['post', 'Add metadata and watermark'],
+  ['settle', 'Record usage'],
 ];
 
 export function Waterfall({ timings, totalMs }: Pick<RenderDetail, 'timings' | 'totalMs'>) {
@@ -21,7 +21,7 @@ export function Waterfall({ timings, totalMs }: Pick<RenderDetail, 'timings' | '
     timings[phase] === undefined ? [] : [{ phase, what, ms: timings[phase] }],
   );
   if (known.length === 0)
-    return <Text size="sm">It ended before any phase: {formatMs(totalMs)} in all.</Text>;
+    return <Text size="sm">Rejected before rendering started ({formatMs(totalMs)}).</Text>;
   const whole = Math.max(
     totalMs,
     known.reduce((sum, { ms }) => sum + ms, 0),
@@ -45,10 +45,10 @@ export function Waterfall({ timings, totalMs }: Pick<RenderDetail, 'timings' | '
           <Table.Tr>
             <Table.Th scope="col">Phase</Table.Th>
             <Table.Th scope="col" className={classes.figure}>
-              Time
+              Duration
             </Table.Th>
             <Table.Th scope="col" className={classes.track}>
-              In {formatMs(totalMs)}
+              Total {formatMs(totalMs)}
             </Table.Th>
           </Table.Tr>
         </Table.Thead>

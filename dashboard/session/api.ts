@@ -1,12 +1,11 @@
-// Calls of the management API. Owns the envelope of errors, and what happens when the session is
-// over.
+// HTTP client of the management API: error envelope, and the redirect to sign-in on 401.
 
 export class CallFailed extends Error {
   override name = 'CallFailed';
   readonly status: number;
   readonly code: string;
   readonly requestId: string | undefined;
-  /** Only with `render_failed`: why. */
+  /** Set only with `render_failed`. */
   readonly reason: string | undefined;
 
   constructor(status: number, code: string, message: string, requestId?: string, reason?: string) {
@@ -24,15 +23,15 @@ const signInAgain = () =>
 let signingOut = false;
 
 /**
- * Ends the session. Calls that are refused meanwhile do not lead to the sign-in, whose way back
- * would be to this person's screen.
+ * Ends the session. Until then a 401 does not redirect to sign-in: its `next` parameter would send
+ * the next user to this user's screen.
  */
 export async function endSession(): Promise<void> {
   signingOut = true;
   try {
     await post('/me/sign-out');
   } catch (error) {
-    // It had ended already.
+    // The session has already ended.
     if (error instanceof CallFailed && error.status === 401) return;
     signingOut = false;
     throw error;
@@ -40,8 +39,8 @@ export async function endSession(): Promise<void> {
 }
 
 /**
- * The answer of a good call. Throws CallFailed with the server's sentence; goes to the sign-in when
- * the session is over.
+ * Returns the response of a successful call. Throws CallFailed with the server's message; redirects
+ * to sign-in on 401.
  */
 export async function send(
   method: string,
@@ -64,7 +63,7 @@ export async function send(
     throw new CallFailed(
       0,
       'unreachable',
-      'The server does not answer. Check your connection and try again.',
+      'Could not reach the server. Check your connection and try again.',
     );
   }
   if (response.ok) return response;
@@ -75,7 +74,7 @@ export async function send(
   throw new CallFailed(
     response.status,
     error?.code ?? 'internal',
-    error?.message ?? `The server answered ${response.status}.`,
+    error?.message ?? `The server returned status ${response.status}.`,
     error?.request_id,
     error?.reason,
   );
@@ -93,7 +92,7 @@ export const patch = async <T>(path: string, body: unknown) =>
 export const remove = async <T = void>(path: string, body?: unknown) =>
   json<T>(await send('DELETE', path, body));
 
-/** `?a=1&b=2` of what is defined, or nothing. */
+/** `?a=1&b=2` from the defined, non-empty values; an empty string without any. */
 export function queryOf(values: Record<string, string | number | undefined>): string {
   const entries = Object.entries(values).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)] as [string, string]],

@@ -1,10 +1,10 @@
-// The open account at a glance, as the home screen and the shell's banner read it.
+// The overview query of the selected account, shared by the home screen and the account banner.
 import { useQuery } from '@tanstack/react-query';
 import type { Overview } from '../../api/console/contract/accounts.ts';
 import { get } from './api.ts';
 import { useAccount } from './session.tsx';
 
-/** Asked for again every `refetchInterval` milliseconds, while the tab is visible. */
+/** Refetched every `refetchInterval` milliseconds while the tab is visible. */
 export function useOverview({ refetchInterval }: { refetchInterval: number }) {
   const { id } = useAccount();
   return useQuery({

@@ -1,5 +1,5 @@
-// Preferences of this browser in localStorage. Without storage, as in some private windows, they
-// last for the visit.
+// Preferences of this browser in localStorage. Some private windows have no storage; there a
+// preference lasts until the page is closed.
 
 const PREFIX = 'pressroom-';
 
@@ -15,6 +15,6 @@ export function savePreference(name: string, value: string): void {
   try {
     localStorage.setItem(PREFIX + name, value);
   } catch {
-    // It lasts for this visit.
+    // No storage: the preference lasts until the page is closed.
   }
 }

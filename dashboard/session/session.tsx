@@ -1,11 +1,11 @@
-// Who is signed in and which account is open, for every screen.
+// The signed-in user and the selected account, provided to every screen.
 import { createContext, useContext } from 'react';
 import type { Permission } from '../../api/console/contract/permissions.ts';
 import type { Me } from '../../api/console/contract/users.ts';
 
 export interface DashboardSession {
   me: Me;
-  /** The account that is open. Undefined for an operator who is a member of none. */
+  /** The selected account. Undefined for a user who is not a member of any account. */
   account: Me['accounts'][number] | undefined;
   openAccount(id: string): void;
 }
@@ -14,18 +14,18 @@ export const SessionContext = createContext<DashboardSession | undefined>(undefi
 
 export function useSession(): DashboardSession {
   const session = useContext(SessionContext);
-  if (!session) throw new Error('no session around this component');
+  if (!session) throw new Error('This component needs a SessionContext.');
   return session;
 }
 
-/** The open account. Only on screens that the shell shows when there is one. */
+/** The selected account. Only for screens that require one. */
 export function useAccount() {
   const { account } = useSession();
-  if (!account) throw new Error('no account is open');
+  if (!account) throw new Error('No account is selected.');
   return account;
 }
 
-/** Whether to offer it; the server decides. */
+/** Whether to show a control. The server enforces the permission. */
 export function useMay(permission: Permission): boolean {
   return useSession().account?.permissions.includes(permission) ?? false;
 }

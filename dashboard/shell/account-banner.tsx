@@ -1,5 +1,4 @@
-// Above every screen of an account whose subscription needs somebody: what it means, and what to
-// do.
+// The banner above every screen of an account that is past due, unpaid, canceled or suspended.
 import { Alert, Anchor } from '@mantine/core';
 import { TriangleAlert } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
@@ -9,18 +8,18 @@ import { useMay, useSession } from '../session/session.tsx';
 
 const MESSAGES: Partial<Record<Overview['account']['state'], { title: string; text: string }>> = {
   past_due: {
-    title: 'The last payment failed',
-    text: 'Renders still work for now. Pay the open invoice before they stop.',
+    title: 'Payment failed',
+    text: 'Your subscription is past due. Pay the open invoice to keep rendering.',
   },
   unpaid: {
-    title: 'Renders are refused',
-    text: 'An invoice is not paid. They work again within seconds after it is.',
+    title: 'Renders are blocked',
+    text: 'Your subscription is unpaid. Pay the open invoice to resume rendering within seconds.',
   },
   canceled: {
-    title: 'Renders are refused',
-    text: 'The subscription has ended. Choose a plan to go on.',
+    title: 'Renders are blocked',
+    text: 'Your subscription is canceled. Choose a plan to resume rendering.',
   },
-  paused: { title: 'Renders are refused', text: 'This account is suspended.' },
+  paused: { title: 'Renders are blocked', text: 'This account is suspended.' },
 };
 
 export function AccountBanner() {
@@ -29,17 +28,17 @@ export function AccountBanner() {
   const { data } = useOverview({ refetchInterval: 60_000 });
   const message = data && MESSAGES[data.account.state];
   const [path] = useLocation();
-  // That screen says it itself, with the ways out at hand.
+  // The billing screen shows the same status with its actions.
   if (!message || path === '/billing') return null;
   const where =
     me.installation.billing !== 'stripe' || data.account.state === 'paused' ? (
-      'Ask who runs this installation.'
+      'Contact your administrator.'
     ) : mayPay ? (
       <Anchor component={Link} href="/billing" inherit c="inherit" fw={600} underline="always">
         Go to plan & billing
       </Anchor>
     ) : (
-      'Ask an owner of the account.'
+      'Contact an owner of this account.'
     );
   return (
     <Alert

@@ -1,4 +1,4 @@
-// Which account is open, and the others: a menu of a few, a search among many.
+// The account switcher: a menu for a few accounts, a search dialog for many.
 import { Button, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { ChevronsUpDown } from 'lucide-react';
@@ -8,21 +8,21 @@ import classes from './shell.module.css';
 
 const Palette = lazy(() => import('./palette.tsx'));
 
-/** With more than this a list is read slower than a name is typed. */
-const SEARCHED_FROM = 8;
+/** Above this number a search is faster than a list. */
+const MAX_IN_MENU = 8;
 
 export function AccountSwitcher() {
   const { me, account } = useSession();
   if (!account) return null;
   if (me.accounts.length === 1) return <span className={classes.accountName}>{account.name}</span>;
-  return me.accounts.length > SEARCHED_FROM ? (
-    <Searched name={account.name} />
+  return me.accounts.length > MAX_IN_MENU ? (
+    <AccountSearch name={account.name} />
   ) : (
-    <Few id={account.id} name={account.name} />
+    <AccountMenu id={account.id} name={account.name} />
   );
 }
 
-const look = (name: string) =>
+const buttonProps = (name: string) =>
   ({
     variant: 'subtle',
     color: 'gray',
@@ -33,12 +33,12 @@ const look = (name: string) =>
     rightSection: <ChevronsUpDown size={14} aria-hidden />,
   }) as const;
 
-function Few({ id, name }: { id: string; name: string }) {
+function AccountMenu({ id, name }: { id: string; name: string }) {
   const { me, openAccount } = useSession();
   return (
     <Menu position="bottom-start" width={260} withinPortal={false} alignItemsLabels="all">
       <Menu.Target>
-        <Button {...look(name)}>{name}</Button>
+        <Button {...buttonProps(name)}>{name}</Button>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.RadioGroup value={id} onChange={openAccount}>
@@ -53,11 +53,11 @@ function Few({ id, name }: { id: string; name: string }) {
   );
 }
 
-function Searched({ name }: { name: string }) {
+function AccountSearch({ name }: { name: string }) {
   const [opened, { open, close }] = useDisclosure(false);
   return (
     <>
-      <Button {...look(name)} aria-haspopup="dialog" onClick={open}>
+      <Button {...buttonProps(name)} aria-haspopup="dialog" onClick={open}>
         {name}
       </Button>
       {opened && (

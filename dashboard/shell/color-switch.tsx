@@ -1,11 +1,11 @@
-// Light, dark, or as the system says.
+// The theme menu: light, dark, or the setting of the system.
 import { ActionIcon, type MantineColorScheme, Menu, useMantineColorScheme } from '@mantine/core';
 import { Monitor, Moon, Sun } from 'lucide-react';
 
 const CHOICES = [
   { value: 'light', label: 'Light', Icon: Sun },
   { value: 'dark', label: 'Dark', Icon: Moon },
-  { value: 'auto', label: 'As the system', Icon: Monitor },
+  { value: 'auto', label: 'System', Icon: Monitor },
 ] as const;
 
 export function ColorSwitch() {
@@ -14,12 +14,7 @@ export function ColorSwitch() {
   return (
     <Menu position="bottom-end" width={190} withinPortal={false}>
       <Menu.Target>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size="lg"
-          aria-label={`Colours: ${label.toLowerCase()}`}
-        >
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={`Theme: ${label}`}>
           <Icon size={18} aria-hidden />
         </ActionIcon>
       </Menu.Target>

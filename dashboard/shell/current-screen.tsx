@@ -1,6 +1,5 @@
-// The screen that the path names, or why there is none. After each change of screen its heading
-// takes the focus.
-
+// The screen of the current path, or a page that explains why it cannot be shown. Moves the focus
+// to the heading after each navigation.
 import { Anchor, Button } from '@mantine/core';
 import { useQueryErrorResetBoundary } from '@tanstack/react-query';
 import { Ban, Compass, UserX } from 'lucide-react';
@@ -17,10 +16,7 @@ import { screens } from './screens.ts';
 import { signOut } from './sign-out.ts';
 import { maySee } from './visible-screens.ts';
 
-/**
- * Focuses the heading of the new screen as soon as it is there; until then the focus stays on what
- * was pressed.
- */
+/** Focuses the heading of the new screen once it is rendered. */
 function useHeadingFocus(location: string) {
   const last = useRef(location);
   const wentBack = useRef(false);
@@ -34,7 +30,7 @@ function useHeadingFocus(location: string) {
   useEffect(() => {
     if (last.current === location) return;
     last.current = location;
-    // Who goes back wants to be where they were; the browser sees to that.
+    // On Back and Forward the browser restores the scroll position.
     if (!wentBack.current) window.scrollTo(0, 0);
     wentBack.current = false;
     const focusIt = () => {
@@ -67,12 +63,12 @@ class ScreenBoundary extends Component<Props, { error: Error | undefined }> {
     const { error } = this.state;
     if (!error) return this.props.children;
     const retry = () => {
-      // What could not be loaded stays missing until the page itself is loaded again.
+      // A failed import of a screen's module is cached until the page is reloaded.
       if (!(error instanceof CallFailed)) return location.reload();
       this.props.onReset();
       this.setState({ error: undefined });
     };
-    return <Failure error={error} retry={retry} title="This screen could not be shown" />;
+    return <Failure error={error} retry={retry} title="Could not load this page" />;
   }
 }
 
@@ -116,11 +112,11 @@ export function CurrentScreen() {
 function NotFound() {
   return (
     <>
-      <PageHeader title="Not found" />
-      <Empty icon={Compass} title="There is no such screen">
-        The link may be old.{' '}
+      <PageHeader title="Page not found" />
+      <Empty icon={Compass} title="This page does not exist">
+        The link may be outdated.{' '}
         <Anchor component={Link} href="/" inherit underline="always">
-          Go to the start
+          Go to Home
         </Anchor>
       </Empty>
     </>
@@ -131,9 +127,9 @@ function NotAllowed() {
   const account = useAccount();
   return (
     <>
-      <PageHeader title="Not for your role" />
+      <PageHeader title="Access denied" />
       <Empty icon={Ban} title={`Your role in ${account.name} is ${roleLabel(account.role)}`}>
-        It does not show this screen. An owner or admin of the account can change your role.
+        This role cannot view this page. An owner or admin of the account can change your role.
       </Empty>
     </>
   );
@@ -142,9 +138,9 @@ function NotAllowed() {
 function NotOperator() {
   return (
     <>
-      <PageHeader title="For operators" />
-      <Empty icon={Ban} title="You are not an operator of this installation">
-        Only those who run it see this screen. One of them can make you an operator.
+      <PageHeader title="Access denied" />
+      <Empty icon={Ban} title="Administrators only">
+        You need administrator access to view this page. Ask an administrator of this installation.
       </Empty>
     </>
   );
@@ -154,10 +150,10 @@ function NoAccount() {
   return (
     <>
       <PageHeader title="No account" />
-      <Empty icon={UserX} title="You are not a member of an account">
+      <Empty icon={UserX} title="You are not a member of any account">
         <p>
-          Ask an owner or admin of an account to invite you. If they did, open the link that they
-          sent you.
+          Ask an owner or admin to invite you. If you already have an invitation link, open it to
+          join.
         </p>
         <Button variant="default" onClick={() => void signOut()}>
           Sign out

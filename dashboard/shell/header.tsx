@@ -1,5 +1,4 @@
-// The bar at the top: the drawer's button on a phone, the open account, search, colours, the
-// person.
+// The header bar: navigation drawer on phones, account switcher, command palette, theme, user menu.
 import { ActionIcon, Button, Drawer, Kbd } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { Menu as MenuIcon, Search } from 'lucide-react';
@@ -9,8 +8,8 @@ import icon from '../parts/icon.svg';
 import { AccountSwitcher } from './account-switcher.tsx';
 import { ColorSwitch } from './color-switch.tsx';
 import { MainNavigation } from './navigation.tsx';
-import { PersonMenu } from './person-menu.tsx';
 import classes from './shell.module.css';
+import { UserMenu } from './user-menu.tsx';
 
 const Palette = lazy(() => import('./palette.tsx'));
 const isApple = /mac|iphone|ipad/i.test(navigator.platform);
@@ -18,7 +17,7 @@ const isApple = /mac|iphone|ipad/i.test(navigator.platform);
 export function Header() {
   const [drawer, { open: openDrawer, close: closeDrawer }] = useDisclosure(false);
   const [palette, { open: openPalette, close: closePalette }] = useDisclosure(false);
-  // Also while a field has the focus: nothing else is on these keys.
+  // Works inside input fields too: no other shortcut uses these keys.
   useHotkeys([['mod+K', openPalette]], []);
   return (
     <header className={classes.header}>
@@ -27,7 +26,7 @@ export function Header() {
         color="gray"
         size="lg"
         className={classes.onlyNarrow}
-        aria-label="Open the navigation"
+        aria-label="Open navigation"
         aria-expanded={drawer}
         onClick={openDrawer}
       >
@@ -60,13 +59,13 @@ export function Header() {
         <Search size={18} aria-hidden />
       </ActionIcon>
       <ColorSwitch />
-      <PersonMenu />
+      <UserMenu />
       <Drawer
         opened={drawer}
         onClose={closeDrawer}
         title="Pressroom"
         size="17rem"
-        closeButtonProps={{ 'aria-label': 'Close the navigation' }}
+        closeButtonProps={{ 'aria-label': 'Close navigation' }}
       >
         <MainNavigation after={closeDrawer} />
       </Drawer>

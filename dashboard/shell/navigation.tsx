@@ -1,4 +1,4 @@
-// The list of screens, by section.
+// The navigation: links to the screens, by section.
 import { Link, useLocation } from 'wouter';
 import { useSession } from '../session/session.tsx';
 import classes from './shell.module.css';
@@ -7,12 +7,12 @@ import { ICONS, SECTION_TITLES, shownScreens } from './visible-screens.ts';
 const isOpen = (location: string, path: string) =>
   path === '/' ? location === '/' : location === path || location.startsWith(`${path}/`);
 
-/** `after` is called when a link was followed, so that a drawer can close. */
+/** Calls `after` when a link is clicked, so that a drawer can close. */
 export function MainNavigation({ after }: { after?: () => void }) {
   const [location] = useLocation();
   const shown = shownScreens(useSession());
   return (
-    <nav aria-label="Screens">
+    <nav aria-label="Main">
       {(['account', 'settings', 'operator'] as const).map(section => {
         const ofSection = shown.filter(screen => screen.section === section);
         if (ofSection.length === 0) return null;

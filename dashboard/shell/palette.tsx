@@ -1,12 +1,12 @@
-// Go anywhere by typing a few letters: screens, accounts, a few actions. The arrow keys select in
-// the list while the focus stays in the field.
+// The command palette: search for screens, accounts and actions. The arrow keys select an option
+// while the focus stays in the input.
 import '@mantine/spotlight/styles.layer.css';
 import { Text, useMantineColorScheme } from '@mantine/core';
 import { createSpotlight, Spotlight, useSpotlight } from '@mantine/spotlight';
 import { Search } from 'lucide-react';
 import { useEffect, useId, useReducer, useState } from 'react';
 import { useLocation } from 'wouter';
-import { useFocusBack } from '../parts/dialog.tsx';
+import { useFocusReturn } from '../parts/dialog.tsx';
 import { useSession } from '../session/session.tsx';
 import { signOut } from './sign-out.ts';
 import { SECTION_TITLES, shownScreens } from './visible-screens.ts';
@@ -39,22 +39,22 @@ function useChoices(accountsOnly: boolean): Choice[] {
       kind: SECTION_TITLES[section] ?? '',
       go: () => navigate(path),
     })),
-    { id: 'profile', label: 'Your profile', kind: 'You', go: () => navigate('/profile') },
+    { id: 'profile', label: 'Your profile', kind: 'Profile', go: () => navigate('/profile') },
     ...others,
-    { id: 'docs', label: 'API documentation', kind: 'Help', go: () => location.assign('/docs') },
-    { id: 'light', label: 'Light colours', kind: 'You', go: () => setColorScheme('light') },
-    { id: 'dark', label: 'Dark colours', kind: 'You', go: () => setColorScheme('dark') },
-    { id: 'sign-out', label: 'Sign out', kind: 'You', go: () => void signOut() },
+    { id: 'docs', label: 'API reference', kind: 'Help', go: () => location.assign('/docs') },
+    { id: 'light', label: 'Light theme', kind: 'Theme', go: () => setColorScheme('light') },
+    { id: 'dark', label: 'Dark theme', kind: 'Theme', go: () => setColorScheme('dark') },
+    { id: 'sign-out', label: 'Sign out', kind: 'Profile', go: () => void signOut() },
   ];
 }
 
 interface Props {
   onClose(): void;
-  /** Only to switch the account. */
+  /** Offers only the other accounts. */
   accountsOnly?: boolean;
 }
 
-/** Matches words in any order in a choice's kind and label. */
+/** Matches the words of the query in any order against kind and label. */
 const matches = (query: string) => {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   return ({ label, kind }: Choice) =>
@@ -63,7 +63,7 @@ const matches = (query: string) => {
 
 export default function Palette({ onClose, accountsOnly = false }: Props) {
   const all = useChoices(accountsOnly);
-  useFocusBack(true);
+  useFocusReturn(true);
   const [[store, { open }]] = useState(createSpotlight);
   useEffect(open, [open]);
   const { query, selected } = useSpotlight(store);
@@ -71,24 +71,24 @@ export default function Palette({ onClose, accountsOnly = false }: Props) {
   const list = useId();
   const found = all.filter(matches(query));
   const optionId = (choice: Choice | undefined) => choice && `${list}-${choice.id}`;
-  const what = accountsOnly ? 'Switch to an account' : 'Go to a screen or an account';
+  const title = accountsOnly ? 'Switch account' : 'Go to a page or account';
 
   return (
     <Spotlight.Root
       store={store}
-      // The header has its own, which also works while a field has the focus and before this is
-      // loaded.
+      // The header binds the shortcut: it must work in input fields and before this module loads.
       shortcut={null}
       onSpotlightClose={onClose}
       returnFocus={false}
       transitionProps={{ duration: 0 }}
       scrollable
-      attributes={{ content: { 'aria-label': what } }}
+      attributes={{ content: { 'aria-label': title } }}
     >
-      {/* The roles are ours: the component does not expose the selection to screen readers, and its store does not notify of it. */}
+      {/* Spotlight does not expose its selection to screen readers: the roles are set here, and
+          each key press renders again because the store does not notify. */}
       <Spotlight.Search
-        aria-label={what}
-        placeholder={what}
+        aria-label={title}
+        placeholder={title}
         leftSection={<Search size={18} aria-hidden />}
         role="combobox"
         aria-expanded
@@ -96,27 +96,25 @@ export default function Palette({ onClose, accountsOnly = false }: Props) {
         aria-activedescendant={optionId(found[selected])}
         onKeyDown={() => queueMicrotask(renderAgain)}
       />
-      <Spotlight.ActionsList id={list} role="listbox" aria-label="Where to">
+      <Spotlight.ActionsList id={list} role="listbox" aria-label="Results">
         {found.map((choice, index) => (
           <Spotlight.Action
             key={choice.id}
             ref={element => {
-              // The component does not pass on an `id` property.
+              // Spotlight.Action ignores the `id` property.
               if (element) element.id = optionId(choice)!;
             }}
             role="option"
             aria-selected={index === selected}
             label={choice.label}
-            // Dimmed text is not readable on the selected choice.
+            // Dimmed text has too little contrast on the selected option.
             dimmedSections={false}
             rightSection={<Text size="xs">{choice.kind}</Text>}
             onClick={choice.go}
           />
         ))}
       </Spotlight.ActionsList>
-      <div role="status">
-        {found.length === 0 && <Spotlight.Empty>No matches.</Spotlight.Empty>}
-      </div>
+      <div role="status">{found.length === 0 && <Spotlight.Empty>No results</Spotlight.Empty>}</div>
     </Spotlight.Root>
   );
 }

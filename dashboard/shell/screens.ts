@@ -1,11 +1,11 @@
-// The screens: path, name in the navigation, who sees it. Each is loaded when it is first opened.
+// All screens: path, navigation label, required permission. Each is loaded when first opened.
 import { lazy } from 'react';
 import type { Permission } from '../../api/console/contract/permissions.ts';
 
 export interface Screen {
-  /** Below /app; also its patterns. */
+  /** Below /app; a route pattern of wouter. */
   path: string;
-  /** In the navigation; absent for screens that are reached from another one. */
+  /** Navigation label. Absent for screens that only other screens link to. */
   label?: string;
   section: 'account' | 'settings' | 'operator' | 'personal';
   permission?: Permission;
@@ -101,7 +101,7 @@ export const screens: Screen[] = [
   },
   {
     path: '/operator/people',
-    label: 'People',
+    label: 'Users',
     section: 'operator',
     component: lazy(() => import('../operator/users-screen.tsx')),
   },
@@ -113,7 +113,7 @@ export const screens: Screen[] = [
   },
   {
     path: '/operator/audit',
-    label: 'Installation’s audit log',
+    label: 'Installation audit log',
     section: 'operator',
     component: lazy(() => import('../operator/operator-audit-screen.tsx')),
   },

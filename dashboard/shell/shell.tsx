@@ -1,5 +1,4 @@
-// What stands around every screen: the open account, header, navigation, and the screen that the
-// path names.
+// The frame of every screen: session, header, navigation, account banner and the current screen.
 import { Container } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
@@ -45,7 +44,7 @@ export function Shell() {
           <Failure
             error={me.error}
             retry={() => void me.refetch()}
-            title="The dashboard could not be opened"
+            title="Could not load the dashboard"
           />
         ) : (
           <Loading rows={6} />
@@ -59,7 +58,7 @@ export function Shell() {
         className={classes.skip}
         onClick={() => document.getElementById(MAIN_ID)?.focus()}
       >
-        Skip to the content
+        Skip to content
       </a>
       <Header />
       <div className={classes.body}>

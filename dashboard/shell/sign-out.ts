@@ -1,5 +1,4 @@
-// Ends the session, here and on the server.
-
+// Signs out: ends the session on the server and clears it in this tab.
 import { notify } from '../parts/notices.tsx';
 import { endSession } from '../session/api.ts';
 
@@ -10,8 +9,7 @@ export async function signOut(): Promise<void> {
     notify((error as Error).message, 'error');
     return;
   }
-  // What was typed into the playground, cookies and passwords of pages perhaps, is not for who
-  // comes next.
+  // The playground draft may hold cookies and passwords; the next user must not see it.
   sessionStorage.clear();
   location.assign('/app/sign-in');
 }

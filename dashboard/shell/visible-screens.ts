@@ -1,4 +1,4 @@
-// Which screens a person sees, and the icon of each in the navigation.
+// Which screens a user can open, and the icon of each in the navigation.
 import {
   Activity,
   BookKey,
@@ -54,6 +54,6 @@ export function maySee(
   );
 }
 
-/** Those of the navigation, in its order. */
+/** The screens of the navigation, in order. */
 export const shownScreens = (session: DashboardSession) =>
   screens.filter(screen => screen.label !== undefined && maySee(screen, session));

@@ -1,4 +1,4 @@
-// The open account's name and ids.
+// The settings of the account: its name and IDs.
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { ActionForm } from '../parts/action-form.tsx';
@@ -16,7 +16,7 @@ function Rename() {
   const [name, setName] = useState(account.name);
   const rename = useAction({
     run: () => patch(`/accounts/${account.id}`, { name }),
-    done: 'The account was renamed.',
+    done: 'Account renamed.',
     refresh: [['me'], ['overview', account.id]],
     errorInPlace: true,
   });
@@ -55,20 +55,17 @@ export default function SettingsScreen() {
     <>
       <PageHeader title="Account settings" />
       <Stack maw={720}>
-        <Panel
-          title="Name"
-          description="What the account is called here and in the audit log. Keys and programs do not depend on it."
-        >
+        <Panel title="Name" description="Renaming does not affect API keys or integrations.">
           <Rename key={account.id} />
         </Panel>
         <Panel
-          title="Ids"
-          description="Name the account’s id when you ask who runs this installation for help. It is not secret."
+          title="Support information"
+          description="Include the account ID when you contact support. It isn’t secret."
         >
           <Stack gap="sm">
-            <Fact name="Account id" value={account.id} />
-            <Fact name="Base URL" value={me.installation.publicUrl} />
-            <Fact name="Version" value={me.installation.version} />
+            <Fact name="Account ID" value={account.id} copyLabel="Copy account ID" />
+            <Fact name="Base URL" value={me.installation.publicUrl} copyLabel="Copy base URL" />
+            <Fact name="Version" value={me.installation.version} copyLabel="Copy version" />
           </Stack>
         </Panel>
       </Stack>

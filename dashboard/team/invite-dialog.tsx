@@ -1,4 +1,4 @@
-// Invites somebody: an address and a role go in, a link that is shown once comes out.
+// Invites a member by email address and role, then shows the invitation link once.
 import { Alert, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Invited } from '../../api/console/contract/users.ts';
@@ -8,51 +8,57 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { formatTime } from '../parts/format.ts';
 import { fieldError, useAction } from '../parts/use-action.ts';
-import { useArrivalFocus } from '../parts/use-arrival-focus.ts';
+import { useFocusOnMount } from '../parts/use-focus-on-mount.ts';
 import { post } from '../session/api.ts';
 import { RoleChoice } from './role-choice.tsx';
 import { roleLabel, type TeamRole } from './roles.ts';
 
 interface Props {
-  /** Where the invitation is made. */
+  /** The API path that creates the invitation. */
   path: string;
   accountId: string;
-  /** The role of who invites. */
+  /** The role of the inviting user. */
   own: string;
-  /** The role that is chosen at first. */
-  first?: TeamRole;
-  /** The link is shown now. */
+  /** The role that is selected initially. */
+  initialRole?: TeamRole;
+  /** Called when the link is shown. */
   onInvited(): void;
   onClose(): void;
 }
 
 function Link({ invited, onClose }: { invited: Invited; onClose(): void }) {
   const { invitation, link } = invited;
-  const arrived = useArrivalFocus<HTMLDivElement>();
+  const arrived = useFocusOnMount<HTMLDivElement>();
   return (
     <Stack ref={arrived} tabIndex={-1} style={{ outline: 'none' }}>
       <Text size="sm">
-        Send this link to {invitation.email}. Whoever opens it joins as {roleLabel(invitation.role)}
-        .
+        Send this link to {invitation.email} to join with the role {roleLabel(invitation.role)}.
       </Text>
       <Code block aria-label="Invitation link">
         {link}
       </Code>
       <Alert color="yellow" variant="light">
-        The link is shown only this once. It works once, until {formatTime(invitation.expiresAt)} (7
-        days). If it gets lost, revoke the invitation and make another.
+        Copy the link now; you won’t be able to see it again. It works once and expires on{' '}
+        {formatTime(invitation.expiresAt)}. If it is lost, revoke the invitation and create another.
       </Alert>
       <Group justify="flex-end" gap="xs">
-        <CopyButton text={link} label="Copy the link" size="sm" />
+        <CopyButton text={link} label="Copy link" size="sm" />
         <Button onClick={onClose}>Done</Button>
       </Group>
     </Stack>
   );
 }
 
-function InviteForm({ path, accountId, own, first = 'developer', onInvited, onClose }: Props) {
+function InviteForm({
+  path,
+  accountId,
+  own,
+  initialRole = 'developer',
+  onInvited,
+  onClose,
+}: Props) {
   const [email, setEmail] = useState('');
-  const [role, setRole] = useState<TeamRole>(first);
+  const [role, setRole] = useState(initialRole);
   const invite = useAction({
     run: () => post<Invited>(path, { email, role }),
     refresh: [['team', accountId]],
@@ -66,7 +72,7 @@ function InviteForm({ path, accountId, own, first = 'developer', onInvited, onCl
       <TextInput
         type="email"
         label="Email address"
-        description="No mail is sent: you get a link to pass on."
+        description="No email is sent. You’ll get a link to share."
         value={email}
         error={emailError}
         autoComplete="off"
@@ -76,15 +82,13 @@ function InviteForm({ path, accountId, own, first = 'developer', onInvited, onCl
       <RoleChoice own={own} value={role} onChange={setRole} />
       {invite.error && !emailError && <Failure error={invite.error} />}
       <DialogButtons onCancel={onClose} loading={invite.isPending}>
-        Make the link
+        Create link
       </DialogButtons>
     </ActionForm>
   );
 }
 
-/**
- * Invites into the account of `accountId` by `path`, which is the team's own unless it is given.
- */
+/** Invites to the account `accountId`. `path` defaults to the team's invitations. */
 export function InviteDialog({
   opened,
   path,
@@ -100,7 +104,7 @@ export function InviteDialog({
     <Dialog
       opened={opened}
       onClose={close}
-      title={invited ? 'Send the link' : 'Invite somebody'}
+      title={invited ? 'Share the invitation link' : 'Invite a member'}
       keep={invited}
     >
       <InviteForm

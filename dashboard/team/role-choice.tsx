@@ -1,9 +1,9 @@
-// The choice of a role, each with what it may do.
+// Radio buttons to select a role, each with its permissions.
 import { Radio, Stack } from '@mantine/core';
-import { rolesToGive, type TeamRole } from './roles.ts';
+import { assignableRoles, type TeamRole } from './roles.ts';
 
 interface Props {
-  /** The role of who chooses. */
+  /** The role of the signed-in user. */
   own: string;
   value: TeamRole;
   onChange(role: TeamRole): void;
@@ -13,8 +13,8 @@ export function RoleChoice({ own, value, onChange }: Props) {
   return (
     <Radio.Group label="Role" value={value} onChange={role => onChange(role as TeamRole)}>
       <Stack gap="xs" mt={6}>
-        {rolesToGive(own).map(({ role, label, may }) => (
-          <Radio key={role} value={role} label={label} description={may} />
+        {assignableRoles(own).map(({ role, label, description }) => (
+          <Radio key={role} value={role} label={label} description={description} />
         ))}
       </Stack>
     </Radio.Group>

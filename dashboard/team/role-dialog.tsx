@@ -1,4 +1,4 @@
-// Gives a member another role.
+// Changes the role of a member.
 import { Stack } from '@mantine/core';
 import { useState } from 'react';
 import type { Team } from '../../api/console/contract/users.ts';
@@ -23,14 +23,14 @@ export function RoleDialog({ accountId, own, member, onClose }: Props) {
   const [role, setRole] = useState(member.role);
   const change = useAction({
     run: () => patch(`/accounts/${accountId}/team/members/${member.user}`, { role }),
-    done: `${member.name} is ${roleLabel(role)} now.`,
-    // One's own role changes what one may do.
+    done: `Role of ${member.name} changed to ${roleLabel(role)}.`,
+    // A change of one's own role changes the permissions of the session.
     refresh: [['team', accountId], ...(member.you ? [['me']] : [])],
     after: onClose,
     errorInPlace: true,
   });
   return (
-    <Dialog opened onClose={onClose} title={`Role of ${member.name}`}>
+    <Dialog opened onClose={onClose} title={`Change role of ${member.name}`}>
       <Stack>
         <RoleChoice own={own} value={role} onChange={setRole} />
         {change.error && <Failure error={change.error} />}
@@ -40,7 +40,7 @@ export function RoleDialog({ accountId, own, member, onClose }: Props) {
           disabled={role === member.role}
           onClick={() => change.mutate()}
         >
-          Change the role
+          Change role
         </DialogButtons>
       </Stack>
     </Dialog>

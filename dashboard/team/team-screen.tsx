@@ -1,5 +1,4 @@
-// The team of the open account: members with their roles, and invitations that nobody has taken up
-// yet.
+// The team of the account: members with their roles, and pending invitations.
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { UserPlus } from 'lucide-react';
@@ -31,7 +30,7 @@ function Members({
 }) {
   const account = useAccount();
   const mayWrite = useMay('team.write');
-  /** Only an owner changes owners. */
+  /** Only owners can change owners. */
   const mayChange = (member: TeamMember) =>
     mayWrite && (member.role !== 'owner' || account.role === 'owner');
   return (
@@ -66,7 +65,7 @@ function Members({
         },
         {
           title: 'Actions',
-          quietTitle: true,
+          hiddenTitle: true,
           align: 'end',
           cell: member => (
             <Group gap="xs" justify="flex-end" wrap="nowrap">
@@ -85,7 +84,7 @@ function Members({
                   size="xs"
                   variant="default"
                   onClick={() => onRemove(member)}
-                  aria-label={member.you ? 'Leave the account' : `Remove ${member.name}`}
+                  aria-label={member.you ? 'Leave account' : `Remove ${member.name}`}
                 >
                   {member.you ? 'Leave' : 'Remove'}
                 </Button>
@@ -115,10 +114,10 @@ function Invitations({
         { title: 'Email', cell: ({ email }) => email },
         { title: 'Role', cell: ({ role }) => roleLabel(role) },
         { title: 'Invited by', cell: ({ invitedBy }) => invitedBy },
-        { title: 'Link works until', cell: ({ expiresAt }) => <When at={expiresAt} /> },
+        { title: 'Expires', cell: ({ expiresAt }) => <When at={expiresAt} /> },
         {
           title: 'Actions',
-          quietTitle: true,
+          hiddenTitle: true,
           align: 'end',
           cell: invitation =>
             mayWrite && (
@@ -126,7 +125,7 @@ function Invitations({
                 size="xs"
                 variant="default"
                 onClick={() => onRevoke(invitation)}
-                aria-label={`Revoke the invitation of ${invitation.email}`}
+                aria-label={`Revoke invitation for ${invitation.email}`}
               >
                 Revoke
               </Button>
@@ -137,15 +136,15 @@ function Invitations({
   );
 }
 
-/** Removes a member, or leaves the account when the member is the user. */
+/** Removes a member. Leaves the account if the member is the signed-in user. */
 function RemoveDialog({ member, onClose }: { member: TeamMember; onClose(): void }) {
   const account = useAccount();
   const queries = useQueryClient();
   const { user, name, you } = member;
   const removal = useAction({
     run: () => remove(`/accounts/${account.id}/team/members/${user}`),
-    done: you ? `You have left ${account.name}.` : `${name} was removed.`,
-    // Who has left may not read the team any more.
+    done: you ? `You left ${account.name}.` : `${name} removed.`,
+    // A user who left can no longer read the team.
     after: () => {
       void queries.invalidateQueries({ queryKey: you ? ['me'] : ['team', account.id] });
       onClose();
@@ -163,9 +162,9 @@ function RemoveDialog({ member, onClose }: { member: TeamMember; onClose(): void
       onConfirm={() => removal.mutate()}
       onClose={onClose}
     >
-      {you ? 'You' : name} will see nothing of this account any more, from the next request on. The
-      API keys stay as they are: revoke those that {you ? 'you know' : 'this person knows'}. To come
-      back takes a new invitation.
+      {you
+        ? 'You will lose access to this account immediately. API keys keep working: revoke any that you have a copy of. You need a new invitation to rejoin.'
+        : `${name} will lose access to this account immediately. API keys keep working: revoke any that ${name} has a copy of. They need a new invitation to rejoin.`}
     </ConfirmDialog>
   );
 }
@@ -175,7 +174,7 @@ function RevokeDialog({ invitation, onClose }: { invitation: Invitation; onClose
   const { id, email } = invitation;
   const revoke = useAction({
     run: () => remove(`/accounts/${accountId}/team/invitations/${id}`),
-    done: `The invitation of ${email} was revoked.`,
+    done: `Invitation for ${email} revoked.`,
     refresh: [['team', accountId]],
     after: onClose,
     errorInPlace: true,
@@ -184,14 +183,14 @@ function RevokeDialog({ invitation, onClose }: { invitation: Invitation; onClose
     <ConfirmDialog
       opened
       danger
-      title="Revoke the invitation?"
-      confirm="Revoke the invitation"
+      title="Revoke this invitation?"
+      confirm="Revoke invitation"
       busy={revoke.isPending}
       error={revoke.error}
       onConfirm={() => revoke.mutate()}
       onClose={onClose}
     >
-      The link that was made for {email} will not work any more.
+      The invitation link for {email} will stop working.
     </ConfirmDialog>
   );
 }
@@ -212,14 +211,14 @@ export default function TeamScreen() {
     <>
       <PageHeader
         title="Team"
-        description={`Who works in ${account.name}, and what each may do.`}
+        description={`Members of ${account.name} and their roles.`}
         actions={
           mayWrite && (
             <Button
               leftSection={<UserPlus size={16} aria-hidden />}
               onClick={() => setInviting(true)}
             >
-              Invite
+              Invite member
             </Button>
           )
         }

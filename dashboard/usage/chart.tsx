@@ -1,5 +1,5 @@
-// A chart with its legend, which also tells the figures of the day under the pointer. To assistive
-// technology it is a picture: a table has the same figures.
+// A chart with a legend that shows the values of the hovered day. Screen readers get an image; the
+// usage table has the same data.
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import classes from './chart.module.css';
@@ -8,11 +8,11 @@ import { type Drawing, draw, HEIGHT_PX } from './plot.ts';
 const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' });
 
 interface Props extends Drawing {
-  /** What it shows. */
+  /** The accessible name. */
   label: string;
 }
 
-/** Draws again when `days`, `series` or `format` is another object. */
+/** Redraws when the identity of `days`, `series` or `format` changes. */
 export default function Chart({ label, days, series, kind, format }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
@@ -41,7 +41,7 @@ export default function Chart({ label, days, series, kind, format }: Props) {
       <div
         ref={place}
         role="img"
-        aria-label={`${label}. The table of days has the same figures.`}
+        aria-label={`${label}. The table “Usage by day” has the same data.`}
         style={{ minHeight: HEIGHT_PX }}
       />
     </figure>

@@ -1,19 +1,18 @@
-// Draws a chart over days with uPlot: bars that stand on each other, or lines. Knows nothing of
-// React.
+// Draws a chart by day with uPlot: stacked bars or lines. Independent of React.
 import 'uplot/dist/uPlot.min.css';
 import uPlot from 'uplot';
 
 export interface ChartSeries {
   label: string;
   color: { light: string; dark: string };
-  /** One for each day; null draws a gap. */
+  /** One value per day; null draws a gap. */
   values: (number | null)[];
 }
 
 export interface Drawing {
-  /** `2026-11-22`, each day of a range. */
+  /** `2026-11-22`, every day of the range. */
   days: string[];
-  /** Bars stand on each other in this order, the first at the bottom. */
+  /** Bars are stacked in this order, the first at the bottom. */
   series: ChartSeries[];
   kind: 'bars' | 'lines';
   format(value: number): string;
@@ -26,15 +25,12 @@ const INK = {
 };
 const FONT = '12px system-ui, sans-serif';
 const DAY_S = 86_400;
-/** There are no halves of renders. */
+/** Axis steps for counts: whole numbers only. */
 const WHOLE_STEPS = Array.from({ length: 9 }, (_, power) =>
   [1, 2, 5].map(step => step * 10 ** power),
 ).flat();
 
-/**
- * Each series with all below it added, so that drawn from the tallest to the lowest each shows its
- * own part.
- */
+/** Cumulative sums of the series. Drawn from the last to the first they form stacked bars. */
 function stacked(series: ChartSeries[]): number[][] {
   let below: number[] = [];
   return series.map(({ values }) => {
@@ -44,8 +40,8 @@ function stacked(series: ChartSeries[]): number[][] {
 }
 
 /**
- * Draws into `target` and follows its width. `onDay` gets the index of the day under the pointer,
- * or null. Returns what takes it away again.
+ * Draws into `target` and follows its width. Calls `onDay` with the index of the hovered day or
+ * null. Returns a function that removes the chart.
  */
 export function draw(
   target: HTMLElement,
@@ -70,7 +66,7 @@ export function draw(
       legend: { show: false },
       cursor: { points: { show: !bars }, drag: { x: false, y: false }, y: false },
       scales: {
-        // Half a day of room, so that the first and last bar are whole.
+        // Half a day of padding for the first and last bar.
         x: { range: (_, min, max) => [min - DAY_S / 2, max + DAY_S / 2] },
         y: { range: (_, __, max) => [0, Math.max(max * 1.08, 1)] },
       },

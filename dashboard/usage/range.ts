@@ -1,5 +1,4 @@
-// The days that the usage screen shows, as they stand in the address. All days are of UTC, as the
-// figures are.
+// The date range of the usage screen, kept in the URL. All days are in UTC, as the usage data is.
 import { useSearchParams } from 'wouter';
 
 export const PRESETS = ['7', '30', '90'] as const;
@@ -27,7 +26,7 @@ export function useRange() {
     choice,
     range,
     choose: (next: Choice) => setParams(next === 'custom' ? range : { days: next }),
-    /** Only whole days: a date field is empty while it is typed in. */
+    /** Ignores incomplete dates: a date input is empty while the user types. */
     setRange: (next: { from: string; to: string }) => {
       if (isDay(next.from) && isDay(next.to)) setParams(next, { replace: true });
     },

@@ -1,4 +1,4 @@
-// Renders and their times for each day, drawn.
+// Charts of renders and render duration by day.
 import { Paper, Stack } from '@mantine/core';
 import { useMemo } from 'react';
 import type { Usage } from '../../api/console/contract/accounts.ts';
@@ -19,13 +19,13 @@ export default function UsageCharts({ days }: Pick<Usage, 'days'>) {
     () => ({
       names: days.map(({ day }) => day),
       counts: [
-        { label: 'OK', color: COLORS.ok, values: days.map(({ ok }) => ok) },
+        { label: 'Succeeded', color: COLORS.ok, values: days.map(({ ok }) => ok) },
         { label: 'Sandbox', color: COLORS.sandbox, values: days.map(({ sandbox }) => sandbox) },
         { label: 'Failed', color: COLORS.failed, values: days.map(({ failed }) => failed) },
       ],
       times: [
-        { label: 'Median', color: COLORS.p50, values: days.map(({ p50Ms }) => p50Ms) },
-        { label: '95 % within', color: COLORS.p95, values: days.map(({ p95Ms }) => p95Ms) },
+        { label: 'p50', color: COLORS.p50, values: days.map(({ p50Ms }) => p50Ms) },
+        { label: 'p95', color: COLORS.p95, values: days.map(({ p95Ms }) => p95Ms) },
       ],
     }),
     [days],
@@ -43,10 +43,10 @@ export default function UsageCharts({ days }: Pick<Usage, 'days'>) {
           />
         </Paper>
       </Section>
-      <Section title="Time of a render">
+      <Section title="Render duration">
         <Paper withBorder p="md">
           <Chart
-            label="Median and 95th percentile of the time of a render, per day"
+            label="Render duration per day, p50 and p95"
             days={names}
             kind="lines"
             format={formatMs}

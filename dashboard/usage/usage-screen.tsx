@@ -1,4 +1,4 @@
-// What the account used: by day, drawn and as a table, and by key; as CSV too.
+// The usage of the account by day and by API key, as charts, tables and CSV.
 import {
   Button,
   Group,
@@ -32,14 +32,14 @@ export default function UsageScreen() {
   const usage = useQuery({
     queryKey: ['usage', id, range],
     queryFn: ({ signal }) => get<Usage>(`/accounts/${id}/usage${query}`, signal),
-    // The figures of the range before stay while the next ones come.
+    // Shows the previous range while the next one loads.
     placeholderData: keepPreviousData,
   });
   return (
     <>
       <PageHeader
         title="Usage"
-        description={`${formatDay(range.from)} to ${formatDay(range.to)}, days of UTC`}
+        description={`${formatDay(range.from)} to ${formatDay(range.to)} (UTC)`}
         actions={
           <Button
             size="xs"
@@ -49,14 +49,14 @@ export default function UsageScreen() {
             download={`usage-${range.from}-${range.to}.csv`}
             leftSection={<Download size={14} aria-hidden />}
           >
-            Download as CSV
+            Download CSV
           </Button>
         }
       />
       <Group gap="sm" align="flex-end" mb="lg">
         <SegmentedControl
           size="xs"
-          aria-label="Days"
+          aria-label="Date range"
           value={choice}
           onChange={value => choose(value as Choice)}
           data={[
@@ -91,7 +91,7 @@ export default function UsageScreen() {
         <Failure
           error={usage.error}
           retry={() => void usage.refetch()}
-          title="The usage could not be read"
+          title="Could not load usage"
         />
       )}
       {usage.isPending && <ChartsLoading />}
@@ -107,8 +107,8 @@ function Figures({ usage: { days, keys } }: { usage: Usage }) {
   const used = days.some(({ ok, sandbox, failed }) => ok + sandbox + failed > 0);
   if (!used)
     return (
-      <Empty icon={ChartColumn} title="Nothing was rendered in these days">
-        Choose other days, or come back after the first render.
+      <Empty icon={ChartColumn} title="No renders in this period">
+        Choose another date range.
       </Empty>
     );
   return (
@@ -116,10 +116,10 @@ function Figures({ usage: { days, keys } }: { usage: Usage }) {
       <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm">
         {(
           [
-            ['Renders', formatCount(sum(days, ({ ok }) => ok))],
+            ['Succeeded', formatCount(sum(days, ({ ok }) => ok))],
             ['Sandbox', formatCount(sum(days, ({ sandbox }) => sandbox))],
             ['Failed', formatCount(sum(days, ({ failed }) => failed))],
-            ['PDFs', `${formatBytes(sum(days, ({ bytes }) => bytes))}`],
+            ['PDF size', formatBytes(sum(days, ({ bytes }) => bytes))],
           ] as const
         ).map(([name, value]) => (
           <Paper key={name} withBorder p="sm">

@@ -1,17 +1,17 @@
 // @proves consent
-// Another site that has a person click twice and puts the consent under the second click: the page
-// takes no answer so soon after it is seen.
+// Clickjacking: a site that asks for a double click and puts the consent page under the second one.
+// The page ignores clicks right after it becomes visible.
 import { expect } from 'chai';
 import { type ConsentFixture, consentFixture } from '../support/console/consent-fixture.ts';
 
-describe('a consent that a person has not seen yet', () => {
+describe('consent page right after it becomes visible', () => {
   let all: ConsentFixture;
   before(async () => {
     all = await consentFixture();
   });
   after(() => all?.stop());
 
-  it('is not given by a click that was meant for what stood there before', async () => {
+  it('ignores clicks for the first moments', async () => {
     const { fixture, browser, arrived } = all;
     const person = await fixture.person({ role: 'developer' });
     const { page } = await browser.open(person, '/');

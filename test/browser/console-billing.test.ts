@@ -7,7 +7,7 @@ import {
 import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
 import { type ConsoleFixture, consoleFixture } from '../support/console/console-fixture.ts';
 
-describe('plan and billing in a browser', function () {
+describe('billing screen with Stripe', function () {
   this.timeout(120_000);
   let fixture: BillingFixture;
   let browser: ConsoleBrowser;
@@ -24,7 +24,7 @@ describe('plan and billing in a browser', function () {
     customer = await fixture.customer();
   });
 
-  it('shows the plans with their prices, and leads to the page on which one is paid', async () => {
+  it('shows plans and prices, and opens the checkout page', async () => {
     const { page } = await browser.open(customer.owner, '/billing');
     const growth = page
       .getByRole('list', { name: 'Plans' })
@@ -32,8 +32,8 @@ describe('plan and billing in a browser', function () {
       .filter({ hasText: 'Growth' });
     expect(await growth.textContent())
       .to.include('49')
-      .and.to.include('4 renders at once');
-    // The provider's page is not ours: that the browser goes there is all that is looked at.
+      .and.to.include('4 concurrent renders');
+    // A stub stands in for Stripe's page: only the navigation is checked.
     await page.route('https://checkout.stripe.test/**', route =>
       route.fulfill({ contentType: 'text/html', body: '<title>Pay</title>' }),
     );
@@ -41,7 +41,7 @@ describe('plan and billing in a browser', function () {
     await page.waitForURL('https://checkout.stripe.test/**');
   });
 
-  it('says what to do after a failed payment, and until when renders work', async () => {
+  it('shows what to do after a failed payment, and until when renders work', async () => {
     await customer.buy('starter');
     await fixture.store.accounts.updateOne(
       { _id: customer.id },
@@ -50,28 +50,28 @@ describe('plan and billing in a browser', function () {
     const { page } = await browser.open(customer.owner, '/billing');
     const main = page.getByRole('main');
     await main.getByText(/Renders still work until \w+ \d+, \d{4}/).waitFor();
-    await main.getByRole('button', { name: 'Invoices and payment' }).waitFor();
+    await main.getByRole('button', { name: 'Manage billing' }).waitFor();
   });
 
-  it('says when a subscription that was canceled ends', async () => {
+  it('shows the end date of a subscription that will not renew', async () => {
     await customer.buy('starter');
     await fixture.store.accounts.updateOne(
       { _id: customer.id },
       { $set: { 'billing.cancelAtPeriodEnd': true } },
     );
     const { page } = await browser.open(customer.owner, '/billing');
-    await page.getByText(/^The subscription ends on/).waitFor();
+    await page.getByText(/^Your subscription ends on/).waitFor();
   });
 
-  it('lets an admin look and not pay', async () => {
+  it('shows the plan to an admin without actions', async () => {
     const admin = await fixture.person({ role: 'admin', account: customer.id });
     const { page, expectNoErrors } = await browser.open(admin, '/billing');
-    await page.getByText('You can look, not pay').waitFor();
+    await page.getByText('View only').waitFor();
     expect(await page.getByRole('button', { name: /^Choose/ }).count()).to.equal(0);
     expectNoErrors();
   });
 
-  it('has no barrier', async () => {
+  it('is accessible', async () => {
     await customer.buy('starter');
     await fixture.store.accounts.updateOne({ _id: customer.id }, { $set: { state: 'unpaid' } });
     await browser.looks(customer.owner, '/billing', 'billing', page =>
@@ -80,7 +80,7 @@ describe('plan and billing in a browser', function () {
   });
 });
 
-describe('plan and billing without payments, and what connects, in a browser', function () {
+describe('billing and Connect screens without Stripe', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
@@ -94,27 +94,27 @@ describe('plan and billing without payments, and what connects, in a browser', f
     await fixture.stop();
   });
 
-  it('says that there is nothing to pay', async () => {
+  it('shows that the installation has no billing', async () => {
     const owner = await begin('none');
     const { page, expectNoErrors } = await browser.open(owner, '/billing');
-    await page.getByText('there is nothing to pay').waitFor();
+    await page.getByText('This installation has no billing.').waitFor();
     expect(await page.getByRole('button', { name: /^Choose/ }).count()).to.equal(0);
     expectNoErrors();
   });
 
-  it('says who changes the plan, and connects by curl', async () => {
+  it('refers to the administrator for plan changes, and shows how to connect', async () => {
     const owner = await begin('manual');
     const { page, expectNoErrors } = await browser.open(owner, '/billing');
-    await page.getByText('Who runs this installation changes the plan.').waitFor();
+    await page.getByText('Your administrator manages this plan.').waitFor();
     await page.goto(`${browser.origin}/app/connect`);
     expect(await page.getByRole('region', { name: 'curl' }).textContent()).to.include('/v1/render');
     expect(await page.getByRole('region', { name: 'Claude Code' }).textContent()).to.equal(
       'claude mcp add --transport http --scope user pressroom http://localhost:8080/mcp',
     );
-    expect(await page.getByRole('link', { name: 'Documentation' }).getAttribute('href')).to.equal(
-      '/docs',
-    );
-    await page.getByRole('link', { name: 'Create an API key' }).click();
+    expect(
+      await page.getByRole('link', { name: 'Interactive API reference' }).getAttribute('href'),
+    ).to.equal('/docs');
+    await page.getByRole('link', { name: 'Create API key' }).click();
     await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
     expectNoErrors();
     await browser.looks(owner, '/connect', 'connect', each =>

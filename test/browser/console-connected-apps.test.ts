@@ -1,6 +1,5 @@
 // @proves connected-apps
-// What a person has connected, in their profile, and how a program gets connected, on the screen
-// for it.
+// Connected apps on the profile screen, and the MCP setup on the Connect screen.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
@@ -14,7 +13,7 @@ import { authorizeApp, newClient } from '../support/console/oauth-flow.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
-describe('connected apps in a browser', function () {
+describe('connected apps', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
@@ -33,14 +32,14 @@ describe('connected apps in a browser', function () {
 
   const row = (page: Page, text: string) =>
     page.getByRole('table', { name: 'Connected apps' }).getByRole('row').filter({ hasText: text });
-  const nothing = (page: Page) => page.getByText('No app is connected').waitFor();
+  const nothing = (page: Page) => page.getByText('No connected apps').waitFor();
   const connect = async (metadata: Record<string, unknown>) =>
     authorizeApp(fixture, person, { client: await newClient(fixture, metadata) });
 
   const statusOf = async (token: string) =>
     (await mcpCall(fixture, token, earlierMessage('tools/list'))).status;
 
-  it('are told by what they call themselves, where they are, where they render, and when they last did', async () => {
+  it('lists each app with its name, origin, account and last use', async () => {
     const { access_token } = await connect({ client_name: 'Claude Code (pressroom)' });
     await connect({ client_name: undefined, redirect_uris: ['https://chat.example/callback'] });
     await connect({
@@ -49,10 +48,10 @@ describe('connected apps in a browser', function () {
     });
     const { page, expectNoErrors } = await browser.open(person, '/profile');
     await row(page, 'Claude Code (pressroom)')
-      .filter({ hasText: 'A program on a computer (127.0.0.1:33418)' })
+      .filter({ hasText: 'Local app (127.0.0.1:33418)' })
       .waitFor();
-    await row(page, 'An app that says no name').filter({ hasText: 'chat.example' }).waitFor();
-    await row(page, 'Cursor').filter({ hasText: 'The program that opens cursor: links' }).waitFor();
+    await row(page, 'Unnamed app').filter({ hasText: 'chat.example' }).waitFor();
+    await row(page, 'Cursor').filter({ hasText: 'App for cursor: links' }).waitFor();
     await row(page, 'Claude Code')
       .filter({ hasText: fixture.account })
       .filter({ hasText: 'Never' })
@@ -65,25 +64,22 @@ describe('connected apps in a browser', function () {
     await page.context().close();
   });
 
-  it('are disconnected after a question, alone, and their next call is refused', async () => {
+  it('disconnects one app after confirmation and rejects its next call', async () => {
     const { access_token: gone } = await connect({ client_name: 'The One' });
     const { access_token: kept } = await connect({ client_name: 'The Other' });
     const { page, expectNoErrors } = await browser.open(person, '/profile');
     const disconnect = page.getByRole('button', { name: 'Disconnect The One' });
     await disconnect.click();
     const dialog = page.getByRole('dialog', { name: 'Disconnect this app?' });
-    await dialog.getByText('The next call of The One is refused').waitFor();
+    await dialog.getByText('The One will lose access immediately').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'detached' });
     expect(await statusOf(gone)).to.equal(200);
 
     await disconnect.click();
-    await dialog.getByRole('button', { name: 'Disconnect it' }).click();
+    await dialog.getByRole('button', { name: 'Disconnect app' }).click();
     await row(page, 'The One').waitFor({ state: 'detached' });
-    await page
-      .getByRole('region', { name: 'Notices' })
-      .getByText('The app was disconnected.')
-      .waitFor();
+    await page.getByRole('region', { name: 'Notices' }).getByText('App disconnected.').waitFor();
     expect(await statusOf(gone)).to.equal(401);
     expect(await statusOf(kept)).to.equal(200);
     await row(page, 'The Other').waitFor();
@@ -96,27 +92,27 @@ describe('connected apps in a browser', function () {
     await page.context().close();
   });
 
-  it('say in the question what went wrong when it did', async () => {
+  it('shows an error in the dialog if disconnecting fails', async () => {
     await connect({ client_name: 'Gone Already' });
     const { page, expectNoErrors } = await browser.open(person, '/profile');
     await page.getByRole('button', { name: 'Disconnect Gone Already' }).click();
     await fixture.store.console.oauthGrants.deleteMany({ user: person.id });
-    await page.getByRole('button', { name: 'Disconnect it' }).click();
+    await page.getByRole('button', { name: 'Disconnect app' }).click();
     await page.getByRole('dialog').getByText('There is no such app of yours.').waitFor();
     expectNoErrors(/404 \(Not Found\)/);
     await page.context().close();
   });
 
-  it('lead to how one is connected while there is none', async () => {
+  it('links to the Connect screen while no app is connected', async () => {
     const { page, expectNoErrors } = await browser.open(person, '/profile');
     await nothing(page);
     await page.getByRole('main').getByRole('link', { name: 'Connect', exact: true }).click();
-    await page.getByRole('heading', { name: 'From chat programs and editors' }).waitFor();
+    await page.getByRole('heading', { name: 'AI assistants and editors' }).waitFor();
     expectNoErrors();
     await page.context().close();
   });
 
-  it('lead nowhere who is a member of nothing', async () => {
+  it('does not link to the Connect screen without an account', async () => {
     const { page } = await browser.open(await fixture.person({ operator: true }), '/profile');
     await nothing(page);
     expect(
@@ -125,7 +121,7 @@ describe('connected apps in a browser', function () {
     await page.context().close();
   });
 
-  it('stay a viewer’s to end, who had them before', async () => {
+  it('lets a viewer disconnect an app that was connected under another role', async () => {
     await connect({ client_name: 'From Before' });
     await fixture.store.console.teams.updateOne(
       { 'members.user': person.id },
@@ -133,12 +129,12 @@ describe('connected apps in a browser', function () {
     );
     const { page } = await browser.open(person, '/profile');
     await page.getByRole('button', { name: 'Disconnect From Before' }).click();
-    await page.getByRole('button', { name: 'Disconnect it' }).click();
+    await page.getByRole('button', { name: 'Disconnect app' }).click();
     await nothing(page);
     await page.context().close();
   });
 
-  it('have no barrier, with long and hostile names, with the question open, and with none', async () => {
+  it('is accessible without apps, with long and hostile names, and in the dialog', async () => {
     await browser.looks(person, '/profile', 'apps-none', nothing);
     await connect({
       client_name: 'W'.repeat(100),
@@ -150,12 +146,12 @@ describe('connected apps in a browser', function () {
     await browser.looks(person, '/profile', 'apps-question', async page => {
       await shown(page);
       await page.getByRole('button', { name: `Disconnect ${HOSTILE}` }).click();
-      await page.getByRole('dialog').getByText(`The next call of ${HOSTILE}`).waitFor();
+      await page.getByRole('dialog').getByText(`${HOSTILE} will lose access`).waitFor();
       expect(await page.locator('img[src="x"]').count()).to.equal(0);
     });
   });
 
-  it('are not spoken of where the tool is switched off', async () => {
+  it('is hidden while MCP is turned off', async () => {
     const without = await consoleFixture({
       workers: 0,
       uri: fixture.uri,
@@ -167,9 +163,9 @@ describe('connected apps in a browser', function () {
       await page.getByRole('heading', { name: 'Sessions' }).waitFor();
       expect(await page.getByRole('heading', { name: 'Connected apps' }).count()).to.equal(0);
       await page.goto(`${other.origin}/app/connect`);
-      await page.getByRole('heading', { name: 'A first call' }).waitFor();
+      await page.getByRole('heading', { name: 'First request' }).waitFor();
       expect(
-        await page.getByRole('heading', { name: 'From chat programs and editors' }).count(),
+        await page.getByRole('heading', { name: 'AI assistants and editors' }).count(),
       ).to.equal(0);
     } finally {
       await other.close();
@@ -177,36 +173,35 @@ describe('connected apps in a browser', function () {
     }
   });
 
-  describe('get connected', () => {
-    const panel = (page: Page) =>
-      page.getByRole('region', { name: 'From chat programs and editors' });
+  describe('MCP setup', () => {
+    const panel = (page: Page) => page.getByRole('region', { name: 'AI assistants and editors' });
     const url = 'http://localhost:8080/mcp';
 
-    it('by a line, or a file that the editor writes itself', async () => {
+    it('shows a command and install links', async () => {
       const { page, expectNoErrors } = await browser.open(person, '/connect');
       await panel(page)
         .getByText(`claude mcp add --transport http --scope user pressroom ${url}`)
         .waitFor();
       const linkOf = async (name: string) =>
         (await panel(page).getByRole('link', { name }).getAttribute('href'))!;
-      const code = await linkOf('Add it to VS Code');
+      const code = await linkOf('Add to VS Code');
       expect(code).to.match(/^vscode:mcp\/install\?/);
       expect(JSON.parse(decodeURIComponent(code.split('?')[1]!))).to.deep.equal({
         name: 'pressroom',
         type: 'http',
         url,
       });
-      const cursor = new URL(await linkOf('Add it to Cursor'));
+      const cursor = new URL(await linkOf('Add to Cursor'));
       expect(cursor.href).to.match(
         /^cursor:\/\/anysphere\.cursor-deeplink\/mcp\/install\?name=pressroom&config=/,
       );
       expect(JSON.parse(atob(cursor.searchParams.get('config')!))).to.deep.equal({ url });
-      await panel(page).getByText('which this one is not').waitFor();
+      await panel(page).getByText('this URL is not public').waitFor();
       expectNoErrors();
       await page.context().close();
     });
 
-    it('not by who may not render, who is told why', async () => {
+    it('explains to a viewer that the role cannot render', async () => {
       const viewer = await fixture.person({ role: 'viewer' });
       await browser.looks(viewer, '/connect', 'connect-viewer', page =>
         panel(page).getByText('Your role cannot render').waitFor(),

@@ -1,6 +1,6 @@
 // @proves popup-consent
-// An app on the web opens the consent in a window of its own and waits for its end: the window is
-// not lost on the way, whichever way a person signs in.
+// The consent page in a pop-up: the web app that opened the window keeps its reference through every
+// sign-in method.
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import { TwoFactor } from '../../api/console/auth/two-factor.ts';
@@ -20,7 +20,7 @@ import {
   signInAtProvider,
 } from '../support/pages/page-steps.ts';
 
-describe('the window of an app that waits for a consent', function () {
+describe('consent pop-up', function () {
   this.timeout(120_000);
   let all: ConsentFixture;
   before(async () => {
@@ -28,7 +28,7 @@ describe('the window of an app that waits for a consent', function () {
   });
   after(() => all?.stop());
 
-  it('is kept over password and second factor', async () => {
+  it('stays connected to its opener through password and two-factor sign-in', async () => {
     const { fixture, browser } = all;
     const person = await personWithPassword(fixture, { role: 'developer' });
     const user = async () => (await createUsers(fixture.store).byEmail(person.email))!;
@@ -61,7 +61,7 @@ describe('the window of an app that waits for a consent', function () {
     await tab.context().close();
   });
 
-  it('is kept where the app is refused before anybody is asked, and says how to mend that', async () => {
+  it('stays connected to its opener on a client error and shows how to fix it', async () => {
     const { page: tab } = await all.browser.open(undefined, '/sign-in');
     const popup = await all.popup(tab, { ...(await all.client()), id: 'nobody' });
     await popup.getByRole('heading', { name: 'Could not connect the app' }).waitFor();
@@ -73,7 +73,7 @@ describe('the window of an app that waits for a consent', function () {
     await tab.context().close();
   });
 
-  it('is let go of on every other page', async () => {
+  it('disconnects from its opener on every other page', async () => {
     const { page: tab } = await all.browser.open(undefined, '/sign-in');
     const popup = await all.popup(tab, await all.client());
     await popup.getByLabel('Email').waitFor();
@@ -83,7 +83,7 @@ describe('the window of an app that waits for a consent', function () {
   });
 });
 
-describe('the window of an app, over the company’s sign-in', function () {
+describe('consent pop-up with SSO', function () {
   this.timeout(120_000);
   let all: ConsentFixture;
   before(async () => {
@@ -91,7 +91,7 @@ describe('the window of an app, over the company’s sign-in', function () {
   });
   after(() => all?.stop());
 
-  it('is kept, and the way back to the app, also when the sign-in fails at first', async () => {
+  it('stays connected to its opener when the first SSO attempt fails', async () => {
     const { fixture, browser } = all;
     const person = await personWithPassword(fixture, { role: 'developer' });
     const ada = newLogin({ email: person.email });
@@ -113,7 +113,7 @@ describe('the window of an app, over the company’s sign-in', function () {
     await tab.context().close();
   });
 
-  it('is kept for whom nobody has invited yet, who can send the app back', async () => {
+  it('lets a user without an account cancel the request', async () => {
     const eve = newLogin();
     all.provider!.addLogin(eve);
     const { page: tab } = await all.browser.open(undefined, '/sign-in');

@@ -1,6 +1,5 @@
 // @proves consent
-// A person allows an app in a real browser: they sign in on the way, see who asks, and land at the
-// app's own address.
+// The OAuth consent page in a real browser: sign-in, approval, and the redirect to the app.
 import { expect } from 'chai';
 import { type ConsentFixture, consentFixture } from '../support/console/consent-fixture.ts';
 import { looks } from '../support/console/console-browser.ts';
@@ -18,7 +17,7 @@ import {
 
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
-describe('the consent in a browser', function () {
+describe('consent page', function () {
   this.timeout(120_000);
   let all: ConsentFixture;
   before(async () => {
@@ -29,7 +28,7 @@ describe('the consent in a browser', function () {
   const grantsOf = ({ id }: Person) =>
     all.fixture.store.console.oauthGrants.find({ user: id }).toArray();
 
-  it('leads from the app by the sign-in and the consent back to the app', async () => {
+  it('redirects from the app to sign-in and consent and back to the app', async () => {
     const { fixture, browser, resource, arrived } = all;
     const person = await personWithPassword(fixture, { role: 'developer' });
     const second = await fixture.account2();
@@ -58,13 +57,13 @@ describe('the consent in a browser', function () {
     );
     expect(answer.status, answer.body.toString()).to.equal(200);
     expect((await grantsOf(person))[0]).to.include({ account: second });
-    // Nothing that would make the browser an app of its own stays in it.
+    // No OAuth session remains in the browser.
     const names = (await page.context().cookies(browser.origin)).map(({ name }) => name);
     expect(names.filter(name => name.includes('oauth-session'))).to.deep.equal([]);
     await page.context().close();
   });
 
-  it('says to whom only looks on, or is a member of nothing, why they can not allow it; the app hears of it', async () => {
+  it('explains to users who cannot render why they cannot approve, and sends access_denied', async () => {
     for (const role of ['viewer', undefined] as const) {
       const person = await all.fixture.person(role ? { role } : {});
       const { page } = await all.browser.open(person, '/profile');
@@ -83,7 +82,7 @@ describe('the consent in a browser', function () {
     }
   });
 
-  it('names an app that says nothing of itself by where the answer goes', async () => {
+  it('identifies an app without a name by its redirect URI', async () => {
     const person = await all.fixture.person({ role: 'developer' });
     const { page } = await all.browser.open(person, '/profile');
     for (const [redirect, where] of [
@@ -104,7 +103,7 @@ describe('the consent in a browser', function () {
     await page.context().close();
   });
 
-  it('shows the longest names in the width of a phone, and hostile ones as texts', async () => {
+  it('shows the longest names on a phone, and markup in names as text', async () => {
     const person = await all.fixture.person({ role: 'developer' });
     const second = await all.fixture.account2();
     await joinTeam(all.fixture.store, second, person.id, 'owner');
@@ -127,7 +126,7 @@ describe('the consent in a browser', function () {
     await page.context().close();
   });
 
-  it('can be given without scripts', async () => {
+  it('works without JavaScript', async () => {
     const person = await all.fixture.person({ role: 'developer' });
     const { page } = await all.browser.open(person, '/profile', { javaScriptEnabled: false });
     await page.goto(all.ask(await all.client()).url);
@@ -136,7 +135,7 @@ describe('the consent in a browser', function () {
     await page.context().close();
   });
 
-  it('is of whoever is signed in when it is answered, also when that changed in another tab', async () => {
+  it('asks again when another user has signed in in another tab', async () => {
     const { fixture, browser } = all;
     const ada = await personWithPassword(fixture, { role: 'developer' });
     const ben = await personWithPassword(fixture, { role: 'owner' });
@@ -146,7 +145,7 @@ describe('the consent in a browser', function () {
     await consentShown(page);
     const other = await page.context().newPage();
     await other.goto(`${browser.origin}/app/profile`);
-    await other.getByRole('button', { name: /your menu/ }).click();
+    await other.getByRole('button', { name: /user menu/ }).click();
     await other.getByRole('menuitem', { name: 'Sign out' }).click();
     await signIn(other, ben);
     await other.waitForURL(`${browser.origin}/app`);
@@ -165,7 +164,7 @@ describe('the consent in a browser', function () {
     await page.context().close();
   });
 
-  it('asks somebody else the same who signs in for it', async () => {
+  it('keeps the request when a different user signs in', async () => {
     const { fixture, browser } = all;
     const ada = await fixture.person({ role: 'viewer' });
     const ben = await personWithPassword(fixture, { role: 'developer' });

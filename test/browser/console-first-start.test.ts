@@ -1,5 +1,5 @@
-// The first minutes of somebody new: from `npm start` to a key, a render, its row in the log, and
-// an account that is suspended.
+// The first steps after `npm start`: setup, API key, first render, render log, and suspending an
+// account.
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.ts';
@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { groupMembers, type NpmStart, npmStart } from '../support/servers/npm-start.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
-describe('the first minutes with npm start', function () {
+describe('first steps with npm start', function () {
   this.timeout(180_000);
   const at = temporaryFolder();
   let pressroom: NpmStart;
@@ -34,7 +34,7 @@ describe('the first minutes with npm start', function () {
       body: JSON.stringify(body),
     });
 
-  it('open the dashboard by the link of the terminal, also in a tab that asked for the token already; it works once', async () => {
+  it('completes the setup once by the link from the terminal', async () => {
     const link = await eventually(() => {
       const found = /\/app\/setup#[\w-]+/.exec(pressroom.out())?.[0];
       if (!found) throw new Error(`no link yet: ${pressroom.out()}`);
@@ -48,7 +48,7 @@ describe('the first minutes with npm start', function () {
     await page.getByRole('button', { name: 'Set up' }).click();
     const wrong = page.getByText('This token is incorrect');
     await wrong.waitFor();
-    // Only the fragment changes: the browser does not load the page again.
+    // Only the fragment changes: the browser does not reload the page.
     await page.goto(link);
     await wrong.waitFor({ state: 'detached' });
     expect(page.url()).to.equal(link.replace(/#.*/, ''));
@@ -68,7 +68,7 @@ describe('the first minutes with npm start', function () {
     await stranger.context().close();
   });
 
-  it('make a key, with which a call gives a PDF', async () => {
+  it('creates an API key that renders a PDF', async () => {
     await page.getByRole('link', { name: 'API keys' }).click();
     await page
       .getByRole('button', { name: /create/i })
@@ -91,10 +91,10 @@ describe('the first minutes with npm start', function () {
     ).to.equal('%PDF-');
   });
 
-  it('render in the playground, and find both renders in the log', async () => {
+  it('renders in the playground and shows both renders in the log', async () => {
     await page.goto(`${pressroom.url}/app/playground`);
     await page.getByRole('button', { name: /^Render/ }).click();
-    await page.getByText('The PDF is here.').waitFor();
+    await page.getByText('PDF ready').waitFor();
     await eventually(async () => {
       await page.goto(`${pressroom.url}/app/renders`);
       await page.getByRole('table', { name: 'Renders' }).waitFor({ timeout: 3_000 });
@@ -103,7 +103,7 @@ describe('the first minutes with npm start', function () {
     });
   });
 
-  it('suspend the account as its operator: the next call is refused', async () => {
+  it('rejects renders after the operator suspends the account', async () => {
     await page.goto(`${pressroom.url}/app/operator/accounts`);
     await page
       .getByRole('link', { name: 'default' })

@@ -1,5 +1,5 @@
-// The way of a new account from its first screen to its first render, and the figures of home and
-// usage afterwards, in a real browser on a real worker.
+// The home and usage screens in a real browser with a real worker: quick start of a new account,
+// figures, errors and CSV.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import {
 } from '../support/console/console-fixture.ts';
 import { renderCall } from '../support/http-call.ts';
 
-describe('home and usage in the dashboard', function () {
+describe('home and usage screens', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
@@ -36,22 +36,22 @@ describe('home and usage in the dashboard', function () {
     await fixture.stop();
   });
 
-  /** The title, the figure and the words below it. */
+  /** The box of a figure: title, value and note. */
   const figure = (page: Page, title: string) =>
     page.getByText(title, { exact: true }).locator('..');
   const newcomer = async (role: 'owner' | 'viewer' = 'owner') =>
     fixture.person({ role, account: await fixture.account2() });
 
-  it('leads a new account to its first PDF: a key, the call with the key in it, and the render', async () => {
+  it('guides a new account from an API key to the first render', async () => {
     const { page, expectNoErrors } = await browser.open(await newcomer(), '/');
-    await page.getByRole('heading', { name: 'Make your first PDF' }).waitFor();
+    await page.getByRole('heading', { name: 'Render your first PDF' }).waitFor();
     await picture(page, 'quick-start-desktop-light');
-    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByLabel('Name').fill('first');
-    await page.getByRole('button', { name: 'Create the key' }).click();
-    await page.getByRole('button', { name: 'I saved the key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('button', { name: 'I’ve saved my key' }).click();
     const call = await page.getByRole('region', { name: 'curl' }).textContent();
-    // As a person would paste it, to where this installation listens.
+    // Runs the command as shown, except for the port of this installation.
     const folder = await mkdtemp(join(tmpdir(), 'first-call-'));
     try {
       await promisify(execFile)(
@@ -68,67 +68,67 @@ describe('home and usage in the dashboard', function () {
       await rm(folder, { recursive: true });
     }
     await page.getByRole('table', { name: 'Recent renders' }).waitFor();
-    expect(await page.getByRole('heading', { name: 'Make your first PDF' }).count()).to.equal(0);
-    await figure(page, 'Last 24 hours').getByText('1 OK, 0 failed').waitFor();
+    expect(await page.getByRole('heading', { name: 'Render your first PDF' }).count()).to.equal(0);
+    await figure(page, 'Last 24 hours').getByText('100% succeeded, 0 failed').waitFor();
     expectNoErrors();
   });
 
-  it('does not take the new key away when the first render comes while it is shown', async () => {
+  it('keeps showing a new key when the first render finishes meanwhile', async () => {
     const { page } = await browser.open(await newcomer(), '/');
-    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByLabel('Name').fill('first');
-    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
     const key = await dialog.getByRole('region', { name: 'first', exact: true }).textContent();
     expect((await renderCall(fixture.api.port(), key!, { html: 'x' })).status).to.equal(200);
-    await page.getByText('1 OK, 0 failed').waitFor();
+    await page.getByText('100% succeeded, 0 failed').waitFor();
     expect(await dialog.getByRole('region', { name: 'first', exact: true }).textContent()).to.equal(
       key,
     );
-    await dialog.getByRole('button', { name: 'I saved the key' }).click();
+    await dialog.getByRole('button', { name: 'I’ve saved my key' }).click();
     await page.getByRole('table', { name: 'Recent renders' }).waitFor();
   });
 
-  it('tells a viewer of a new account whom to ask for a key', async () => {
+  it('tells a viewer of a new account which roles can create an API key', async () => {
     const { page, expectNoErrors } = await browser.open(await newcomer('viewer'), '/');
     await page.getByText('ask an owner, admin or developer', { exact: false }).waitFor();
-    expect(await page.getByRole('button', { name: 'Create a key' }).count()).to.equal(0);
+    expect(await page.getByRole('button', { name: 'Create API key' }).count()).to.equal(0);
     expectNoErrors();
   });
 
-  it('has no barrier before the first render, in either colours and on either size', async () => {
+  it('is accessible before the first render', async () => {
     await browser.looks(await newcomer(), '/', 'home-new', page =>
-      page.getByRole('heading', { name: 'Make your first PDF' }).waitFor(),
+      page.getByRole('heading', { name: 'Render your first PDF' }).waitFor(),
     );
   });
 
-  describe('of an account that renders', () => {
+  describe('home and usage screens of an account with renders', () => {
     before(async () => {
       await fixture.pdf({ html: '<h1>one</h1>' });
       await fixture.pdf({ html: '<h1>two</h1>', sandbox: true });
       await fixture.renderError({ url: 'http://localhost:1/' });
     });
 
-    it('shows what runs while it runs', async () => {
+    it('shows running renders', async () => {
       const { page } = await browser.open(owner, '/');
-      await figure(page, 'Running now').getByText('None waits for a worker').waitFor();
+      await figure(page, 'Running now').getByText('No renders queued').waitFor();
       const running = fixture.render({ html: 'x', wait_delay: '20s' });
       await fixture.worker.until({ busy: 1 });
-      await page.getByRole('progressbar', { name: '1 of 8 places are in use' }).waitFor();
+      await page.getByRole('progressbar', { name: '1 of 8 concurrent renders running' }).waitFor();
       const left = running.catch((error: Error) => error);
       running.disconnect();
       await left;
       await page
-        .getByRole('progressbar', { name: '0 of 8 places are in use' })
+        .getByRole('progressbar', { name: '0 of 8 concurrent renders running' })
         .waitFor({ state: 'attached' });
     });
 
-    it('shows who only pays the figures, and no renders', async () => {
+    it('shows figures but no renders to a member with the Billing role', async () => {
       const { page, expectNoErrors } = await browser.open(
         await fixture.person({ role: 'billing' }),
         '/',
       );
-      await page.getByRole('heading', { name: 'Errors of the last 24 hours' }).waitFor();
+      await page.getByRole('heading', { name: 'Errors in the last 24 hours' }).waitFor();
       expect(await page.getByRole('table', { name: 'Recent renders' }).count()).to.equal(0);
       expect(await page.getByRole('main').getByRole('link').count()).to.equal(0);
       const { recent } = await (await fixture.person({ role: 'billing' })).good<{
@@ -138,10 +138,10 @@ describe('home and usage in the dashboard', function () {
       expectNoErrors();
     });
 
-    it('leads from an error of the day to the renders that had it', async () => {
+    it('links an error to the renders that failed with it', async () => {
       const { page, expectNoErrors } = await browser.open(owner, '/');
       await page
-        .getByRole('table', { name: 'Errors of the last 24 hours' })
+        .getByRole('table', { name: 'Errors in the last 24 hours' })
         .getByRole('link', { name: 'ssrf_blocked' })
         .click();
       await page.getByRole('heading', { level: 1, name: 'Renders' }).waitFor();
@@ -151,7 +151,7 @@ describe('home and usage in the dashboard', function () {
       expectNoErrors();
     });
 
-    it('draws the usage, tells it as a table, and gives it as CSV', async () => {
+    it('shows usage as a chart, as a table and as CSV', async () => {
       const { page, expectNoErrors } = await browser.open(owner, '/usage');
       await page
         .getByRole('img', { name: /^Renders per day/ })
@@ -164,14 +164,14 @@ describe('home and usage in the dashboard', function () {
         '1',
       ]);
       const download = page.waitForEvent('download');
-      await page.getByRole('link', { name: 'Download as CSV' }).click();
+      await page.getByRole('link', { name: 'Download CSV' }).click();
       const lines = (await readFile(await (await download).path(), 'utf8')).trim().split(/\r?\n/);
       expect(lines).to.have.length(2);
       expect(lines[1]).to.include(',test,1,1,1,');
       expectNoErrors();
     });
 
-    it('takes another range from the buttons, the fields and the address', async () => {
+    it('changes the date range by button, by date fields and by URL', async () => {
       const { page } = await browser.open(owner, '/usage?days=7');
       await page.getByRole('table', { name: 'Usage by day' }).waitFor();
       expect(await page.getByRole('radio', { name: '7 days' }).isChecked()).to.equal(true);
@@ -180,17 +180,17 @@ describe('home and usage in the dashboard', function () {
       await page.getByText('Custom').click();
       await page.getByLabel('To', { exact: true }).fill('2026-01-31');
       await page.getByLabel('From', { exact: true }).fill('2026-01-01');
-      await page.getByText('Nothing was rendered in these days').waitFor();
+      await page.getByText('No renders in this period').waitFor();
       expect(new URL(page.url()).search).to.equal('?from=2026-01-01&to=2026-01-31');
     });
 
-    it('has no barrier, in either colours and on either size', async () => {
+    it('is accessible', async () => {
       await browser.looks(owner, '/', 'home', page =>
         page.getByRole('table', { name: 'Recent renders' }).waitFor(),
       );
       await browser.looks(owner, '/usage', 'usage', page =>
         page
-          .getByRole('img', { name: /^Time|^Median/ })
+          .getByRole('img', { name: /^Render duration per day/ })
           .locator('canvas')
           .waitFor(),
       );

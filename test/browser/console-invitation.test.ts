@@ -10,7 +10,7 @@ import {
 } from '../support/console/console-browser.ts';
 import { type ConsoleFixture, consoleFixture } from '../support/console/console-fixture.ts';
 
-describe('the page of an invitation', () => {
+describe('invitation page', () => {
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
   before(async () => {
@@ -33,7 +33,7 @@ describe('the page of an invitation', () => {
     return link.slice(link.indexOf('/invitation'));
   }
 
-  it('takes the code out of the address into its field, and leads a new person into the dashboard', async () => {
+  it('moves the code from the link to its field and signs up a new user', async () => {
     const { page, expectNoErrors } = await browser.open(undefined, await invited());
     expect(await page.inputValue('input[name=token]')).to.match(/^[\w-]{43}$/);
     expect(page.url()).not.to.include('#');
@@ -47,7 +47,7 @@ describe('the page of an invitation', () => {
     await page.context().close();
   });
 
-  it('takes the code of another link that is opened in the same tab', async () => {
+  it('replaces the code when another link is opened in the same tab', async () => {
     const { page, expectNoErrors } = await browser.open(undefined, await invited());
     const first = await page.inputValue('input[name=token]');
     await page.goto(`${browser.origin}/app${await invited()}`);
@@ -61,7 +61,7 @@ describe('the page of an invitation', () => {
     await page.context().close();
   });
 
-  it('says that a link was used, and leads to the sign-in instead of asking for the code again', async () => {
+  it('shows that a link was used, with a link to the sign-in page', async () => {
     const link = await invited();
     const used = await browser.open(undefined, link);
     await used.page.click('text=Continue');
@@ -81,7 +81,7 @@ describe('the page of an invitation', () => {
     await page.context().close();
   });
 
-  it('works without scripts, with the code typed in', async () => {
+  it('works without JavaScript', async () => {
     const link = await invited();
     const { page } = await browser.open(undefined, '/invitation', { javaScriptEnabled: false });
     await page.fill('input[name=token]', link.split('#')[1]!);
@@ -96,7 +96,7 @@ describe('the page of an invitation', () => {
     await page.context().close();
   });
 
-  it('has no barrier, whoever opens it', async () => {
+  it('is accessible to new, invited and signed-in users', async () => {
     const person = await fixture.person();
     await browser.looks(undefined, await invited(), 'invitation', async () => {});
     for (const [who, visitor, link] of [

@@ -1,5 +1,4 @@
-// API keys in a real browser: made, shown once, rotated, revoked, and looked at by who may not
-// change them.
+// The API keys screen in a real browser: create, show once, rotate, revoke, and read-only roles.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import {
@@ -15,7 +14,7 @@ import {
 } from '../support/console/console-fixture.ts';
 import { renderCall } from '../support/http-call.ts';
 
-describe('API keys in the dashboard', function () {
+describe('API keys screen', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
@@ -32,7 +31,7 @@ describe('API keys in the dashboard', function () {
     await fixture.stop();
   });
 
-  /** A good key is asked for a better body, any other is refused before. */
+  /** A valid key gets 400 for an empty body, an invalid one 401. */
   const works = async (key: string) =>
     (await renderCall(fixture.api.port(), key, {})).status === 400;
   const row = (page: Page, name: string) => page.getByRole('row', { name });
@@ -40,14 +39,14 @@ describe('API keys in the dashboard', function () {
     (await page.getByRole('dialog').getByRole('region', { name, exact: true }).textContent()) ?? '';
 
   async function create(page: Page, name: string): Promise<string> {
-    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByLabel('Name').fill(name);
-    await page.getByRole('button', { name: 'Create the key' }).click();
-    await page.getByText('This key is shown only now').waitFor();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('This key is shown only once').waitFor();
     return shownKey(page, name);
   }
 
-  it('shows a new key once, in full and in a call, and afterwards only its ends', async () => {
+  it('shows a new key in full only once', async () => {
     const { page, expectNoErrors } = await browser.open(owner, '/keys', {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
@@ -56,40 +55,40 @@ describe('API keys in the dashboard', function () {
     expect(await shownKey(page, 'Try it with curl')).to.include(`Bearer ${key}`);
     await picture(page, 'key-shown-desktop-light');
     expect(await axeViolations(page)).to.deep.equal([]);
-    await page.getByRole('button', { name: 'Copy the key' }).click();
+    await page.getByRole('button', { name: 'Copy key' }).click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(key);
-    await page.getByRole('button', { name: 'I saved the key' }).click();
+    await page.getByRole('button', { name: 'I’ve saved my key' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await row(page, 'shown once').textContent()).to.include(`…${key.slice(-4)}`);
     expect(await page.content()).not.to.include(key);
     expectNoErrors();
   });
 
-  it('keeps the dialog with the key open when somebody clicks beside it', async () => {
+  it('keeps the dialog with a new key open on a click outside', async () => {
     const { page } = await browser.open(owner, '/keys');
     await create(page, 'beside');
     await page.mouse.click(5, 400);
-    await page.getByRole('button', { name: 'I saved the key' }).click();
+    await page.getByRole('button', { name: 'I’ve saved my key' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
-  it('keeps a new key on the screen when Escape is pressed, with the focus in its dialog', async () => {
+  it('keeps the dialog with a new key open on Escape', async () => {
     const { page } = await browser.open(owner, '/keys');
     await create(page, 'escape');
     await page.waitForFunction(
       'document.querySelector("[role=dialog]").contains(document.activeElement)',
     );
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'I saved the key' }).click();
+    await page.getByRole('button', { name: 'I’ve saved my key' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
-  it('gives the focus back when a dialog is closed, and to the heading when the key has gone', async () => {
+  it('returns the focus to the opener of a dialog, or to the heading if the opener is gone', async () => {
     const { page } = await browser.open(owner, '/keys');
     await create(page, 'focus');
-    await page.getByRole('button', { name: 'I saved the key' }).click();
-    await page.waitForFunction('document.activeElement.textContent === "Create a key"');
+    await page.getByRole('button', { name: 'I’ve saved my key' }).click();
+    await page.waitForFunction('document.activeElement.textContent === "Create API key"');
     const revoke = page.getByRole('button', { name: 'Revoke focus' });
     await revoke.press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).press('Enter');
@@ -101,35 +100,35 @@ describe('API keys in the dashboard', function () {
     await page.waitForFunction('document.activeElement.tagName === "H1"');
   });
 
-  it('says at the field which address is none, and keeps what was typed', async () => {
+  it('shows an invalid IP address at its field and keeps the input', async () => {
     const { page, expectNoErrors } = await browser.open(owner, '/keys');
-    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByLabel('Name').fill('with addresses');
     await page.getByLabel('Allowed IP addresses').fill('203.0.113.0/24\n300.1.1.1');
-    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     const field = page.getByLabel('Allowed IP addresses');
-    await page.getByText('300.1.1.1 is no IP address').waitFor();
+    await page.getByText('300.1.1.1 is not a valid IP address').waitFor();
     expect(await field.getAttribute('aria-invalid')).to.equal('true');
     expect(await axeViolations(page)).to.deep.equal([]);
     await field.fill('203.0.113.0/24\n2001:db8::/32');
     await page.getByLabel('Expires').selectOption('In 90 days');
-    await page.getByRole('button', { name: 'Create the key' }).click();
-    await page.getByRole('button', { name: 'I saved the key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('button', { name: 'I’ve saved my key' }).click();
     const cells = await row(page, 'with addresses').getByRole('cell').allTextContents();
     expect(cells).to.include('203.0.113.0/24 and 1 more').and.to.include('in 3 months');
     expectNoErrors(/status of 400/);
   });
 
-  it('rotates a key, which works on for the chosen time', async () => {
+  it('rotates a key and keeps the old one valid for the selected time', async () => {
     const { page, expectNoErrors } = await browser.open(owner, '/keys');
     const former = await create(page, 'to rotate');
-    await page.getByRole('button', { name: 'I saved the key' }).click();
+    await page.getByRole('button', { name: 'I’ve saved my key' }).click();
     await page.getByRole('button', { name: `Rotate to rotate …${former.slice(-4)}` }).click();
-    await page.getByRole('radio', { name: 'Works for one more hour' }).check();
-    await page.getByRole('button', { name: 'Rotate the key' }).click();
-    await page.getByText('This key is shown only now').waitFor();
+    await page.getByRole('radio', { name: 'In 1 hour' }).check();
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    await page.getByText('This key is shown only once').waitFor();
     const next = await shownKey(page, 'to rotate');
-    await page.getByRole('button', { name: 'I saved the key' }).click();
+    await page.getByRole('button', { name: 'I’ve saved my key' }).click();
     expect(next).not.to.equal(former);
     expect([await works(former), await works(next)]).to.deep.equal([true, true]);
     await page.getByText('Replaced').waitFor();
@@ -141,25 +140,23 @@ describe('API keys in the dashboard', function () {
     expectNoErrors();
   });
 
-  it('revokes a key once its name was typed: its next request is refused', async () => {
+  it('revokes a key once its name is typed', async () => {
     const { page, expectNoErrors } = await browser.open(owner, '/keys');
     const key = await create(page, 'to revoke');
-    await page.getByRole('button', { name: 'I saved the key' }).click();
+    await page.getByRole('button', { name: 'I’ve saved my key' }).click();
     await page.getByRole('button', { name: 'Revoke to revoke' }).click();
     const dialog = page.getByRole('dialog');
-    expect(await dialog.getByRole('button', { name: 'Revoke the key' }).isDisabled()).to.equal(
-      true,
-    );
+    expect(await dialog.getByRole('button', { name: 'Revoke key' }).isDisabled()).to.equal(true);
     expect(await axeViolations(page)).to.deep.equal([]);
     await dialog.getByLabel('Type to revoke to confirm').fill('to revoke');
-    await dialog.getByRole('button', { name: 'Revoke the key' }).click();
-    await page.getByText('The key to revoke is revoked.').waitFor();
+    await dialog.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByText('API key to revoke revoked.').waitFor();
     await row(page, 'to revoke').waitFor({ state: 'detached' });
     expect(await works(key)).to.equal(false);
     expectNoErrors();
   });
 
-  it('marks a key that has expired, and removes it without its name', async () => {
+  it('deletes an expired key without asking for its name', async () => {
     const { page } = await browser.open(owner, '/keys');
     await create(page, 'old one');
     await fixture.store.accounts.updateOne(
@@ -168,23 +165,23 @@ describe('API keys in the dashboard', function () {
     );
     await page.reload();
     await row(page, 'old one').getByText('Expired').waitFor();
-    await row(page, 'old one').getByRole('button', { name: 'Remove' }).click();
-    await page.getByRole('dialog').getByText('has expired and works no more').waitFor();
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove the key' }).click();
+    await row(page, 'old one').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByText('has expired and no longer works').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete key' }).click();
     await row(page, 'old one').waitFor({ state: 'detached' });
   });
 
-  it('shows a name as it was typed, whatever is in it', async () => {
+  it('shows markup in a key name as text', async () => {
     const { page, expectNoErrors } = await browser.open(owner, '/keys');
     const name = '<img src=x onerror="console.error(1)">';
     await create(page, name);
-    await page.getByRole('button', { name: 'I saved the key' }).click();
+    await page.getByRole('button', { name: 'I’ve saved my key' }).click();
     await row(page, name).waitFor();
     expect(await page.getByRole('main').locator('img').count()).to.equal(0);
     expectNoErrors();
   });
 
-  it('gives a viewer the list and no buttons', async () => {
+  it('shows a viewer the list without buttons', async () => {
     const { page, expectNoErrors } = await browser.open(
       await fixture.person({ role: 'viewer' }),
       '/keys',
@@ -194,13 +191,13 @@ describe('API keys in the dashboard', function () {
     expectNoErrors();
   });
 
-  it('has no barrier, in either colours and on either size', async () => {
+  it('is accessible', async () => {
     await browser.looks(owner, '/keys', 'keys', page =>
       page.getByRole('table', { name: 'API keys' }).waitFor(),
     );
   });
 
-  it('says how to begin where there is no key', async () => {
+  it('is accessible without any key', async () => {
     const fresh = await fixture.person({ role: 'developer', account: await fixture.account2() });
     await browser.looks(fresh, '/keys', 'keys-empty', page =>
       page.getByText('No API keys yet').waitFor(),

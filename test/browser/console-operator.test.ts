@@ -13,7 +13,7 @@ const dialog = (page: Page) => page.getByRole('dialog');
 const notice = (page: Page, text: string) =>
   page.getByRole('region', { name: 'Notices' }).getByText(text).waitFor();
 
-describe('the operator’s screens in a browser', function () {
+describe('operator screens', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
@@ -28,17 +28,17 @@ describe('the operator’s screens in a browser', function () {
     await fixture.stop();
   });
 
-  it('makes an account and invites its owner by a link', async () => {
+  it('creates an account and an invitation link for its owner', async () => {
     const { page, expectNoErrors } = await browser.open(operator, '/operator/accounts');
     await page.getByRole('button', { name: 'New account' }).click();
     await dialog(page).getByLabel('Name').fill('Newcomers Ltd');
     await dialog(page).getByLabel('Plan').selectOption('growth');
-    await dialog(page).getByRole('button', { name: 'Create the account' }).click();
+    await dialog(page).getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('heading', { level: 1, name: 'Newcomers Ltd' }).waitFor();
-    await page.getByRole('button', { name: 'Invite somebody' }).click();
+    await page.getByRole('button', { name: 'Invite member' }).click();
     await dialog(page).getByLabel('Email address').fill('owner@example.com');
     expect(await dialog(page).getByLabel('Owner').isChecked()).to.equal(true);
-    await dialog(page).getByRole('button', { name: 'Make the link' }).click();
+    await dialog(page).getByRole('button', { name: 'Create link' }).click();
     await dialog(page)
       .getByLabel('Invitation link')
       .filter({ hasText: /\/app\/invitation#/ })
@@ -46,7 +46,7 @@ describe('the operator’s screens in a browser', function () {
     expectNoErrors();
   });
 
-  it('suspends an account from the next request on, says what that does, and lifts it', async () => {
+  it('suspends and reactivates an account', async () => {
     const { page, expectNoErrors } = await browser.open(
       operator,
       `/operator/accounts?account=${fixture.accountId}`,
@@ -54,54 +54,54 @@ describe('the operator’s screens in a browser', function () {
     const render = async () =>
       (await renderCall(fixture.api.port(), fixture.key, { html: '<p>x', sandbox: true })).status;
     expect(await render()).to.equal(200);
-    await page.getByRole('button', { name: 'Suspend the account' }).click();
+    await page.getByRole('button', { name: 'Suspend account' }).click();
     await dialog(page).getByText('403 subscription_inactive').waitFor();
-    await dialog(page).getByRole('button', { name: 'Suspend the account' }).click();
-    await notice(page, 'The account is suspended.');
+    await dialog(page).getByRole('button', { name: 'Suspend account' }).click();
+    await notice(page, 'Account suspended.');
     expect(await render()).to.equal(403);
     await page.getByText('Suspended', { exact: true }).first().waitFor();
-    await page.getByRole('button', { name: 'Lift the suspension' }).click();
-    await dialog(page).getByRole('button', { name: 'Lift the suspension' }).click();
-    await notice(page, 'The account works again.');
+    await page.getByRole('button', { name: 'Reactivate account' }).click();
+    await dialog(page).getByRole('button', { name: 'Reactivate account' }).click();
+    await notice(page, 'Account reactivated.');
     expect(await render()).to.equal(200);
     expectNoErrors();
   });
 
-  it('changes plan and reach of an account, and shows its renders and its team', async () => {
+  it('changes plan and intranet access of an account, and shows its renders and team', async () => {
     const account = await fixture.account2('free');
     const owner = await fixture.person({ role: 'owner', account });
     const { page, expectNoErrors } = await browser.open(
       operator,
       `/operator/accounts?account=${account}`,
     );
-    await page.getByLabel('Plan').selectOption('scale');
-    await page.getByLabel('May reach the intranet').click();
+    await page.getByLabel('Plan', { exact: true }).selectOption('scale');
+    await page.getByLabel('Intranet access').click();
     await page.getByRole('button', { name: 'Save' }).click();
-    await notice(page, 'The account was changed.');
+    await notice(page, 'Account updated.');
     expect(await operator.good(`GET`, `/operator/accounts/${account}`)).to.deep.include({
       plan: 'scale',
       intranet: true,
     });
     await row(page, owner.email).filter({ hasText: 'Owner' }).waitFor();
-    await page.getByText('Nothing was rendered yet.').waitFor();
+    await page.getByText('No renders yet.').waitFor();
     expectNoErrors();
   });
 
-  it('finds accounts by name and by state, and opens one', async () => {
+  it('searches accounts by name and state', async () => {
     await fixture.accounts.createAccount('Zebra Works', { plan: 'free' });
     const { page, expectNoErrors } = await browser.open(operator, '/operator/accounts');
     await row(page, 'Zebra Works').waitFor();
     await page.getByLabel('Search').fill('zebra');
     await row(page, 'scale').first().waitFor({ state: 'detached' });
     await page.getByLabel('State').selectOption('unpaid');
-    await page.getByText('No account matches').waitFor();
+    await page.getByText('No matching accounts').waitFor();
     await page.getByLabel('State').selectOption('active');
     await page.getByRole('link', { name: 'Zebra Works' }).click();
     await page.getByRole('heading', { level: 1, name: 'Zebra Works' }).waitFor();
     expectNoErrors();
   });
 
-  it('disables a person, whose sessions end, and makes another an operator', async () => {
+  it('disables a user and grants administrator access to another', async () => {
     const gone = await fixture.person({ role: 'viewer' });
     await gone.good('PATCH', '/me', { name: 'Gerd Gone' });
     const raised = await fixture.person({});
@@ -114,18 +114,18 @@ describe('the operator’s screens in a browser', function () {
     await row(page, 'Gerd Gone').filter({ hasText: 'Disabled' }).waitFor();
     expect((await gone.call('GET', '/me')).status).to.equal(401);
     await page.getByLabel('Search').fill('');
-    await page.getByRole('button', { name: 'Make operator: Rosa Raised' }).click();
-    await dialog(page).getByRole('button', { name: 'Make an operator' }).click();
+    await page.getByRole('button', { name: 'Make administrator: Rosa Raised' }).click();
+    await dialog(page).getByRole('button', { name: 'Make administrator' }).click();
     await row(page, 'Rosa Raised')
-      .filter({ hasText: 'Operator' })
-      .getByText('Operator', { exact: true })
+      .filter({ hasText: 'Administrator' })
+      .getByText('Administrator', { exact: true })
       .first()
       .waitFor();
     expect((await raised.call('GET', '/operator/users')).status).to.equal(200);
     expectNoErrors();
   });
 
-  it('shows workers and queue as they are while a render runs', async () => {
+  it('shows busy slots while a render runs', async () => {
     const { page, expectNoErrors } = await browser.open(operator, '/operator/live');
     const busy = page
       .getByRole('term')
@@ -146,24 +146,24 @@ describe('the operator’s screens in a browser', function () {
     expectNoErrors();
   });
 
-  it('shows what the installation needs, and how to mend it', async () => {
+  it('shows the health checks', async () => {
     const { page, expectNoErrors } = await browser.open(operator, '/operator/health');
     const checks = page.getByRole('list', { name: 'Checks' });
     await checks.getByRole('heading', { name: 'Database', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Check again' }).click();
-    await checks.getByText('Good').first().waitFor();
+    await checks.getByText('OK', { exact: true }).first().waitFor();
     expectNoErrors();
   });
 
-  it('refuses all of it to who is no operator, in the service’s own words', async () => {
+  it('denies access to users who are not operators', async () => {
     const owner = await fixture.person({ role: 'owner' });
     const { page } = await browser.open(owner, '/operator/accounts');
     expect(await page.getByRole('link', { name: 'Workers & queue' }).count()).to.equal(0);
-    await page.getByText('You are not an operator of this installation').waitFor();
+    await page.getByText('You need administrator access to view this page.').waitFor();
     expect((await owner.call('GET', '/operator/accounts')).status).to.equal(403);
   });
 
-  it('shows no verdict of before, and figures only with their time, while the service does not answer', async () => {
+  it('hides outdated health checks and shows the time of outdated figures on a network error', async () => {
     const [{ page }, { page: live }] = await Promise.all([
       browser.open(operator, '/operator/health'),
       browser.open(operator, '/operator/live'),
@@ -172,12 +172,12 @@ describe('the operator’s screens in a browser', function () {
     await live.getByText('Slots busy').waitFor();
     for (const each of [page, live]) await each.route('**/console/v1/**', route => route.abort());
     await page.getByRole('button', { name: 'Check again' }).click();
-    await page.getByRole('alert').filter({ hasText: 'The health could not be checked' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Could not run the health checks' }).waitFor();
     expect(await page.getByRole('list', { name: 'Checks' }).count()).to.equal(0);
-    await live.getByRole('alert').filter({ hasText: 'not of now' }).waitFor();
+    await live.getByRole('alert').filter({ hasText: 'Showing data from' }).waitFor();
   });
 
-  it('does not cut the state of an account beside a long name', async () => {
+  it('does not truncate the state of an account with a long name', async () => {
     await fixture.accounts.createAccount(
       'The Extraordinarily Long Names Department of Example Company',
       { plan: 'free' },
@@ -190,14 +190,14 @@ describe('the operator’s screens in a browser', function () {
     ).to.equal(0);
   });
 
-  describe('has no barrier on the screen of', () => {
+  describe('accessibility', () => {
     const SCREENS: Record<string, [path: () => string, ready: (page: Page) => Promise<void>]> = {
       accounts: [() => '/operator/accounts', page => row(page, 'Active').first().waitFor()],
       account: [
         () => `/operator/accounts?account=${fixture.accountId}`,
         page => page.getByRole('table', { name: 'Recent renders' }).waitFor(),
       ],
-      people: [() => '/operator/people', page => row(page, operator.email).waitFor()],
+      users: [() => '/operator/people', page => row(page, operator.email).waitFor()],
       live: [
         () => '/operator/live',
         page =>
@@ -219,6 +219,7 @@ describe('the operator’s screens in a browser', function () {
       ).to.equal(200);
     });
     for (const [name, [path, ready]] of Object.entries(SCREENS))
-      it(name, () => browser.looks(operator, path(), `operator-${name}`, ready));
+      it(`has an accessible ${name} screen`, () =>
+        browser.looks(operator, path(), `operator-${name}`, ready));
   });
 });

@@ -17,11 +17,11 @@ import {
 } from '../support/console/console-fixture.ts';
 import { eventually } from '../support/eventually.ts';
 
-const PASSWORD = 'a sentence that nobody else thinks of';
+const PASSWORD = 'correct horse battery staple';
 const FIREFOX =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 15.0; rv:150.0) Gecko/20100101 Firefox/150.0';
 
-describe('the profile in a browser', function () {
+describe('profile screen', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
@@ -56,14 +56,14 @@ describe('the profile in a browser', function () {
       userAgent: FIREFOX,
     });
 
-  it('changes one’s name, and says so in a notice that is announced and can be dismissed', async () => {
+  it('changes the name and shows a dismissible notice', async () => {
     const { page, expectNoErrors } = await browser.open(person, '/profile', {
       viewport: SIZES.phone,
       colorScheme: 'dark',
     });
     await page.getByLabel('Name', { exact: true }).fill('Ada Lovelace');
-    await page.getByRole('button', { name: 'Save the name' }).click();
-    await notice(page, 'Your name was changed.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await notice(page, 'Name updated.');
     const notices = page.getByRole('region', { name: 'Notices' });
     expect(await notices.getAttribute('aria-live')).to.equal('polite');
     await picture(page, 'notice-phone-dark');
@@ -73,96 +73,96 @@ describe('the profile in a browser', function () {
     expectNoErrors();
   });
 
-  it('says the rules before a password is set, and what is wrong at its field', async () => {
+  it('shows the password rules, and errors at their fields', async () => {
     const { page } = await browser.open(person, '/profile');
     await page.getByText('At least 12 characters.').waitFor();
     const field = page.getByLabel('New password', { exact: true });
     await field.fill('short');
-    await page.getByRole('button', { name: 'Set a password' }).click();
+    await page.getByRole('button', { name: 'Set password' }).click();
     await page.getByText('Must be at least 12 characters').waitFor();
     await field.fill(PASSWORD);
-    await page.getByRole('button', { name: 'Set a password' }).click();
-    await notice(page, 'The password was changed.');
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await notice(page, 'Password updated.');
     await page.getByLabel('Current password', { exact: true }).fill('not this one at all');
     await field.fill(`${PASSWORD} again`);
-    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByText('not your current password.').waitFor();
   });
 
-  it('sets up the second factor with an app, shows recovery codes once, renews them and switches it off', async () => {
+  it('sets up two-factor authentication, replaces the recovery codes and turns it off', async () => {
     await person.good('POST', '/me/password', { next: PASSWORD });
     const { page, expectNoErrors } = await browser.open(person, '/profile');
-    await page.getByRole('button', { name: 'Set it up' }).click();
-    await dialog(page).getByLabel('Your password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Set up' }).click();
+    await dialog(page).getByLabel('Password', { exact: true }).fill(PASSWORD);
     await dialog(page).getByRole('button', { name: 'Continue' }).click();
-    const picture = dialog(page).getByRole('img', { name: 'A QR code' });
+    const picture = dialog(page).getByRole('img', { name: 'QR code' });
     await picture.waitFor();
     await eventually(async () => {
       expect(
-        await page.evaluate('document.querySelector("img[alt^=\'A QR\']").naturalWidth'),
+        await page.evaluate('document.querySelector("img[alt^=\'QR\']").naturalWidth'),
       ).to.be.greaterThan(0);
     });
     const secret = (await dialog(page)
       .getByText(/^[A-Z2-7]{32}$/)
       .textContent())!;
     const app = new TOTP({ secret: Secret.fromBase32(secret) });
-    await dialog(page).getByLabel('The code that the app shows now').fill(app.generate());
-    await dialog(page).getByRole('button', { name: 'Switch it on' }).click();
+    await dialog(page).getByLabel('Code from your authenticator app').fill(app.generate());
+    await dialog(page).getByRole('button', { name: 'Turn on' }).click();
     const codes = await shownCodes(page);
     expect(codes).to.have.length(10);
     const download = page.waitForEvent('download');
-    await dialog(page).getByRole('link', { name: 'Save as a file' }).click();
+    await dialog(page).getByRole('link', { name: 'Download' }).click();
     expect(
       (await readFile(await (await download).path(), 'utf8')).trim().split('\n'),
     ).to.deep.equal(codes);
-    await dialog(page).getByRole('button', { name: 'I have kept them' }).click();
+    await dialog(page).getByRole('button', { name: 'I’ve saved my recovery codes' }).click();
     await page.getByText('10 recovery codes left').waitFor();
 
-    await page.getByRole('button', { name: 'Make new recovery codes' }).click();
-    await dialog(page).getByLabel('A code of your app').fill(codes[0]!);
-    await dialog(page).getByRole('button', { name: 'Make new codes' }).click();
+    await page.getByRole('button', { name: 'New recovery codes' }).click();
+    await dialog(page).getByLabel('Authenticator code or recovery code').fill(codes[0]!);
+    await dialog(page).getByRole('button', { name: 'Generate codes' }).click();
     const renewed = await shownCodes(page);
     expect(renewed).to.have.length(10);
     expect(renewed).not.to.include(codes[1]);
-    await dialog(page).getByRole('button', { name: 'I have kept them' }).click();
+    await dialog(page).getByRole('button', { name: 'I’ve saved my recovery codes' }).click();
 
-    await page.getByRole('button', { name: 'Switch it off' }).click();
-    await dialog(page).getByLabel('A code of your app').fill(codes[2]!);
-    await dialog(page).getByRole('button', { name: 'Switch it off' }).click();
+    await page.getByRole('button', { name: 'Turn off' }).click();
+    await dialog(page).getByLabel('Authenticator code or recovery code').fill(codes[2]!);
+    await dialog(page).getByRole('button', { name: 'Turn off' }).click();
     await dialog(page).getByText('incorrect or was already used').waitFor();
-    await dialog(page).getByLabel('A code of your app').fill(renewed[0]!);
-    await dialog(page).getByRole('button', { name: 'Switch it off' }).click();
-    await notice(page, 'The second factor is off.');
-    await page.getByRole('button', { name: 'Set it up' }).waitFor();
+    await dialog(page).getByLabel('Authenticator code or recovery code').fill(renewed[0]!);
+    await dialog(page).getByRole('button', { name: 'Turn off' }).click();
+    await notice(page, 'Two-factor authentication turned off.');
+    await page.getByRole('button', { name: 'Set up' }).waitFor();
     expectNoErrors(/400 \(Bad Request\)/);
   });
 
-  it('shows where one is signed in, in words, and ends one session or all others', async () => {
+  it('lists sessions with their devices and signs out one or all others', async () => {
     await elsewhere();
     const { page, expectNoErrors } = await browser.open(person, '/profile');
     await session(page, 'Firefox on macOS').filter({ hasText: '203.0.113.7' }).waitFor();
-    expect(await session(page, 'This one').count()).to.equal(1);
-    await page.getByRole('button', { name: 'End the session of Firefox on macOS' }).click();
+    expect(await session(page, 'Current').count()).to.equal(1);
+    await page.getByRole('button', { name: 'Sign out Firefox on macOS' }).click();
     await session(page, 'Firefox on macOS').waitFor({ state: 'detached' });
 
     await elsewhere();
     await elsewhere();
     await page.reload();
     await session(page, 'Firefox on macOS').first().waitFor();
-    await page.getByRole('button', { name: 'End all others' }).click();
-    await dialog(page).getByRole('button', { name: 'End them' }).click();
+    await page.getByRole('button', { name: 'Sign out all others' }).click();
+    await dialog(page).getByRole('button', { name: 'Sign out' }).click();
     await session(page, 'Firefox on macOS').first().waitFor({ state: 'detached' });
-    await session(page, 'This one').waitFor();
+    await session(page, 'Current').waitFor();
     expectNoErrors();
   });
 
-  it('has no barrier, also while the second factor is set up', async () => {
+  it('is accessible, also during the setup of two-factor authentication', async () => {
     await elsewhere();
     await browser.looks(person, '/profile', 'profile', page => session(page, 'Firefox').waitFor());
-    await browser.looks(person, '/profile', 'profile-second-factor', async page => {
-      await page.getByRole('button', { name: 'Set it up' }).click();
+    await browser.looks(person, '/profile', 'profile-two-factor', async page => {
+      await page.getByRole('button', { name: 'Set up' }).click();
       await dialog(page).getByRole('button', { name: 'Continue' }).click();
-      await dialog(page).getByRole('img', { name: 'A QR code' }).waitFor();
+      await dialog(page).getByRole('img', { name: 'QR code' }).waitFor();
     });
   });
 });

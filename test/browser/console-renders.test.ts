@@ -1,5 +1,4 @@
-// The log of renders in a real browser: its filters, its pages, and one render with all that is
-// known of it.
+// The render log in a real browser: filters, pagination and the details of a render.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import type { RenderDocument } from '../../api/store/store.ts';
@@ -10,14 +9,14 @@ import {
   type Person,
 } from '../support/console/console-fixture.ts';
 
-describe('the log of renders in the dashboard', function () {
+describe('render log', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
   let developer: Person;
   let keyId: string;
 
-  /** Ten days ago: on this day there is one render, at half past ten in UTC. */
+  /** A day with a single render, at 10:30 UTC. */
   const LONE_DAY = new Date(Date.now() - 10 * 86_400_000).toISOString().slice(0, 10);
   const FAILED_ID = '019ab000-0000-7000-8000-00000000fa11';
   const document = (index: number, over: Partial<RenderDocument> = {}): RenderDocument => ({
@@ -103,38 +102,40 @@ describe('the log of renders in the dashboard', function () {
     expect(await rows(page).count()).to.equal(wanted);
   };
 
-  it('reads one page after the other, and the focus stays where it is', async () => {
+  it('loads more pages and keeps the focus', async () => {
     const { page, expectNoErrors } = await browser.open(developer, '/renders');
     await count(page, 50);
     const more = page.getByRole('button', { name: 'Load more' });
     await more.focus();
     await page.keyboard.press('Enter');
     await count(page, 64);
-    await page.getByText('All 64 are shown.').waitFor();
-    expect(await page.evaluate('document.activeElement.textContent')).to.equal('All 64 are shown.');
+    await page.getByText('All 64 rows loaded.').waitFor();
+    expect(await page.evaluate('document.activeElement.textContent')).to.equal(
+      'All 64 rows loaded.',
+    );
     expectNoErrors();
   });
 
-  it('filters by status, error and key, and keeps the filters in the address', async () => {
+  it('filters by status, error and API key, and keeps the filters in the URL', async () => {
     const { page, expectNoErrors } = await browser.open(developer, '/renders');
     await count(page, 50);
     await page.getByLabel('Status').selectOption('Failed');
     await count(page, 1);
     await page.getByLabel('Error', { exact: true }).selectOption('ssrf_blocked');
-    await page.getByText('No render matches these filters').waitFor();
+    await page.getByText('No renders match these filters').waitFor();
     expect(new URL(page.url()).search).to.equal('?status=error&code=ssrf_blocked');
     await page.goBack();
     await count(page, 1);
     await page.reload();
     await count(page, 1);
     await page.getByRole('button', { name: 'Clear filters' }).click();
-    await page.getByLabel('Key', { exact: true }).selectOption('Without a key (playground, MCP)');
+    await page.getByLabel('API key', { exact: true }).selectOption('No API key (playground, MCP)');
     await count(page, 2);
     expect(await rows(page).first().textContent()).to.include('Sandbox');
     expectNoErrors();
   });
 
-  it('filters by time, in the reader’s time zone', async () => {
+  it('filters by time in the time zone of the browser', async () => {
     const { page } = await browser.open(developer, '/renders', { timezoneId: 'Asia/Tokyo' });
     await count(page, 50);
     await page.getByLabel('From', { exact: true }).fill(`${LONE_DAY}T19:30`);
@@ -142,16 +143,16 @@ describe('the log of renders in the dashboard', function () {
     await count(page, 1);
     expect(new URL(page.url()).searchParams.get('from')).to.equal(`${LONE_DAY}T10:30:00.000Z`);
     await page.getByLabel('To', { exact: true }).fill(`${LONE_DAY}T19:29`);
-    await page.getByText('No render matches these filters').waitFor();
+    await page.getByText('No renders match these filters').waitFor();
   });
 
-  it('tells all of a render that failed: why, what to do, where its time went, and what its page wrote', async () => {
+  it('shows the error, a hint, the phases and the console output of a failed render', async () => {
     const { page, expectNoErrors } = await browser.open(developer, '/renders?status=error');
     await rows(page).getByRole('link').click();
     await page.getByRole('heading', { level: 1, name: 'Render', exact: true }).waitFor();
     await page.getByText('render_failed: page_unreachable').waitFor();
     await page.getByText('net::ERR_CONNECTION_REFUSED').waitFor();
-    await page.getByText('Check its name, its port').waitFor();
+    await page.getByText('Check the host name and port').waitFor();
     const phases = await page
       .getByRole('table', { name: 'Phases' })
       .getByRole('row')
@@ -164,13 +165,13 @@ describe('the log of renders in the dashboard', function () {
     await page.getByText('212 characters').waitFor();
     await page.getByText('<img src=x onerror="console.error(1)">').waitFor();
     expect(await page.getByRole('main').locator('img').count()).to.equal(0);
-    await page.getByRole('link', { name: 'Open in the playground' }).click();
+    await page.getByRole('link', { name: 'Open in playground' }).click();
     await page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
     await page.locator('input[value="https://example.com/invoices/7"]').waitFor();
     expectNoErrors();
   });
 
-  it('says so when there is no such render, and leads back', async () => {
+  it('shows an error for an unknown render, with a link back to the log', async () => {
     const { page, expectNoErrors } = await browser.open(developer, '/renders/nothing');
     await page.getByText('There is no such render in the log.').waitFor();
     await page.getByRole('link', { name: 'All renders' }).click();
@@ -178,7 +179,7 @@ describe('the log of renders in the dashboard', function () {
     expectNoErrors(/status of 404/);
   });
 
-  it('names the app that asked for a render, as it calls itself', async () => {
+  it('shows the self-reported name of the MCP app that requested a render', async () => {
     const { page, expectNoErrors } = await browser.open(developer, '/renders?status=client_closed');
     await count(page, 1);
     await page.getByRole('cell', { name: 'MCP, <b>Claude</b>' }).waitFor();
@@ -187,7 +188,7 @@ describe('the log of renders in the dashboard', function () {
     expectNoErrors();
   });
 
-  it('has no barrier, in either colours and on either size', async () => {
+  it('is accessible', async () => {
     await browser.looks(developer, '/renders', 'renders', page => count(page, 50));
     await browser.looks(developer, `/renders/${FAILED_ID}`, 'render', page =>
       page.getByText('212 characters').waitFor(),

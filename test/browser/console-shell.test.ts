@@ -1,5 +1,5 @@
-// The dashboard's shell in a real browser: navigation, focus, accounts, colours, the palette, and
-// what stands in the way of a screen.
+// The shell of the dashboard in a real browser: navigation, focus, account switcher, theme, command
+// palette and access errors.
 import { expect } from 'chai';
 import type { Page, Route } from 'playwright-core';
 import {
@@ -15,7 +15,7 @@ import {
   type Person,
 } from '../support/console/console-fixture.ts';
 
-describe('the dashboard’s shell in a browser', function () {
+describe('dashboard shell', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
@@ -34,11 +34,11 @@ describe('the dashboard’s shell in a browser', function () {
 
   const heading = (page: Page, name: string) =>
     page.getByRole('heading', { level: 1, name, exact: true });
-  const screens = (page: Page) => page.getByRole('navigation', { name: 'Screens' });
+  const screens = (page: Page) => page.getByRole('navigation', { name: 'Main' });
   const focused = (page: Page) =>
     page.evaluate('document.activeElement.textContent') as Promise<string>;
 
-  /** One more account of which the person is the owner. */
+  /** Creates another account owned by the user. */
   async function joinAccount(person: Person, name: string): Promise<void> {
     const id = await fixture.account2();
     await fixture.store.accounts.updateOne({ _id: id }, { $set: { name } });
@@ -49,7 +49,7 @@ describe('the dashboard’s shell in a browser', function () {
     });
   }
 
-  it('opens each screen by its link, names it in the title, and moves the focus to its heading', async () => {
+  it('sets the title and focuses the heading of each screen', async () => {
     const { page, expectNoErrors } = await browser.open(owner, '/');
     await heading(page, 'Home').waitFor();
     for (const name of ['API keys', 'Renders', 'Usage', 'Home']) {
@@ -61,23 +61,23 @@ describe('the dashboard’s shell in a browser', function () {
     expectNoErrors();
   });
 
-  it('lets the keyboard skip the navigation', async () => {
+  it('lets keyboard users skip the navigation', async () => {
     const { page } = await browser.open(owner, '/keys');
     await heading(page, 'API keys').waitFor();
     await page.keyboard.press('Tab');
-    expect(await focused(page)).to.equal('Skip to the content');
+    expect(await focused(page)).to.equal('Skip to content');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
-    expect(await focused(page)).to.equal('Create a key');
+    expect(await focused(page)).to.equal('Create API key');
   });
 
-  it('switches the account, searches among many, and remembers the choice', async () => {
+  it('searches among many accounts and remembers the selected one', async () => {
     const person = await fixture.person({ role: 'viewer' });
     for (let count = 1; count <= 9; count += 1)
       await joinAccount(person, `Company number ${count}`);
     const { page, expectNoErrors } = await browser.open(person, '/');
     await page.getByRole('button', { name: /Switch account/ }).click();
-    await page.getByRole('combobox', { name: 'Switch to an account' }).fill('number 7');
+    await page.getByRole('combobox', { name: 'Switch account' }).fill('number 7');
     expect(await axeViolations(page)).to.deep.equal([]);
     await page.getByRole('option', { name: 'Company number 7' }).click();
     await page.getByRole('button', { name: /^Account: Company number 7/ }).waitFor();
@@ -87,7 +87,7 @@ describe('the dashboard’s shell in a browser', function () {
     expectNoErrors();
   });
 
-  it('switches between a few accounts by a menu', async () => {
+  it('switches between a few accounts in a menu', async () => {
     const person = await fixture.person({ role: 'owner' });
     await joinAccount(person, 'The other one');
     const { accounts } = await person.good<{ accounts: { name: string }[] }>('GET', '/me');
@@ -97,7 +97,7 @@ describe('the dashboard’s shell in a browser', function () {
     expect(await axeViolations(page)).to.deep.equal([]);
     await page.getByRole('menuitemradio', { name: second }).click();
     await page.getByRole('button', { name: `Account: ${second}` }).waitFor();
-    // One of the two has a key.
+    // Only the first account has a key.
     await (second === 'The other one'
       ? page.getByText('No API keys yet')
       : page.getByRole('table', { name: 'API keys' })
@@ -105,38 +105,38 @@ describe('the dashboard’s shell in a browser', function () {
     expectNoErrors();
   });
 
-  it('follows the system’s colours until somebody chooses, and remembers that', async () => {
+  it('follows the theme of the system until the user selects one', async () => {
     const { page } = await browser.open(owner, '/', { colorScheme: 'dark' });
     const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme');
     await heading(page, 'Home').waitFor();
     expect(await scheme()).to.equal('dark');
-    await page.getByRole('button', { name: 'Colours: as the system' }).click();
+    await page.getByRole('button', { name: 'Theme: System' }).click();
     await page.getByRole('menuitemradio', { name: 'Light' }).click();
-    await page.getByRole('button', { name: 'Colours: light' }).waitFor();
+    await page.getByRole('button', { name: 'Theme: Light' }).waitFor();
     await page.reload();
-    await page.getByRole('button', { name: 'Colours: light' }).waitFor();
+    await page.getByRole('button', { name: 'Theme: Light' }).waitFor();
     expect(await scheme()).to.equal('light');
   });
 
-  it('goes anywhere by a few letters', async () => {
+  it('opens screens from the command palette', async () => {
     const { page, expectNoErrors } = await browser.open(owner, '/');
     await heading(page, 'Home').waitFor();
     await page.keyboard.press('Control+k');
-    const field = page.getByRole('combobox', { name: 'Go to a screen or an account' });
+    const field = page.getByRole('combobox', { name: 'Go to a page or account' });
     const selected = page.getByRole('option', { selected: true });
-    // What screen readers announce: the focus stays in the field.
+    // Screen readers announce the active descendant: the focus stays in the input.
     const announced = async () =>
       page.locator(`id=${await field.getAttribute('aria-activedescendant')}`).textContent();
-    await page.getByRole('dialog', { name: 'Go to a screen or an account' }).waitFor();
+    await page.getByRole('dialog', { name: 'Go to a page or account' }).waitFor();
     await page.keyboard.type('no such screen');
-    await page.getByRole('status').filter({ hasText: 'No matches.' }).waitFor();
-    await field.fill('colours');
-    await selected.filter({ hasText: 'Light colours' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'No results' }).waitFor();
+    await field.fill('theme');
+    await selected.filter({ hasText: 'Light theme' }).waitFor();
     await page.keyboard.press('ArrowDown');
-    await selected.filter({ hasText: 'Dark colours' }).waitFor();
-    expect(await announced()).to.include('Dark colours');
+    await selected.filter({ hasText: 'Dark theme' }).waitFor();
+    expect(await announced()).to.include('Dark theme');
     await page.keyboard.press('ArrowDown');
-    await selected.filter({ hasText: 'Light colours' }).waitFor();
+    await selected.filter({ hasText: 'Light theme' }).waitFor();
     await picture(page, 'palette-desktop-light');
     expect(await axeViolations(page)).to.deep.equal([]);
     await page.setViewportSize(SIZES.phone);
@@ -156,9 +156,9 @@ describe('the dashboard’s shell in a browser', function () {
     expectNoErrors();
   });
 
-  it('folds the navigation into a drawer on a phone', async () => {
+  it('shows the navigation in a drawer on phones', async () => {
     const { page, expectNoErrors } = await browser.open(owner, '/', { viewport: SIZES.phone });
-    await page.getByRole('button', { name: 'Open the navigation' }).click();
+    await page.getByRole('button', { name: 'Open navigation' }).click();
     await screens(page).getByRole('link', { name: 'Team' }).waitFor();
     await picture(page, 'drawer-phone-light');
     expect(await axeViolations(page)).to.deep.equal([]);
@@ -168,12 +168,12 @@ describe('the dashboard’s shell in a browser', function () {
     expectNoErrors();
   });
 
-  it('hides what the role does not see, and says so to who goes there all the same', async () => {
+  it('hides screens that the role cannot view and explains it at their URL', async () => {
     const { page, expectNoErrors } = await browser.open(
       await fixture.person({ role: 'viewer' }),
       '/audit',
     );
-    await heading(page, 'Not for your role').waitFor();
+    await heading(page, 'Access denied').waitFor();
     await page
       .getByText('Your role in', { exact: false })
       .filter({ hasText: 'is viewer' })
@@ -187,39 +187,39 @@ describe('the dashboard’s shell in a browser', function () {
     expectNoErrors();
   });
 
-  it('leads an operator without an account to the operator’s screens', async () => {
+  it('redirects an operator without an account to the accounts screen', async () => {
     const { page } = await browser.open(await fixture.person({ operator: true }), '/');
     await heading(page, 'Accounts').waitFor();
     expect(new URL(page.url()).pathname).to.equal('/app/operator/accounts');
     expect(await screens(page).getByRole('link', { name: 'API keys' }).count()).to.equal(0);
   });
 
-  it('tells who is in no account what to do', async () => {
+  it('tells a user without an account what to do', async () => {
     const { page, expectNoErrors } = await browser.open(await fixture.person(), '/');
-    await page.getByText('You are not a member of an account').waitFor();
+    await page.getByText('You are not a member of any account').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     expectNoErrors();
   });
 
-  it('says on every screen that an account is not served, and whom to ask', async () => {
+  it('shows a banner on every screen of a suspended account', async () => {
     const account = await fixture.account2();
     await fixture.store.accounts.updateOne({ _id: account }, { $set: { state: 'paused' } });
     const { page, expectNoErrors } = await browser.open(
       await fixture.person({ role: 'owner', account }),
       '/keys',
     );
-    await page.getByText('This account is suspended. Ask who runs this installation.').waitFor();
+    await page.getByText('This account is suspended. Contact your administrator.').waitFor();
     await heading(page, 'API keys').waitFor();
     expect(await axeViolations(page)).to.deep.equal([]);
     expectNoErrors();
   });
 
-  it('shows what the server says when a call fails, with the id of the request, and tries again', async () => {
+  it('shows the server’s error with the request ID and a retry button', async () => {
     const { page, expectNoErrors } = await browser.open(owner, '/usage');
     await heading(page, 'Usage').waitFor();
     const error = {
       code: 'not_found',
-      message: 'There is no such account.',
+      message: 'Account not found.',
       request_id: '0190-abc',
     };
     await page.route('**/keys', route => route.fulfill({ status: 404, json: { error } }), {
@@ -227,7 +227,7 @@ describe('the dashboard’s shell in a browser', function () {
     });
     await screens(page).getByRole('link', { name: 'API keys' }).click();
     const alert = page.getByRole('alert');
-    await alert.getByText('There is no such account.').waitFor();
+    await alert.getByText('Account not found.').waitFor();
     await alert.getByText('0190-abc').waitFor();
     expect(await axeViolations(page)).to.deep.equal([]);
     await alert.getByRole('button', { name: 'Try again' }).click();
@@ -235,12 +235,12 @@ describe('the dashboard’s shell in a browser', function () {
     expectNoErrors(/status of 404/);
   });
 
-  it('signs out, after which the way back is the sign-in', async () => {
+  it('signs out and redirects to the sign-in page', async () => {
     const person = await fixture.person({ role: 'owner' });
     const { page } = await browser.open(person, '/');
     await heading(page, 'Home').waitFor();
-    // A call that is under way is rejected before the sign-out is answered: the next person must
-    // not be led to its screen.
+    // A call in flight gets 401 before the sign-out completes. It must not add its screen as the
+    // page to return to.
     const call = Promise.withResolvers<Route>();
     await page.route('**/keys', call.resolve);
     await screens(page).getByRole('link', { name: 'API keys' }).click();
@@ -254,14 +254,14 @@ describe('the dashboard’s shell in a browser', function () {
       await rejected;
       await route.fulfill({ response });
     });
-    await page.getByRole('button', { name: /your menu/ }).click();
+    await page.getByRole('button', { name: /user menu/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.waitForURL('**/app/sign-in**');
     expect(new URL(page.url()).search).to.equal('');
     expect((await person.call('GET', '/me')).status).to.equal(401);
   });
 
-  it('goes to the sign-in, and means to come back, when the session has ended', async () => {
+  it('redirects to the sign-in page and back when the session has ended', async () => {
     const person = await fixture.person({ role: 'owner' });
     const { page } = await browser.open(person, '/usage');
     await heading(page, 'Usage').waitFor();
@@ -270,7 +270,7 @@ describe('the dashboard’s shell in a browser', function () {
     await page.waitForURL('**/app/sign-in?next=%2Fapp%2Fkeys');
   });
 
-  it('loads in less than 250 KB, all in all', async () => {
+  it('transfers less than 250 KB on the first load', async () => {
     const { page } = await browser.open(undefined, '/sign-in');
     const [name = '', value = ''] = owner.cookie.split('=');
     await page

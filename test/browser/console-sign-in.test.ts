@@ -13,13 +13,13 @@ import {
 
 const EMAIL = 'ada@example.com';
 const PASSWORD = 'correct horse battery';
-/** The browser's own words for an answer such as 401. */
+/** The browser's console message for a 4xx response. */
 const REFUSED = /^Failed to load resource: the server responded with a status of 4\d\d/;
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const active = (page: Page) =>
   page.evaluate<string>('document.activeElement.name || document.activeElement.textContent');
 
-describe('the sign-in pages in a browser', function () {
+describe('sign-in pages', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
@@ -32,7 +32,7 @@ describe('the sign-in pages in a browser', function () {
     await browser.close();
     await fixture.stop();
   });
-  /** One browser after the other comes from here, as a guesser would. */
+  /** All tests share one IP address and would hit the sign-in limit. */
   beforeEach(() => fixture.store.console.signInLimits.deleteMany({}));
 
   const looks = (
@@ -48,10 +48,10 @@ describe('the sign-in pages in a browser', function () {
     await button(page, 'Sign in').click();
   }
 
-  describe('before anybody is there', () => {
-    it('the setup can be read by everybody', () => looks('/setup', 'setup'));
+  describe('before the setup', () => {
+    it('has an accessible setup page', () => looks('/setup', 'setup'));
 
-    it('the setup says what is wrong where it is wrong', () =>
+    it('shows setup errors at their fields', () =>
       looks(
         '/setup',
         'setup-wrong',
@@ -68,7 +68,7 @@ describe('the sign-in pages in a browser', function () {
         REFUSED,
       ));
 
-    it('the link fills in its token and takes it out of the address; the rest goes by keyboard', async () => {
+    it('moves the setup token from the link to its field, and works by keyboard', async () => {
       const token = await createSetup(fixture.store).createToken();
       const { page, expectNoErrors } = await browser.open(undefined, `/setup#${token}`);
       expect(await page.getByLabel('Setup token').inputValue()).to.equal(token);
@@ -93,12 +93,12 @@ describe('the sign-in pages in a browser', function () {
     });
   });
 
-  describe('afterwards', () => {
-    it('the setup says that it is done', () => looks('/setup', 'setup-done'));
+  describe('after the setup', () => {
+    it('has an accessible page for a completed setup', () => looks('/setup', 'setup-done'));
 
-    it('the sign-in can be read by everybody', () => looks('/sign-in', 'sign-in'));
+    it('has an accessible sign-in page', () => looks('/sign-in', 'sign-in'));
 
-    it('the sign-in says what is wrong, and the cursor is in the password', () =>
+    it('shows a sign-in error and focuses the password', () =>
       looks(
         '/sign-in',
         'sign-in-wrong',
@@ -111,7 +111,7 @@ describe('the sign-in pages in a browser', function () {
         REFUSED,
       ));
 
-    it('somebody without scripts signs in, and comes to the page that was wanted', async () => {
+    it('signs in without JavaScript and redirects to the requested page', async () => {
       const { page } = await browser.open(undefined, '/keys', { javaScriptEnabled: false });
       await typed(page);
       await page.waitForURL(`${browser.origin}/app/keys`);
@@ -130,7 +130,7 @@ describe('the sign-in pages in a browser', function () {
       await page.context().close();
     });
 
-    it('the second factor can be read by everybody, and its code signs in without scripts', async () => {
+    it('has an accessible two-factor page that works without JavaScript', async () => {
       const users = createUsers(fixture.store);
       const user = async () => (await users.byEmail(EMAIL))!;
       const anHourAgo = Date.now() - 3600e3;

@@ -1,5 +1,4 @@
-// What people, callers and pages can have the dashboard show: none of it becomes part of the page,
-// on any screen.
+// Stored XSS: markup in texts from users, API callers and pages stays text on every screen.
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
@@ -111,13 +110,13 @@ describe('hostile texts in the dashboard', function () {
     await fixture.stop();
   });
 
-  /** Elements that only such a text could have made. */
+  /** Elements that only an injected text can have created. */
   const made = (page: Page) =>
     page.evaluate(
       `[...document.querySelectorAll('img[src="x"], [onerror], [onload], body script:not([src]), a[href^="javascript:" i], iframe[src^="javascript:" i]')].map(each => each.outerHTML)`,
     );
 
-  // Where the text must be seen, so that a screen which shows nothing at all does not pass.
+  // `true`: the screen must show the text, so that an empty screen does not pass.
   for (const [path, shows] of [
     ['/', true],
     ['/keys', true],
@@ -138,7 +137,7 @@ describe('hostile texts in the dashboard', function () {
     ['/operator/audit', true],
     ['/operator/health', false],
   ] as const)
-    it(`stay texts on ${path}`, async () => {
+    it(`stay text on ${path}`, async () => {
       const { page, expectNoErrors } = await browser.open(
         owner,
         path.replace('OWN', fixture.accountId),

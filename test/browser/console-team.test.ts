@@ -10,7 +10,7 @@ import {
 
 const NAMES: Record<string, Role> = { Olga: 'owner', Adam: 'admin', Vera: 'viewer' };
 
-describe('the team, the audit log and the settings in a browser', function () {
+describe('team, audit log and settings screens', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
@@ -39,15 +39,15 @@ describe('the team, the audit log and the settings in a browser', function () {
   const notice = (page: Page, text: string) =>
     page.getByRole('region', { name: 'Notices' }).getByText(text).waitFor();
 
-  it('invites by a link that is shown once, and takes the invitation back', async () => {
+  it('shows an invitation link once and revokes the invitation', async () => {
     const { page, expectNoErrors } = await open('Olga');
-    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByRole('button', { name: 'Invite member' }).click();
     await dialog(page).getByLabel('Email address').fill('new@example.com');
     await dialog(page).getByLabel('Billing').check();
-    await dialog(page).getByRole('button', { name: 'Make the link' }).click();
+    await dialog(page).getByRole('button', { name: 'Create link' }).click();
     const link = await dialog(page).getByLabel('Invitation link').textContent();
     expect(link).to.match(/\/app\/invitation#\S{20,}$/);
-    await dialog(page).getByText('shown only this once').waitFor();
+    await dialog(page).getByText('you won’t be able to see it again').waitFor();
     await dialog(page).getByRole('button', { name: 'Done' }).click();
     const invited = page
       .getByRole('table', { name: 'Pending invitations' })
@@ -57,37 +57,37 @@ describe('the team, the audit log and the settings in a browser', function () {
       .to.include('Billing')
       .and.to.include('Olga');
     expect(await page.content()).not.to.include(link!.split('#')[1]);
-    await page.getByRole('button', { name: 'Revoke the invitation of new@example.com' }).click();
-    await dialog(page).getByRole('button', { name: 'Revoke the invitation' }).click();
+    await page.getByRole('button', { name: 'Revoke invitation for new@example.com' }).click();
+    await dialog(page).getByRole('button', { name: 'Revoke invitation' }).click();
     await invited.waitFor({ state: 'detached' });
     expectNoErrors();
   });
 
-  it('says at the field what is wrong with an address', async () => {
+  it('shows an invalid email address at its field', async () => {
     const { page } = await open('Olga');
-    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByRole('button', { name: 'Invite member' }).click();
     await dialog(page).getByLabel('Email address').fill('nobody');
-    await dialog(page).getByRole('button', { name: 'Make the link' }).click();
+    await dialog(page).getByRole('button', { name: 'Create link' }).click();
     await dialog(page).getByText('an email address such as').waitFor();
     expect(await dialog(page).getByLabel('Email address').getAttribute('aria-invalid')).to.equal(
       'true',
     );
   });
 
-  it('gives another role, with words for each', async () => {
+  it('changes a role and describes each role', async () => {
     const { page, expectNoErrors } = await open('Adam');
     await page.getByRole('button', { name: 'Change role of Vera' }).click();
-    await dialog(page).getByText('Keys, renders, playground and usage').waitFor();
+    await dialog(page).getByText('API keys, renders, playground and usage').waitFor();
     expect(
       await dialog(page).getByRole('radio', { name: 'Owner' }).count(),
-      'an admin makes no owners',
+      'an admin cannot assign the Owner role',
     ).to.equal(0);
     await dialog(page).getByLabel('Developer').check();
-    await dialog(page).getByRole('button', { name: 'Change the role' }).click();
+    await dialog(page).getByRole('button', { name: 'Change role' }).click();
     await row(page, 'Vera').filter({ hasText: 'Developer' }).waitFor();
     expect(
       await page.getByRole('button', { name: 'Change role of Olga' }).count(),
-      'nor changes them',
+      'an admin cannot change an owner',
     ).to.equal(0);
     expectNoErrors();
   });
@@ -96,31 +96,31 @@ describe('the team, the audit log and the settings in a browser', function () {
     const { page, expectNoErrors } = await open('Olga');
     await page.getByRole('button', { name: 'Remove Vera' }).click();
     await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
-    await notice(page, 'Vera was removed.');
+    await notice(page, 'Vera removed.');
     await row(page, 'Vera').waitFor({ state: 'detached' });
     expect((await people['Vera']!.call('GET', `/accounts/${account}/team`)).status).to.equal(404);
     expectNoErrors();
   });
 
-  it('keeps the last owner, in the service’s own words', async () => {
+  it('shows the server’s error when the last owner leaves', async () => {
     const { page } = await open('Olga');
-    await page.getByRole('button', { name: 'Leave the account' }).click();
+    await page.getByRole('button', { name: 'Leave account' }).click();
     await dialog(page).getByRole('button', { name: 'Leave', exact: true }).click();
     await dialog(page).getByRole('alert').filter({ hasText: 'needs at least one owner' }).waitFor();
   });
 
-  it('lets a viewer look and leave, and do nothing else', async () => {
+  it('lets a viewer only leave', async () => {
     const { page, expectNoErrors } = await open('Vera');
     await row(page, 'Olga').waitFor();
     const buttons = await page.getByRole('main').getByRole('button').allTextContents();
     expect(buttons).to.deep.equal(['Leave']);
-    await page.getByRole('button', { name: 'Leave the account' }).click();
+    await page.getByRole('button', { name: 'Leave account' }).click();
     await dialog(page).getByRole('button', { name: 'Leave', exact: true }).click();
-    await notice(page, 'You have left');
+    await notice(page, 'You left');
     expectNoErrors();
   });
 
-  it('shows in the audit log who did what, and filters it', async () => {
+  it('shows and filters the entries of the audit log', async () => {
     await people['Olga']!.good('POST', `/accounts/${account}/team/invitations`, {
       email: 'guest@example.com',
       role: 'viewer',
@@ -135,20 +135,20 @@ describe('the team, the audit log and the settings in a browser', function () {
     await row(page, 'Changed the role of')
       .filter({ hasText: 'role: viewer → developer' })
       .waitFor();
-    await page.getByLabel('Filter what is shown').fill('guest@');
+    await page.getByLabel('Filter loaded entries').fill('guest@');
     await row(page, 'Changed the role of').waitFor({ state: 'detached' });
     await row(page, 'Invited').waitFor();
-    await page.getByLabel('Filter what is shown').fill('nothing of the kind');
-    await page.getByRole('status').filter({ hasText: 'None of the' }).waitFor();
+    await page.getByLabel('Filter loaded entries').fill('nothing of the kind');
+    await page.getByRole('status').filter({ hasText: 'No matches for' }).waitFor();
     expectNoErrors();
   });
 
-  it('loads more of the audit log, and keeps what was there', async () => {
+  it('loads more audit log entries and keeps the loaded ones', async () => {
     const entries = Array.from({ length: 60 }, (_, index) => ({
       _id: `entry${index}`,
       at: new Date(Date.UTC(2026, 0, 1, 0, index)),
       account,
-      actor: 'somebody@example.com',
+      actor: 'member@example.com',
       action: 'account.renamed',
       target: `name ${index}`,
     }));
@@ -162,17 +162,17 @@ describe('the team, the audit log and the settings in a browser', function () {
     expectNoErrors();
   });
 
-  it('renames the account everywhere at once', async () => {
+  it('shows a new account name everywhere', async () => {
     const { page, expectNoErrors } = await open('Olga', '/settings');
     await page.getByRole('textbox', { name: 'Name' }).fill('Renamed Ltd');
     await page.getByRole('button', { name: 'Rename' }).click();
-    await notice(page, 'The account was renamed.');
+    await notice(page, 'Account renamed.');
     await page.getByRole('banner').first().getByText('Renamed Ltd').waitFor();
     await page.getByText(account, { exact: true }).waitFor();
     expectNoErrors();
   });
 
-  it('shows names that are markup as text', async () => {
+  it('shows markup in names as text', async () => {
     const evil = '<img src=x onerror="document.title=1"><script>alert(1)</script>';
     await people['Vera']!.good('PATCH', '/me', { name: evil });
     await people['Olga']!.good('PATCH', `/accounts/${account}`, { name: evil });
@@ -183,7 +183,7 @@ describe('the team, the audit log and the settings in a browser', function () {
     expectNoErrors();
   });
 
-  it('has no barrier on the screen of the team', async () => {
+  it('has an accessible team screen', async () => {
     await people['Olga']!.good('POST', `/accounts/${account}/team/invitations`, {
       email: 'guest@example.com',
       role: 'viewer',
@@ -192,7 +192,7 @@ describe('the team, the audit log and the settings in a browser', function () {
       row(page, 'guest@example.com').waitFor(),
     );
   });
-  it('has no barrier on the screens of audit log and settings', async () => {
+  it('has accessible audit log and settings screens', async () => {
     await people['Olga']!.good('POST', `/accounts/${account}/team/invitations`, {
       email: 'guest@example.com',
       role: 'viewer',
@@ -202,9 +202,9 @@ describe('the team, the audit log and the settings in a browser', function () {
       page.getByText(account, { exact: true }).waitFor(),
     );
   });
-  it('has no barrier in its dialogs', async () => {
+  it('has accessible dialogs', async () => {
     await browser.looks(people['Olga']!, '/team', 'team-invite', async page => {
-      await page.getByRole('button', { name: 'Invite' }).click();
+      await page.getByRole('button', { name: 'Invite member' }).click();
       await dialog(page).getByLabel('Email address').waitFor();
     });
     await browser.looks(people['Olga']!, '/team', 'team-remove', async page => {

@@ -6,7 +6,7 @@ import { startBrowser, type TestBrowser } from '../support/browser.ts';
 import { looks } from '../support/console/console-browser.ts';
 import { type Installation, installation } from '../support/installation.ts';
 
-describe('the documentation page in a browser', () => {
+describe('API reference page', () => {
   let pressroom: Installation;
   let browser: TestBrowser;
   before(async () => {
@@ -27,7 +27,7 @@ describe('the documentation page in a browser', () => {
   const bodyIs = (page: Page, body: string) => page.getByLabel('Body').fill(body);
   const keyIs = (page: Page, key: string) => page.getByLabel('API key').fill(key);
 
-  it('renders with the key that is typed in, and gives the PDF', async () => {
+  it('renders with the entered API key and offers the PDF', async () => {
     const { page, expectNoErrors } = await open();
     await keyIs(page, pressroom.key);
     await bodyIs(page, JSON.stringify({ html: '<h1>From the page</h1>' }));
@@ -44,7 +44,7 @@ describe('the documentation page in a browser', () => {
     expectNoErrors();
   });
 
-  it('shows what is wrong, by the service’s own words', async () => {
+  it('shows the error message of the API', async () => {
     const { page } = await open();
     await keyIs(page, pressroom.key);
     await bodyIs(page, JSON.stringify({ html: 'x', lanscape: true }));
@@ -54,7 +54,7 @@ describe('the documentation page in a browser', () => {
       .to.include('validation_error')
       .and.to.include('did you mean `landscape`');
   });
-  it('says so when the key is not good', async () => {
+  it('shows an error for an invalid key', async () => {
     const { page } = await open();
     await keyIs(page, 'pressroom_live_nonsense');
     await render(page);
@@ -62,7 +62,7 @@ describe('the documentation page in a browser', () => {
     expect(await says(page).textContent()).to.include('unauthorized');
   });
 
-  it('asks for a key and for JSON before it sends anything', async () => {
+  it('validates key and JSON before it sends a request', async () => {
     const { page, expectNoErrors } = await open();
     const sent: string[] = [];
     page.on('request', request => request.method() === 'POST' && sent.push(request.url()));
@@ -80,7 +80,7 @@ describe('the documentation page in a browser', () => {
     expectNoErrors();
   });
 
-  it('can be cancelled, which ends the render', async () => {
+  it('cancels a render', async () => {
     const { page } = await open();
     await keyIs(page, pressroom.key);
     await bodyIs(page, JSON.stringify({ html: 'x', wait_delay: '30s' }));
@@ -91,7 +91,7 @@ describe('the documentation page in a browser', () => {
     await pressroom.worker.until({ busy: 0 });
   });
 
-  it('is worked by the keyboard alone, and takes its bodies from the examples', async () => {
+  it('works by keyboard and loads examples', async () => {
     const { page } = await open();
     await page.getByLabel('Example').selectOption({ index: 1 });
     expect(JSON.parse(await page.getByLabel('Body').inputValue())).to.have.property('url');
@@ -103,7 +103,7 @@ describe('the documentation page in a browser', () => {
     await says(page).filter({ hasText: '200' }).waitFor();
   });
 
-  it('has no barrier that axe finds, in either colours, wide and narrow, and asks nothing of foreign hosts', async () => {
+  it('is accessible and sends no requests to other hosts', async () => {
     const { page, expectNoErrors } = await open();
     await looks(page, 'docs');
     expectNoErrors();

@@ -1,6 +1,5 @@
 // @proves mcp-clients
-// The command line of the MCP Inspector, which is what somebody takes who wants to look at an MCP
-// server without a chat program.
+// The command line of the MCP Inspector, the official debugging client, against the MCP server.
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
@@ -18,7 +17,7 @@ const ERAS = ['legacy', 'modern'];
 const LIST = ['--method', 'tools/list'];
 const RENDER = ['--method', 'tools/call', '--tool-name', 'render_pdf'];
 
-describe('the command line of the MCP Inspector', function () {
+describe('MCP Inspector', function () {
   this.timeout(120_000);
   const folder = temporaryFolder();
   let program: string;
@@ -32,11 +31,11 @@ describe('the command line of the MCP Inspector', function () {
     }
   });
   beforeEach(async () => {
-    // A home of its own for each test, in which it has no tokens yet.
+    // Each test has its own home folder, without tokens.
     command = inspector(program, await mkdtemp(folder('home-')));
   });
 
-  describe('given a token', () => {
+  describe('with a given access token', () => {
     let fixture: ConsoleFixture;
     let token: string;
     before(async () => {
@@ -57,7 +56,7 @@ describe('the command line of the MCP Inspector', function () {
       ]);
 
     for (const era of ERAS)
-      it(`finds nothing in the tool that clients could not take (${era})`, async () => {
+      it(`finds no problems in the tool definition (${era})`, async () => {
         const { code, said, result } = await run([...LIST, '--strict', '--protocol-era', era]);
         expect({ code, said }).to.deep.equal({ code: 0, said: [] });
         expect(result<{ tools: { name: string }[] }>().tools.map(({ name }) => name)).to.deep.equal(
@@ -65,7 +64,7 @@ describe('the command line of the MCP Inspector', function () {
         );
       });
 
-    it('renders, and reads the very PDF back', async () => {
+    it('renders and reads the same PDF as a resource', async () => {
       const args = ['--tool-arg', 'html=<h1>Hello</h1>', 'landscape=true', 'scale=0.5'];
       const { code, result } = await run([...RENDER, ...args]);
       expect(code).to.equal(0);
@@ -92,7 +91,7 @@ describe('the command line of the MCP Inspector', function () {
       ).to.equal(sha256);
     });
 
-    it('hears what is wrong with a call', async () => {
+    it('receives the validation error of a call', async () => {
       const { code, result } = await run([
         ...RENDER,
         '--tool-args-json',
@@ -102,12 +101,12 @@ describe('the command line of the MCP Inspector', function () {
       expect(textOf(result<ToolAnswer>())).to.include('did you mean `landscape`?');
     });
 
-    it('hears that it needs a sign-in when the token is wrong', async () => {
+    it('reports that it must sign in when the token is invalid', async () => {
       expect((await run([...LIST, '--stored-auth-only'], `${token}x`)).code).to.equal(3);
     });
   });
 
-  describe('that signs its person in', () => {
+  describe('with interactive sign-in', () => {
     let both: Replicas;
     let browser: TestBrowser;
     let human: ConsentingUser;
@@ -135,7 +134,7 @@ describe('the command line of the MCP Inspector', function () {
       );
 
     for (const era of ERAS)
-      it(`renders with the tokens that it gets, and goes on when they have ended (${era})`, async () => {
+      it(`renders with its tokens and refreshes them when they expire (${era})`, async () => {
         const render = [...RENDER, '--tool-arg', 'html=<h1>Hello</h1>', '--protocol-era', era];
         const first = await run(render, url => human.answer(url));
         expect(first.code, first.said.join('\n')).to.equal(0);
@@ -149,7 +148,7 @@ describe('the command line of the MCP Inspector', function () {
         expect(next.code, next.said.join('\n')).to.equal(0);
       });
 
-    it('begins again once its person has disconnected it', async () => {
+    it('signs in again after the user disconnects it', async () => {
       expect((await run(LIST, url => human.answer(url))).code).to.equal(0);
       const { items } = await human.person.good<{ items: { id: string; name: string }[] }>(
         'GET',

@@ -1,7 +1,6 @@
 // @proves mcp-clients
-// What a real client and a real person do, from the first refusal to the PDF and to the end of the
-// connection: the official clients of both lines do all of OAuth by themselves, the person signs in
-// and allows it in a browser, and each request lands on another API process than the one before.
+// The whole OAuth and MCP flow with the official clients of both SDK versions: the user signs in and
+// approves in a browser, and consecutive requests reach different API processes.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { documentId } from '../../api/console/oauth/adapter.ts';
@@ -25,14 +24,14 @@ const HELLO = { html: '<h1>Hello, world</h1>', metadata: { title: 'Greeting' } }
 const DOCUMENT = 'https://client.example/app.json';
 
 for (const line of SDK_VERSIONS)
-  describe(`the whole way of a client of the ${line} line`, function () {
+  describe(`MCP client of the ${line} SDK`, function () {
     this.timeout(120_000);
     let both: Replicas;
     let browser: TestBrowser;
     let human: ConsentingUser;
     let app: OAuthApp;
     let client: McpClient | undefined;
-    /** Of the app that describes itself. */
+    /** The redirect URIs in the client metadata document. */
     let redirects: string[];
 
     before(async () => {
@@ -66,7 +65,7 @@ for (const line of SDK_VERSIONS)
       await eventually(async () => expect(await both.fixture.running()).to.equal(0));
     });
 
-    /** As the person whom the app sends there. */
+    /** Opens the app's authorization URL in the browser and answers the consent. */
     async function ask(button: 'Allow' | 'Cancel' = 'Allow'): Promise<URLSearchParams> {
       await human.answer(app.sent.at(-1)!.href, button);
       return app.answer();
@@ -93,7 +92,7 @@ for (const line of SDK_VERSIONS)
         error => (isUnauthorized(error) ? 'unauthorized' : String(error)),
       );
 
-    it('leads from the first refusal to the PDF', async () => {
+    it('goes from the first 401 to a PDF', async () => {
       const { front, fixture } = both;
       const from = front.served.length;
       client = await connect();
@@ -134,7 +133,7 @@ for (const line of SDK_VERSIONS)
       expect(await lastGrant()).to.include({ account: fixture.accountId, clientName: 'A Program' });
     });
 
-    it('goes on by itself when the access token has ended', async () => {
+    it('refreshes an expired access token', async () => {
       client = await connect();
       const before = app.kept.tokens!;
       await endAccess(both.fixture, app.kept.tokens!.access_token);
@@ -144,7 +143,7 @@ for (const line of SDK_VERSIONS)
       expect(app.sent).to.have.length(1);
     });
 
-    it('goes on also when what was refused is a document of 8 MiB that was still on its way', async () => {
+    it('refreshes the token when the server rejects an 8 MiB request during upload', async () => {
       client = await connect();
       await endAccess(both.fixture, app.kept.tokens!.access_token);
       const html = `<h1>Hello</h1><!-- ${'x'.repeat(8 * 2 ** 20)} -->`;
@@ -152,21 +151,21 @@ for (const line of SDK_VERSIONS)
       expect(app.sent).to.have.length(1);
     });
 
-    it('stays connected when calls run side by side as the access token ends', async () => {
+    it('stays connected when the access token expires during concurrent calls', async () => {
       client = await connect();
       for (const _time of [1, 2]) {
         await endAccess(both.fixture, app.kept.tokens!.access_token);
-        // The client of the earlier line itself fails a call whose refusal comes just after another
-        // one has refreshed.
+        // The client of the earlier SDK fails a call that gets 401 just after another call has
+        // refreshed the token.
         await Promise.allSettled(Array.from({ length: 4 }, () => client!.tools()));
         await expectWorking();
       }
       expect(app.sent).to.have.length(1);
     });
 
-    // The call asks the person again, and so does the client's stream of notifications where it was
-    // opened only now: two or three in all.
-    it('begins again once the app has given its tokens back', async () => {
+    // The call asks for authorization, and so does the notification stream if it opens only now: two
+    // or three requests in total.
+    it('authorizes again after the app revokes its tokens', async () => {
       client = await connect();
       expect(await app.revoke(app.kept.tokens!.refresh_token!)).to.equal(200);
       expect(await refusal(client.tools())).to.equal('unauthorized');
@@ -175,7 +174,7 @@ for (const line of SDK_VERSIONS)
       await expectWorkingAgain();
     });
 
-    it('begins again once the person has disconnected the app', async () => {
+    it('authorizes again after the user disconnects the app', async () => {
       client = await connect();
       const { status } = await httpCall(
         Number(new URL(both.front.url).port),
@@ -192,7 +191,7 @@ for (const line of SDK_VERSIONS)
       await expectWorkingAgain();
     });
 
-    it('ends at once when the person does not allow it', async () => {
+    it('stops when the user denies access', async () => {
       const none = await oauthClient(line, both.front.url, app.provider, async () => {
         const answer = await ask('Cancel');
         expect(Object.fromEntries(answer)).to.include({
@@ -205,7 +204,7 @@ for (const line of SDK_VERSIONS)
       expect(app.kept).to.not.have.property('tokens');
     });
 
-    it('shows the secret that it was given when the app does not say that it can keep none', async () => {
+    it('authenticates with its client secret if the app is confidential', async () => {
       await app.stop();
       app = await oauthApp('A Server', { secretless: false });
       client = await connect();
@@ -214,7 +213,7 @@ for (const line of SDK_VERSIONS)
       await expectWorking();
     });
 
-    it('registers again by itself when it has been forgotten', async () => {
+    it('registers again when its registration was deleted', async () => {
       client = await connect();
       const { client_id } = app.kept.client!;
       await both.fixture.store.console.oauth.deleteOne({ _id: documentId('Client', client_id) });
@@ -224,7 +223,7 @@ for (const line of SDK_VERSIONS)
       await expectWorkingAgain();
     });
 
-    it('needs no registration of an app that describes itself', async () => {
+    it('does not register an app that has a client metadata document', async () => {
       await app.stop();
       app = await oauthApp('Documented', { documentUrl: DOCUMENT });
       redirects = [app.redirectUrl];
@@ -238,7 +237,7 @@ for (const line of SDK_VERSIONS)
     });
 
     if (line === 'present')
-      it('redeems nothing when somebody else seems to have answered', async () => {
+      it('does not redeem a code from another issuer', async () => {
         const calling = oauthClient(line, both.front.url, app.provider, async () => {
           const answer = await ask();
           answer.set('iss', 'https://other.example');

@@ -36,9 +36,9 @@ export const MAY: Record<Role, readonly Permission[]> = {
 };
 
 export const ROLE_DESCRIPTIONS: Record<Role, string> = {
-  owner: 'Everything, and who else is an owner',
-  admin: 'Everything but paying and owners',
-  developer: 'Keys, renders, playground and usage',
+  owner: 'Full access, including managing owners',
+  admin: 'Full access except billing and managing owners',
+  developer: 'API keys, renders, playground and usage',
   billing: 'Plan, invoices and usage',
-  viewer: 'Sees keys, renders and usage; changes nothing',
+  viewer: 'Read-only access to API keys, renders and usage',
 };

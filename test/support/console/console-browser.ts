@@ -10,7 +10,7 @@ import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../browser.ts';
 import type { ConsoleFixture, Person } from './console-fixture.ts';
 
-const PICTURES = fileURLToPath(new URL('../../artifacts/dashboard', import.meta.url));
+const PICTURES = fileURLToPath(new URL('../../../artifacts/dashboard', import.meta.url));
 export const SIZES = {
   desktop: { width: 1_280, height: 800 },
   phone: { width: 390, height: 844 },

@@ -8,10 +8,10 @@ import {
 import { actionLabel, detailLabel } from '../../../../dashboard/audit/labels.ts';
 import { phasesOf } from '../../../../dashboard/playground/server-timing.ts';
 import { deviceLabel } from '../../../../dashboard/profile/device.ts';
-import { ROLE_OPTIONS, rolesToGive } from '../../../../dashboard/team/roles.ts';
+import { assignableRoles, ROLE_OPTIONS } from '../../../../dashboard/team/roles.ts';
 
-describe('words of the dashboard', () => {
-  it('lay the phases of Server-Timing one after the other', () => {
+describe('dashboard labels', () => {
+  it('parses the Server-Timing header into consecutive phases', () => {
     expect(phasesOf('admit;dur=1.5, queue;dur=0.5, load;dur=38')).to.deep.equal([
       { name: 'admit', startMs: 0, durationMs: 1.5 },
       { name: 'queue', startMs: 1.5, durationMs: 0.5 },
@@ -21,12 +21,12 @@ describe('words of the dashboard', () => {
     expect(phasesOf('broken, load;dur=x')).to.deep.equal([]);
   });
 
-  it('tell what was done, also of an action that nobody has put into words', () => {
-    expect(actionLabel('key.created')).to.equal('Made an API key');
+  it('derives a label from the name of an unknown action', () => {
+    expect(actionLabel('key.created')).to.equal('Created an API key');
     expect(actionLabel('budget.set_high')).to.equal('Budget set high');
   });
 
-  it('are there for every action that the server records', async () => {
+  it('has a label for every action that the server records', async () => {
     const folder = new URL('../../../../api/console/', import.meta.url);
     const files = (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.ts'));
     const sources = (
@@ -48,16 +48,19 @@ describe('words of the dashboard', () => {
     ).to.deep.equal([]);
   });
 
-  it('tell of a change what it was before', () => {
+  it('shows the previous value of a change', () => {
     expect(detailLabel({ before: 'viewer', role: 'admin' })).to.equal('role: viewer → admin');
     expect(
       detailLabel({ plan: 'growth', planBefore: 'free', intranet: true, intranetBefore: false }),
     ).to.equal('plan: free → growth, intranet: no → yes');
     expect(detailLabel({ before: 'Acme' })).to.equal('before: Acme');
+    expect(detailLabel({ state: 'paused', stateBefore: 'past_due' })).to.equal(
+      'state: past due → suspended',
+    );
     expect(detailLabel({})).to.equal('');
   });
 
-  it('name a browser and its system', () => {
+  it('labels a User-Agent with browser and operating system', () => {
     const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
     expect(deviceLabel(`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${chrome}`)).to.equal(
       'Chrome on Windows',
@@ -73,11 +76,12 @@ describe('words of the dashboard', () => {
     expect(deviceLabel('')).to.equal('Unknown device');
   });
 
-  it('tell of every role what the server’s own words do', () => {
-    expect(Object.fromEntries(ROLE_OPTIONS.map(({ role, may }) => [role, may]))).to.deep.equal(
-      ROLE_DESCRIPTIONS,
-    );
+  it('describes every role as the server does, and lets only owners assign the Owner role', () => {
+    expect(
+      Object.fromEntries(ROLE_OPTIONS.map(({ role, description }) => [role, description])),
+    ).to.deep.equal(ROLE_DESCRIPTIONS);
     expect(ROLE_OPTIONS.map(({ role }) => role)).to.have.members(Object.keys(MAY));
-    expect(rolesToGive('admin').map(({ role }) => role)).not.to.include('owner');
+    expect(assignableRoles('admin').map(({ role }) => role)).not.to.include('owner');
+    expect(assignableRoles('owner').map(({ role }) => role)).to.include('owner');
   });
 });

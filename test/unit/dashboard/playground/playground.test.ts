@@ -9,9 +9,9 @@ import {
 } from '../../../../dashboard/playground/fields.ts';
 import {
   callOf,
-  complaints,
   draftFrom,
   EMPTY,
+  fieldErrorsOf,
   playgroundCallOf,
   requestOf,
   switchValue,
@@ -30,30 +30,30 @@ const field = (path: string): RequestField => {
   return all(fields).find(each => each.path === path)!;
 };
 
-describe('the form of the playground', () => {
-  it('has every option of the contract, each once', () => {
-    const elsewhere = ['html', 'url', 'sandbox'];
+describe('playground form', () => {
+  it('has every option of the contract exactly once', () => {
+    const separate = ['html', 'url', 'sandbox'];
     const names = fields.map(({ name }) => name);
     expect(names).to.have.members(
-      Object.keys(schema.properties!).filter(name => !elsewhere.includes(name)),
+      Object.keys(schema.properties!).filter(name => !separate.includes(name)),
     );
     expect(new Set(names).size).to.equal(names.length);
   });
 
-  it('has a section for each field that there is now, and shows one that it does not know all the same', () => {
+  it('assigns every field to a section, and unknown fields to the last one', () => {
     expect(sections.map(({ title }) => title)).to.deep.equal([
       'Page',
       'Margins',
       'Header & footer',
-      'Waits',
-      'Requests',
-      'Additions',
+      'Wait conditions',
+      'HTTP',
+      'CSS & JavaScript',
       'Metadata',
     ]);
     const later = sectionsOf({
       properties: { ...schema.properties, watermark: { type: 'string', description: 'New.' } },
     });
-    expect(later.at(-1)).to.deep.include({ title: 'Others' });
+    expect(later.at(-1)).to.deep.include({ title: 'Other' });
     expect(later.at(-1)!.fields.map(({ name }) => name)).to.deep.equal(['watermark']);
   });
 
@@ -71,15 +71,15 @@ describe('the form of the playground', () => {
     css: 'long',
     wait_for_selector: 'text',
   }))
-    it(`shows ${path} as ${control}`, () => {
+    it(`shows ${path} as a ${control} control`, () => {
       expect(field(path).control).to.equal(control);
     });
 
-  it('knows what each field means when it is absent, and what it accepts', () => {
-    expect(field('format')).to.deep.include({ standard: 'A4', placeholder: 'A4' });
-    expect(field('raise_for_status').standard).to.equal(undefined);
+  it('takes defaults, choices, ranges and patterns from the schema', () => {
+    expect(field('format')).to.deep.include({ defaultValue: 'A4', placeholder: 'A4' });
+    expect(field('raise_for_status').defaultValue).to.equal(undefined);
     expect(field('emulate_media')).to.deep.include({
-      standard: 'print',
+      defaultValue: 'print',
       choices: ['print', 'screen'],
     });
     expect(field('scale').range).to.deep.equal({ min: 0.1, max: 2 });
@@ -89,12 +89,12 @@ describe('the form of the playground', () => {
     expect(field('paper_width').placeholder).to.equal('e.g. 210mm');
   });
 
-  it('leaves the check to the service when it cannot read a pattern', () => {
+  it('ignores a pattern that the browser cannot compile', () => {
     const [section] = sectionsOf({ properties: { format: { type: 'string', pattern: '(' } } });
     expect(section!.fields[0]!.pattern).to.equal(undefined);
   });
 
-  it('finds options by their names, by words of their descriptions and by their section', () => {
+  it('searches options by name, description and section', () => {
     const names = (search: string) =>
       found(sections, search).flatMap(section => section.fields.map(({ name }) => name));
     expect(names('cookie')).to.include('cookies');
@@ -104,16 +104,16 @@ describe('the form of the playground', () => {
     expect(names('  ')).to.have.length(fields.length);
   });
 
-  it('writes names as people do', () => {
+  it('derives labels from field names', () => {
     expect(labelOf('wait_for_selector')).to.equal('Wait for selector');
     expect(labelOf('extra_http_headers')).to.equal('Extra HTTP headers');
   });
 });
 
-describe('a request of the playground', () => {
+describe('playground request', () => {
   const draft = { ...EMPTY, html: '<p>x', options: { format: 'A5' } };
 
-  it('is sent with what was chosen and nothing else', () => {
+  it('contains only the fields that were set', () => {
     expect(requestOf(draft)).to.deep.equal({ html: '<p>x', format: 'A5' });
     expect(requestOf({ ...draft, source: 'url', url: 'https://example.com/' })).to.deep.equal({
       url: 'https://example.com/',
@@ -121,13 +121,13 @@ describe('a request of the playground', () => {
     });
   });
 
-  it('is a sandbox render unless that was switched off, in the playground by its own word', () => {
+  it('sends sandbox explicitly from the playground, and only if true in snippets', () => {
     expect(callOf(draft)).to.have.property('sandbox', true);
     expect(callOf({ ...draft, sandbox: false })).not.to.have.property('sandbox');
     expect(playgroundCallOf({ ...draft, sandbox: false })).to.have.property('sandbox', false);
   });
 
-  it('comes back from its JSON as it was', () => {
+  it('is unchanged after a round trip through JSON', () => {
     expect(draftFrom(JSON.stringify(requestOf(draft)), draft)).to.deep.equal(draft);
     expect(draftFrom('{"url": "https://example.com/"}', draft)).to.deep.equal({
       ...draft,
@@ -137,7 +137,7 @@ describe('a request of the playground', () => {
     });
   });
 
-  it('keeps the switch when its JSON says nothing of the sandbox, and follows it when it does', () => {
+  it('keeps the sandbox switch unless the JSON sets the field', () => {
     expect(draftFrom('{"html": "x"}', draft).sandbox).to.equal(true);
     expect(draftFrom('{"html": "x", "sandbox": false}', draft)).to.deep.include({
       sandbox: false,
@@ -146,18 +146,18 @@ describe('a request of the playground', () => {
   });
 
   for (const [text, sentence] of [
-    ['{"html": ', 'not JSON yet'],
-    ['[]', 'a JSON object'],
-    ['{}', 'Give `html` or `url`'],
-    ['{"html": 1}', 'as a text'],
+    ['{"html": ', 'Invalid JSON'],
+    ['[]', 'must be an object'],
+    ['{}', 'Set `html` or `url`'],
+    ['{"html": 1}', 'to a string'],
     ['{"html": "x", "url": "https://example.com/"}', 'exactly one'],
     ['{"html": "x", "sandbox": "no"}', '`sandbox` must be'],
   ] as const)
-    it(`is not taken from ${text}`, () => {
+    it(`rejects ${text}`, () => {
       expect(() => draftFrom(text, draft)).to.throw(sentence);
     });
 
-  it('loses a group with its last member, and a field with its text', () => {
+  it('omits empty groups and empty optional fields', () => {
     expect(withGroupMember({ top: '1in' }, 'top', undefined)).to.equal(undefined);
     expect(withGroupMember({ top: '1in' }, 'left', '2in')).to.deep.equal({
       top: '1in',
@@ -168,23 +168,25 @@ describe('a request of the playground', () => {
     expect(textValue('', field('cookies.value'))).to.equal('');
   });
 
-  it('has no switch in it that stands at its default', () => {
+  it('omits switches at their default', () => {
     expect(switchValue(true, field('print_background'))).to.equal(undefined);
     expect(switchValue(false, field('print_background'))).to.equal(false);
     expect(switchValue(false, field('landscape'))).to.equal(undefined);
     expect(switchValue(true, field('landscape'))).to.equal(true);
   });
 
-  it('keeps the order of its fields when one is changed', () => {
+  it('keeps the order of its fields when one changes', () => {
     expect(Object.keys(withMember({ a: 1, b: 2 }, 'a', 3))).to.deep.equal(['a', 'b']);
   });
 
-  it('is complained of at the fields that the service names', () => {
+  it('assigns the sentences of an error message to the fields that they name', () => {
     const message =
       '`margin.top` must be a length, such as "10mm", not "x". `lanscape` is not a field; did you mean `landscape`? `scale` is 3.';
-    const found = complaints(message);
-    expect([...found.keys()]).to.deep.equal(['margin.top', 'lanscape', 'scale']);
-    expect(found.get('margin.top')).to.equal('Must be a length, such as "10mm", not "x".');
-    expect(complaints('The page answered 404. Set `raise_for_status` to false.').size).to.equal(0);
+    const errors = fieldErrorsOf(message);
+    expect([...errors.keys()]).to.deep.equal(['margin.top', 'lanscape', 'scale']);
+    expect(errors.get('margin.top')).to.equal('Must be a length, such as "10mm", not "x".');
+    expect(fieldErrorsOf('The page answered 404. Set `raise_for_status` to false.').size).to.equal(
+      0,
+    );
   });
 });

@@ -1,8 +1,9 @@
-// Who is signed in: profile, documentation, sign out.
+// The user menu: profile, API reference, sign out.
 import { Avatar, Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { BookOpen, LogOut, UserRound } from 'lucide-react';
 import { Link } from 'wouter';
 import { useSession } from '../session/session.tsx';
+import { roleLabel } from '../team/roles.ts';
 import { signOut } from './sign-out.ts';
 
 const initials = (name: string) =>
@@ -14,7 +15,7 @@ const initials = (name: string) =>
     .join('')
     .toUpperCase();
 
-export function PersonMenu() {
+export function UserMenu() {
   const { me, account } = useSession();
   const { name, email } = me.user;
   return (
@@ -24,7 +25,7 @@ export function PersonMenu() {
           <Avatar size={32} radius="xl" color="indigo">
             {initials(name)}
           </Avatar>
-          <VisuallyHidden>: {name}, your menu</VisuallyHidden>
+          <VisuallyHidden>: user menu of {name}</VisuallyHidden>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
@@ -35,7 +36,7 @@ export function PersonMenu() {
           <Text size="xs" truncate>
             {email}
           </Text>
-          {account && <Text size="xs">Your role here: {account.role}</Text>}
+          {account && <Text size="xs">Role: {roleLabel(account.role)}</Text>}
         </Menu.Label>
         <Menu.Divider />
         <Menu.Item
@@ -52,7 +53,7 @@ export function PersonMenu() {
           rel="noopener"
           leftSection={<BookOpen size={16} aria-hidden />}
         >
-          API documentation
+          API reference
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item leftSection={<LogOut size={16} aria-hidden />} onClick={() => void signOut()}>
