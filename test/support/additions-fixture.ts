@@ -1,5 +1,5 @@
-// The pages, style sheets and scripts that the tests of additions load from two sites on loopback,
-// with an installation that may reach them and a private server that it may not.
+// Pages, style sheets and scripts on two sites on loopback for tests of `css` and `javascript`. The
+// installation may reach these sites and may not reach the victim.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Installation, installation } from './installation.ts';
 import { startDnsServer } from './servers/dns-server.ts';
@@ -15,9 +15,9 @@ const answer =
   (status: number, type = 'text/html', more: Record<string, string> = {}) =>
   (_request: IncomingMessage, response: ServerResponse) =>
     response.writeHead(status, { 'content-type': type, ...more }).end('<h1>NO</h1>');
-/** A page on whose one big box colours are seen. */
+/** A page with one large box, whose colour a test reads from the PDF. */
 export const box = (head = '', body = '') =>
-  // Sized by attributes, which no policy forbids.
+  // Sized by attributes because a CSP can forbid styles.
   `<!doctype html><html><head>${head}</head><body><table id="box" width="100%" height="400"><tr><td>BOX</table>${body}</body></html>`;
 const POLICY = {
   'content-security-policy':
@@ -26,15 +26,15 @@ const POLICY = {
 
 export interface AdditionsFixture {
   web: WebServer;
-  /** Where nobody may get to. */
+  /** A server that no page may reach. */
   victim: WebServer;
   pressroom: Installation;
-  /** The page's origin, and another site on the same server. */
+  /** The origin of the page and another site on the same server. */
   base: string;
   other: string;
-  /** How often the slow font was sent. */
+  /** Number of times the slow font was sent. */
   fontsSent: number;
-  /** An installation whose renders have little time. */
+  /** Starts an installation with a short render timeout. */
   shortTimeout(): Promise<Installation>;
   close(): Promise<void>;
 }
@@ -129,7 +129,7 @@ export async function additionsFixture(): Promise<AdditionsFixture> {
   });
   const base = `http://shop.example:${web.port}`;
   const other = `http://other.example:${web.port}`;
-  const installed = (limit: string) =>
+  const start = (limit: string) =>
     installation({
       intranet: true,
       env: {
@@ -139,7 +139,7 @@ export async function additionsFixture(): Promise<AdditionsFixture> {
         PRESSROOM_RENDER_TIMEOUT: limit,
       },
     });
-  const pressroom = await installed('45s');
+  const pressroom = await start('45s');
   const started = [pressroom];
   const fixture: AdditionsFixture = {
     web,
@@ -149,9 +149,9 @@ export async function additionsFixture(): Promise<AdditionsFixture> {
     other,
     fontsSent: 0,
     shortTimeout: async () => {
-      const hasty = await installed('5s');
-      started.push(hasty);
-      return hasty;
+      const extra = await start('5s');
+      started.push(extra);
+      return extra;
     },
     close: async () => {
       await Promise.all(started.map(each => each.stop()));

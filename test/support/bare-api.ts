@@ -1,5 +1,5 @@
-// An API process reduced to its frames: it is sent the status of one worker, claims, and announces
-// what a test wants.
+// A minimal API process: receives the status reports of one worker, claims slots and announces
+// queued renders.
 import { once } from 'node:events';
 import WebSocket from 'ws';
 import { WAITING, type Waiting, type WorkerStatus } from '../../common/protocol.ts';
@@ -7,19 +7,19 @@ import { signTicket } from '../../common/ticket.ts';
 import { LIGHT_SECRET, type LightWorker } from './light-pool.ts';
 
 export interface BareApi {
-  /** The last status. */
+  /** The last status report. */
   status(): WorkerStatus;
-  /** Called at each status from now on. */
+  /** Calls the listener for each later status report. */
   onStatus(listener: (status: WorkerStatus) => void): void;
   announce(waiting: Partial<Waiting> | undefined): void;
-  /** Claims a slot on a socket of its own; undefined when it is refused. */
+  /** Claims a slot on a new connection. Resolves with undefined when the worker rejects it. */
   claim(): Promise<WebSocket | undefined>;
   close(): void;
 }
 
 /**
- * Without `api` it is one of the release before, which announces nothing and names itself in no
- * ticket.
+ * Without `api` it acts like the previous release, which announces nothing and sends no API name
+ * in its tickets.
  */
 export async function startBareApi(worker: LightWorker, api?: string): Promise<BareApi> {
   const sockets: WebSocket[] = [];

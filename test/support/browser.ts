@@ -1,5 +1,4 @@
-// A real browser for our own pages: headless Chrome by Playwright, one for each test file, closed
-// at its end.
+// Headless Chrome, driven by Playwright, for tests of our own pages.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,8 +8,8 @@ import { startLine } from '../../worker/browser/chrome-start.ts';
 
 export interface TestBrowser {
   /**
-   * A page of its own in a context of its own. What it logs as an error, throws, or asks of a
-   * foreign host fails the test that calls `quiet`.
+   * Opens a page in a new context. `expectNoErrors` throws if the page logged an error, threw or
+   * sent a request to a foreign host.
    */
   page(
     options?: Parameters<Browser['newContext']>[0],
@@ -18,11 +17,11 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
-/** A Chrome that does not hear of it when other tests make networks of their own. */
+/** Launches a Chrome that ignores network changes that other tests make. */
 export async function launchBrowser(): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), 'pressroom-browser-'));
   try {
-    // Playwright starts one file, with arguments of its own.
+    // Playwright starts a single executable and adds its own arguments.
     const [shell, args] = startLine(
       { executable: process.env.PRESSROOM_CHROME!, sandbox: false },
       [],
@@ -50,12 +49,12 @@ export async function startBrowser(): Promise<TestBrowser> {
       page.on('pageerror', error => faults.push(String(error)));
       page.on('request', request => {
         if (!/^(blob:|data:|http:\/\/127\.0\.0\.1:)/.test(request.url()))
-          faults.push(`asked for ${request.url()}`);
+          faults.push(`request to ${request.url()}`);
       });
       return {
         page,
         expectNoErrors() {
-          if (faults.length > 0) throw new Error(`the page is not quiet:\n${faults.join('\n')}`);
+          if (faults.length > 0) throw new Error(`the page reported errors:\n${faults.join('\n')}`);
         },
       };
     },

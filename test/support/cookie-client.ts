@@ -1,10 +1,9 @@
-// A browser as far as forms need one: it keeps cookies, sends forms as browsers do, and follows
-// nothing by itself.
+// An HTTP client with a cookie jar that submits forms like a browser and follows no redirects.
 import { type Answer, httpCall } from './http-call.ts';
 
 export interface PageAnswer extends Answer {
   html: string;
-  /** The whole `Set-Cookie` of each cookie that this answer set, by its name. */
+  /** The `Set-Cookie` header of each cookie in the response, by name. */
   set: Map<string, string>;
   location: string | undefined;
 }
@@ -12,13 +11,13 @@ export interface PageAnswer extends Answer {
 export interface CookieClient {
   cookies: Map<string, string>;
   get(path: string, headers?: Record<string, string>): Promise<PageAnswer>;
-  /** `fields` as a form, or a body as it is. */
+  /** Sends `fields` as a form, or a string as the body. */
   post(
     path: string,
     fields: Record<string, string> | string,
     headers?: Record<string, string>,
   ): Promise<PageAnswer>;
-  /** A call of the management API with the visitor's cookies. */
+  /** Sends a request to the management API with the cookies. */
   api(method: string, path: string, body?: unknown): Promise<Answer>;
 }
 
@@ -26,11 +25,11 @@ export const SESSION = '__Host-pressroom-session';
 export const SECOND_FACTOR = '__Host-pressroom-second-factor';
 export const DEVICE = '__Host-pressroom-device';
 
-/** `ip`: what a proxy that is trusted says of it. */
+/** `ip`: the client address that a trusted proxy forwards. */
 export function cookieClient(port: number, { ip }: { ip?: string } = {}): CookieClient {
   const cookies = new Map<string, string>();
 
-  async function visit(
+  async function send(
     method: string,
     path: string,
     headers: Record<string, string>,
@@ -60,10 +59,10 @@ export function cookieClient(port: number, { ip }: { ip?: string } = {}): Cookie
 
   return {
     cookies,
-    get: (path, headers = {}) => visit('GET', path, headers),
+    get: (path, headers = {}) => send('GET', path, headers),
     post: (path, fields, headers = {}) => {
       const body = typeof fields === 'string' ? fields : new URLSearchParams(fields).toString();
-      return visit(
+      return send(
         'POST',
         path,
         { 'content-type': 'application/x-www-form-urlencoded', ...headers },
@@ -71,14 +70,14 @@ export function cookieClient(port: number, { ip }: { ip?: string } = {}): Cookie
       );
     },
     api: (method, path, body) => {
-      if (body === undefined) return visit(method, `/console/v1${path}`, {});
+      if (body === undefined) return send(method, `/console/v1${path}`, {});
       const text = JSON.stringify(body);
-      // Node announces no length for a DELETE by itself.
+      // Node sends no Content-Length with a DELETE by default.
       const headers = {
         'content-type': 'application/json',
         'content-length': String(Buffer.byteLength(text)),
       };
-      return visit(method, `/console/v1${path}`, headers, text);
+      return send(method, `/console/v1${path}`, headers, text);
     },
   };
 }

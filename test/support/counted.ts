@@ -1,4 +1,4 @@
-// Single numbers of a process's metrics.
+// Reads single values from the metrics of a process.
 import type { Metrics } from '../../common/operations.ts';
 import { readSamples } from '../fault/harness/samples.ts';
 
@@ -14,13 +14,13 @@ async function value(
   return readSamples(await metrics.text()).sum(name, labels);
 }
 
-/** How many calls of this route ended so. */
+/** Number of requests of this route with this outcome. */
 export const callsCounted = (process: Process, route: string, outcome: string) =>
   value(process, 'pressroom_http_requests_total', { route, outcome });
 
-/** How often this happened in the OAuth server. */
+/** Number of events of this type in the OAuth server. */
 export const eventsCounted = (process: Process, type: string) =>
   value(process, 'pressroom_oauth_events_total', { type });
 
-/** How much of the memory for renders is held. */
+/** Bytes that are reserved in the byte budget. */
 export const heldBytes = (process: Process) => value(process, 'pressroom_in_flight_bytes');

@@ -1,5 +1,4 @@
-// A dispatch on a real registry and queue with fake slots and a clock that stands still until the
-// test moves it.
+// A dispatcher with a real worker registry and queue, fake slots and a mocked clock.
 import { mock } from 'node:test';
 import {
   Dispatcher,
@@ -22,7 +21,7 @@ export interface DispatchFixture {
   slots: FakeSlots;
   metrics: Metrics;
   dispatch: Dispatcher<FakeSession>;
-  /** A render of `accountId`; without `work` its page never finishes. */
+  /** Dispatches a render of `accountId`. Without `work`, the render never finishes. */
   call<T = never>(
     accountId: string,
     work?: (session: FakeSession) => Promise<T>,
@@ -68,7 +67,7 @@ export function createDispatchFixture(
       const controller = new AbortController();
       calls.push(controller);
       const phases: DispatchPhase[] = [];
-      const fixed = {
+      const defaults = {
         accountId,
         trial: false,
         bytes: 1,
@@ -77,11 +76,11 @@ export function createDispatchFixture(
         maxMs: 60_000,
       };
       const answer = dispatch.dispatch(
-        { ...fixed, signal: controller.signal, ...job },
+        { ...defaults, signal: controller.signal, ...job },
         work,
         phase => phases.push(phase),
       );
-      answer.catch(() => {}); // a test that looks at it later sees it all the same
+      answer.catch(() => {}); // prevents an unhandled rejection before the test awaits it
       return { answer, abort: reason => controller.abort(reason), phases };
     },
     close() {
@@ -92,13 +91,13 @@ export function createDispatchFixture(
   };
 }
 
-/** What a promise was rejected with; fails when it resolves. */
+/** Returns the rejection of a promise. Throws when the promise resolves. */
 export async function failureOf(
   promise: Promise<unknown>,
 ): Promise<Error & { code?: string; reason?: string; headers?: Record<string, string> }> {
   return promise.then(
     value => {
-      throw new Error(`it resolved with ${String(value)}`);
+      throw new Error(`the promise resolved with ${String(value)}`);
     },
     error => error,
   );

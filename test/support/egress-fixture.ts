@@ -1,5 +1,5 @@
-// What the tests of the egress guard stand on: a guard, a name server, a victim on loopback, and a
-// client that speaks to a proxy as Chrome does.
+// Fixture of the egress guard tests: a guard, a DNS server, victims on loopback and a client that
+// uses the proxy as Chrome does.
 import { once } from 'node:events';
 import {
   type IncomingHttpHeaders,
@@ -19,7 +19,7 @@ import { type DnsServer, startDnsServer } from './servers/dns-server.ts';
 
 export interface Victim {
   port: number;
-  /** Connections so far; what none of them may be when the guard refuses. */
+  /** Number of connections so far. Must not grow when the guard blocks. */
   connections: number;
   sockets: Set<Socket>;
   server: Server;
@@ -36,7 +36,7 @@ export interface Tunnel {
   status: number;
   headers: IncomingHttpHeaders;
   socket: Socket;
-  /** Everything that comes through until the end. */
+  /** Everything the tunnel delivers until it ends. */
   rest: Promise<string>;
 }
 
@@ -48,7 +48,7 @@ const read = async (stream: AsyncIterable<Buffer>) => {
   return text;
 };
 
-/** Everything that one suite opens; `close` ends it all. */
+/** `close` ends everything the fixture has opened. */
 export async function egressFixture() {
   const closers: (() => unknown)[] = [];
   const dns: DnsServer = await startDnsServer();
@@ -72,18 +72,18 @@ export async function egressFixture() {
     return victim;
   }
 
-  /** Serves http on loopback; without a handler it says where it is. */
+  /** Starts an HTTP server on loopback. */
   const web = (
     handler: Handler = (_request, response) => response.end('the inside'),
     host = '127.0.0.1',
   ) => serve(webServer(handler), host);
-  /** Accepts TCP on loopback; without a handler it says everything back. */
+  /** Starts a TCP server on loopback. Without a handler it echoes. */
   const tcp = (
     handler: (socket: Socket) => void = socket => socket.pipe(socket),
     host = '127.0.0.1',
   ) => serve(createServer(handler), host);
 
-  /** A guard with the installation's defaults, short waits, and this fixture's name server. */
+  /** Starts a guard with default settings, short timeouts and the DNS server of this fixture. */
   async function guard(
     policy: EgressPolicy | undefined,
     allow: string[],
@@ -116,7 +116,7 @@ export async function egressFixture() {
     };
   }
 
-  /** A connection to the guard's port, to write whatever. */
+  /** Opens a raw connection to the port of a guard. */
   async function raw(port: number): Promise<Socket> {
     const socket = connect(port, '127.0.0.1');
     closers.push(() => socket.destroy());
@@ -125,7 +125,7 @@ export async function egressFixture() {
     return socket;
   }
 
-  /** A plain request through the guard. Rejects when the guard drops the connection. */
+  /** Sends a plain request through the guard. Rejects when the guard drops the connection. */
   function get(
     port: number,
     url: string,
@@ -142,17 +142,17 @@ export async function egressFixture() {
     });
   }
 
-  /** A CONNECT through the guard, whatever its answer. */
+  /** Sends a CONNECT through the guard. Resolves with any response. */
   async function open(port: number, authority: string): Promise<Tunnel> {
-    const asking = request({
+    const outgoing = request({
       host: '127.0.0.1',
       port,
       method: 'CONNECT',
       path: authority,
       agent: false,
     });
-    asking.end();
-    const [response, socket, head] = (await once(asking, 'connect')) as [
+    outgoing.end();
+    const [response, socket, head] = (await once(outgoing, 'connect')) as [
       IncomingMessage,
       Socket,
       Buffer,
@@ -165,8 +165,8 @@ export async function egressFixture() {
   }
 
   /**
-   * How a plain request ends: its status, or `dropped` when the guard closed the connection instead
-   * of answering.
+   * The outcome of a plain request: its status, or `dropped` when the guard closed the connection
+   * without a response.
    */
   const outcome = (port: number, url: string) =>
     get(port, url).then(

@@ -1,10 +1,9 @@
-// Waits for something to become true that no event tells of: asks again every few milliseconds, for
-// 10 s at most unless told otherwise.
+// Polls a condition that has no event, every 5 ms and for 10 s at most by default.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const LIMIT_MS = 10_000;
 
-/** Resolves with what `look` gives once it no longer throws; rejects with its last error. */
+/** Resolves with the result of `look` once it does not throw. Rejects with its last error. */
 export async function eventually<T>(look: () => T | Promise<T>, limitMs = LIMIT_MS): Promise<T> {
   const deadline = performance.now() + limitMs;
   for (;;) {

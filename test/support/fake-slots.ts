@@ -1,4 +1,4 @@
-// The slot port's fake: slots open at once unless told otherwise, and end when the test says so.
+// A fake of the slot port. Slots open immediately unless held, and end when the test ends them.
 import {
   type OpenSlot,
   type SlotEndReason,
@@ -10,26 +10,26 @@ import { PROTOCOL, type WorkerStatus } from '../../common/protocol.ts';
 export interface FakeSession extends SlotSession {
   readonly ticket: string;
   readonly isClosed: boolean;
-  /** Ends the slot under whoever works on it. */
+  /** Ends the slot while a render uses it. */
   end(reason: SlotEndReason): void;
-  /** What a page that never finishes does: rejects with SlotLost when the slot ends, else waits. */
+  /** A page that never finishes. Rejects with SlotLost when the slot ends. */
   work(): Promise<never>;
 }
 
 export interface FakeSlots {
   openSlot: OpenSlot<FakeSession>;
-  /** The worker of each attempt, failed ones included. */
+  /** The worker of each attempt, including failed ones. */
   attempts: string[];
-  /** Attempts that have not answered yet. */
+  /** Number of attempts without a result yet. */
   inFlight(): number;
-  /** The next slot that opens, or the oldest that no one asked for yet. */
+  /** The oldest slot that `next` has not returned yet, or the next one that opens. */
   next(): Promise<FakeSession>;
-  /** How many slots opened that no one asked for with `next`. */
+  /** Number of open slots that `next` has not returned. */
   unclaimed(): number;
   failNext(error: Error, times?: number): void;
   /**
-   * Attempts from now on answer only when the returned function is called; `deaf` ones also when
-   * the caller has gone away.
+   * Delays later attempts until the returned function is called. With `ignoresAbort`, an aborted
+   * attempt is delayed too.
    */
   hold(how?: { ignoresAbort: boolean }): () => void;
 }
@@ -67,7 +67,7 @@ export function createFakeSlots(): FakeSlots {
   const failures: Error[] = [];
   const opened: FakeSession[] = [];
   const receivers: ((session: FakeSession) => void)[] = [];
-  let gate: Promise<void> = Promise.resolve();
+  let held: Promise<void> = Promise.resolve();
   let inFlight = 0;
   let deaf = false;
 
@@ -82,15 +82,15 @@ export function createFakeSlots(): FakeSlots {
       aborted.promise.catch(() => {});
       if (!deaf) signal.addEventListener('abort', () => aborted.reject(signal.reason));
       try {
-        await Promise.race([gate, aborted.promise]);
+        await Promise.race([held, aborted.promise]);
       } finally {
         inFlight--;
       }
       const failure = failures.shift();
       if (failure) throw failure;
       const session = createSession(worker, ticket);
-      const asker = receivers.shift();
-      if (asker) asker(session);
+      const receiver = receivers.shift();
+      if (receiver) receiver(session);
       else opened.push(session);
       return session;
     },
@@ -103,17 +103,17 @@ export function createFakeSlots(): FakeSlots {
     },
     hold(how = { ignoresAbort: false }) {
       deaf = how.ignoresAbort;
-      const held = Promise.withResolvers<void>();
-      gate = held.promise;
+      const release = Promise.withResolvers<void>();
+      held = release.promise;
       return () => {
-        gate = Promise.resolve();
-        held.resolve();
+        held = Promise.resolve();
+        release.resolve();
       };
     },
   };
 }
 
-/** A worker's word on itself, for rosters and status servers. */
+/** A status report, for worker registries and status servers. */
 export function workerStatus(
   ready: number,
   { busy = 0, more = {} }: { busy?: number; more?: Partial<WorkerStatus> } = {},

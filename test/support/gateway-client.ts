@@ -1,5 +1,4 @@
-// Clients of a worker's gateway that do what no API of ours does: raw sockets, and frames written
-// by hand.
+// Clients of the gateway that an API process would never be: raw sockets and hand-written frames.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import WebSocket from 'ws';
@@ -8,13 +7,13 @@ import type { TestWorker } from './worker.ts';
 
 export interface RawSocket {
   socket: Socket;
-  /** What has come so far. */
+  /** The text received so far. */
   text(): string;
-  /** The worker has ended its half, or cut the connection. */
+  /** Resolves when the worker ends its half or closes the connection. */
   ended: Promise<void>;
 }
 
-/** A TCP connection that keeps its own half open until it is destroyed, as an attacker's would. */
+/** A TCP connection that keeps its own half open until it is destroyed. */
 export async function rawSocket(port: number): Promise<RawSocket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   let text = '';
@@ -32,14 +31,14 @@ export const upgradeTo = (path: string) =>
   `GET ${path} HTTP/1.1\r\nHost: worker\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n`;
 
 interface FrameOptions {
-  /** The first byte: FIN, reserved bits and opcode. A whole text frame by default. */
+  /** The first byte: FIN, reserved bits and opcode. By default an unfragmented text frame. */
   first?: number;
   masked?: boolean;
-  /** What the head says the length is. */
+  /** The length in the frame header. */
   length?: number;
 }
 
-/** A frame as RFC 6455 writes it, or as it must not be written. */
+/** A valid or deliberately invalid frame of RFC 6455. */
 export function frame(
   payload: Buffer | string,
   { first = 0x81, masked = true, length }: FrameOptions = {},
@@ -69,13 +68,13 @@ type Reply = {
 
 export interface PlainSlot {
   socket: WebSocket;
-  /** Sends any text as a frame and waits for the answer to this id. */
+  /** Sends any text as a frame and waits for the response to this id. */
   ask(id: number, text: string): Promise<Reply>;
   command(method: string, params?: object, more?: object): Promise<Reply>;
   close(): Promise<void>;
 }
 
-/** Claims a slot with a client that sends whatever it is told. */
+/** Claims a slot with a client that sends any command. */
 export async function plainSlot(
   worker: TestWorker,
   changes: Partial<Ticket> = {},

@@ -1,14 +1,13 @@
-// Root hooks of the whole run: ends what all suites share, then fails the run when something was
-// left open.
+// Root hooks of a run: stop what all suites share, then fail the run if resources were leaked.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeProductImages } from '../cluster/built-product.ts';
 import { leakedProcesses, leakedResources, markChildren, openResources } from './leaks.ts';
 import { stopTestMongod } from './servers/mongod.ts';
 
-/** How long sockets and processes that were told to end may take. */
+/** Time for sockets and processes to end after they were closed. */
 const SETTLE_MS = 3_000;
 
-// Mocha hands rejections on to listeners of the process and to nobody else: without this one they
+// Mocha forwards unhandled rejections to listeners of the process only. Without a listener they
 // would be lost.
 process.on('unhandledRejection', reason => {
   throw reason;
@@ -19,7 +18,7 @@ let before: Map<string, number>;
 export const mochaHooks = {
   async beforeAll() {
     markChildren();
-    // One step later mocha's own timer of this hook runs, as it does in the last one.
+    // Mocha's timer of this hook starts one step later and is then in both counts.
     await new Promise(setImmediate);
     before = openResources();
   },

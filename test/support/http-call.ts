@@ -1,25 +1,24 @@
-// One HTTP call to Pressroom as a customer makes it: a connection of its own, the whole answer, and
-// a way to hang up.
+// An HTTP request on a new connection that reads the whole response and can disconnect.
 import { type Agent, request as httpRequest } from 'node:http';
 
 export interface Answer {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
-  /** The error object of the envelope; throws when the body is something else. */
+  /** The error object. Throws when the body is not an error. */
   error(): { code: string; message: string; request_id: string; reason?: string };
 }
 
 export interface Call extends Promise<Answer> {
-  /** The status and the headers, which come before the body. Rejects as the whole does. */
+  /** Status and headers, which arrive before the body. Rejects when the call rejects. */
   readonly head: Promise<Pick<Answer, 'status' | 'headers'>>;
-  /** The caller goes away without waiting for the answer. */
+  /** Closes the connection without waiting for the response. */
   disconnect(): void;
 }
 
 /**
- * Sends and reads the answer to its end; rejects when the connection breaks before that. With an
- * agent the connection may be one that it keeps.
+ * Sends a request and reads the response to its end. Rejects when the connection breaks before
+ * that. An agent may reuse a connection.
  */
 export function httpCall(
   port: number,
@@ -29,16 +28,16 @@ export function httpCall(
   body?: string | Buffer,
   agent: Agent | false = false,
 ): Call {
-  const leaving = new AbortController();
+  const connection = new AbortController();
   const head = Promise.withResolvers<Pick<Answer, 'status' | 'headers'>>();
-  head.promise.catch(() => {}); // few look at it, and the whole says the same
+  head.promise.catch(() => {}); // most tests await only the whole call, which rejects too
   const answer = new Promise<Answer>((resolve, reject) => {
     const fail = (error: Error) => {
       head.reject(error);
       reject(error);
     };
     const outgoing = httpRequest(
-      { host: '127.0.0.1', port, method, path, headers, signal: leaving.signal, agent },
+      { host: '127.0.0.1', port, method, path, headers, signal: connection.signal, agent },
       async response => {
         head.resolve({
           status: response.statusCode!,
@@ -62,10 +61,10 @@ export function httpCall(
     outgoing.on('error', fail);
     outgoing.end(body);
   });
-  return Object.assign(answer, { head: head.promise, disconnect: () => leaving.abort() });
+  return Object.assign(answer, { head: head.promise, disconnect: () => connection.abort() });
 }
 
-/** A render with a key; `body` is the request's JSON, as a value or as a text. */
+/** Sends a render request with an API key. `body` is a value or JSON text. */
 export const renderCall = (
   port: number,
   key: string,

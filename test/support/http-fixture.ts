@@ -1,5 +1,5 @@
-// What tests of the HTTP side share: the real application on real accounts and leases, and a caller
-// that writes raw bytes.
+// Fixture of the HTTP tests: the real application with real accounts and leases, a stubbed render,
+// and a client that sends raw bytes.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
@@ -14,7 +14,7 @@ import type { RenderUseCase } from '../../api/render/render.ts';
 import { createMetrics } from '../../common/operations.ts';
 import { type LeaseFixture, PEPPERS, plans } from './lease-fixture.ts';
 
-export const PDF = Buffer.from('%PDF-1.7 as far as HTTP is concerned');
+export const PDF = Buffer.from('%PDF-1.7 of the HTTP fixture');
 
 export interface Answer {
   status: number;
@@ -45,7 +45,7 @@ function parseAnswer(bytes: Buffer): { answer: Answer; rest: Buffer } | undefine
   };
 }
 
-/** A connection that sends what it is told, byte for byte, and reads answers one by one. */
+/** A connection that sends raw bytes and reads responses one by one. */
 export async function rawConnection(port: number) {
   const socket: Socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
@@ -54,26 +54,26 @@ export async function rawConnection(port: number) {
   let ended = false;
   const failures: Error[] = [];
   const closed = new Promise<void>(resolve => socket.once('close', () => resolve()));
-  const news = () => {
+  const notify = () => {
     wake.resolve();
     wake = Promise.withResolvers();
   };
   socket.on('data', chunk => {
     received = Buffer.concat([received, chunk]);
-    news();
+    notify();
   });
   socket.on('error', error => failures.push(error));
   socket.once('end', () => socket.end());
   socket.once('close', () => {
     ended = true;
-    news();
+    notify();
   });
   return {
     socket,
     failures,
     closed,
     send: (bytes: string | Buffer) => socket.write(bytes),
-    /** The next answer; for HEAD say that it has no body. */
+    /** The next response. Cannot parse responses to HEAD. */
     async answer(): Promise<Answer> {
       for (;;) {
         const parsed = parseAnswer(received);
@@ -96,13 +96,13 @@ export interface HttpFixtureOptions
 
 const head = (key: string, bytes: number) =>
   `POST /v1/render HTTP/1.1\nAuthorization: Bearer ${key}\nContent-Type: application/json\nContent-Length: ${bytes}`;
-/** With Host and the empty line. */
+/** Adds the Host header and the empty line. */
 const complete = (text: string) => `${text.replaceAll('\n', '\r\n')}\r\nHost: localhost\r\n\r\n`;
 
-/** The whole head of a render call, as a connection sends it. */
+/** All headers of a render request, as a connection sends them. */
 export const renderHead = (key: string, bytes: number): string => complete(head(key, bytes));
 
-/** `during` runs while a render holds its lease; a test replaces it. */
+/** `state.during` runs while a render holds its lease. A test may replace it. */
 export async function httpFixture(fixture: LeaseFixture, options: HttpFixtureOptions = {}) {
   const lines: Record<string, unknown>[] = [];
   const log = pino(
@@ -177,7 +177,7 @@ export async function httpFixture(fixture: LeaseFixture, options: HttpFixtureOpt
   return {
     state,
     lines,
-    /** Why renders failed on our side before they began. */
+    /** Reasons of server-side failures before a render began. */
     refused,
     leases,
     budget,
@@ -185,7 +185,7 @@ export async function httpFixture(fixture: LeaseFixture, options: HttpFixtureOpt
     server,
     open,
     stop,
-    /** Sends one request on a connection of its own and reads the answer. */
+    /** Sends one request on a new connection and reads the response. */
     async ask(head: string, body: string | Buffer = ''): Promise<Answer> {
       const connection = await open();
       connection.send(complete(head));
@@ -194,7 +194,7 @@ export async function httpFixture(fixture: LeaseFixture, options: HttpFixtureOpt
       connection.socket.destroy();
       return answer;
     },
-    /** The head of a render call for `ask`. */
+    /** The headers of a render request, for `ask`. */
     head,
     async close() {
       for (const socket of connections) socket.destroy();

@@ -1,5 +1,5 @@
-// The command line of the MCP Inspector, in the versions of inspector/package-lock.json, installed
-// once into the cache folder and run under a home of its own.
+// The command line of the MCP Inspector in the versions of inspector/package-lock.json. Installed
+// once into the cache folder and run with a separate home folder.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -25,7 +25,7 @@ const CALL_MS = 60_000;
 
 const wanted = (file: string) => fileURLToPath(new URL(`inspector/${file}`, import.meta.url));
 
-/** The path of its program. Throws an Error that says why when it cannot be had here. */
+/** Returns the path of the program. Throws an Error with the reason when it cannot be installed. */
 export async function inspectorProgram(): Promise<string> {
   const cache = cacheFolder(process.env);
   const lock = createHash('sha256').update(await readFile(wanted('package-lock.json')));
@@ -37,31 +37,32 @@ export async function inspectorProgram(): Promise<string> {
         timeoutMs: INSTALL_MS,
         cwd: folder,
       });
-      if (!npm.ok) throw new Error(`npm could not install it: ${npm.why}`);
+      if (!npm.ok) throw new Error(`npm could not install the Inspector: ${npm.why}`);
     });
   return join(cache, name, PROGRAM);
 }
 
 export interface Inspected {
   /**
-   * 0: good, 3: it needs a sign-in, 5: the tool refused, 6: other clients could not take the tool.
+   * 0: success, 3: authorization required, 5: the tool returned an error, 6: the tool is not
+   * compatible with other clients.
    */
   code: number;
-  /** The lines on stderr, without what it says of itself. */
+  /** The lines on stderr without the Inspector's own log lines. */
   said: string[];
-  /** What the server answered; throws when it did not. */
+  /** The result of the server. Throws when there is none. */
   result<T>(): T;
 }
 
 export interface Inspector {
   /**
-   * Runs it to its end. `onAuthorize` opens the address that it asks its person to open; when that
+   * Runs the Inspector until it exits. `onAuthorize` opens the printed authorization URL; when it
    * fails, the run ends.
    */
   run(args: string[], onAuthorize?: (url: string) => Promise<void>): Promise<Inspected>;
 }
 
-/** `home`: where it keeps tokens and whatever else it writes. */
+/** `home`: the folder in which the Inspector stores tokens and other files. */
 export function inspector(program: string, home: string): Inspector {
   const { PATH, PRESSROOM_TEST_RUN } = process.env;
   const env: NodeJS.ProcessEnv = {
@@ -71,8 +72,7 @@ export function inspector(program: string, home: string): Inspector {
     TMPDIR: home,
     MCP_STORAGE_DIR: join(home, 'storage'),
     MCP_INSPECTOR_SECRET_STORE: 'file',
-    // Nobody sits at a terminal, but there is a person with a browser: the test opens what it
-    // prints, and what it would start itself does nothing.
+    // The test opens the printed URL itself; BROWSER=true starts a program that does nothing.
     MCP_AUTO_OPEN_ENABLED: 'true',
     BROWSER: 'true',
   };
@@ -94,7 +94,7 @@ export function inspector(program: string, home: string): Inspector {
           if (url === undefined) return;
           const opened =
             onAuthorize?.(url) ??
-            Promise.reject(new Error('it asked its person, whom nobody expected to be asked'));
+            Promise.reject(new Error('the Inspector requested an unexpected authorization'));
           opened.catch(error => {
             child.kill();
             reject(error);

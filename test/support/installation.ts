@@ -1,5 +1,5 @@
-// A whole installation of a test's own in the test's process: API and workers with real Chrome, on
-// the shared mongod, with one account and its key.
+// An installation in the process of the test: API and workers with real Chrome, a database on the
+// shared mongod, and one account with an API key.
 import { randomUUID } from 'node:crypto';
 import { Accounts } from '../../api/accounts/accounts.ts';
 import { type Api, type ApiOptions, complete, createApi } from '../../api/api.ts';
@@ -18,7 +18,7 @@ export type { Answer, Call };
 
 export interface Installation {
   url: string;
-  /** Of the database. */
+  /** The connection string of the database. */
   uri: string;
   key: string;
   account: string;
@@ -28,11 +28,11 @@ export interface Installation {
   worker: TestWorker;
   workers: TestWorker[];
   metrics: Metrics;
-  /** POST /v1/render with the account's key. */
+  /** Sends POST /v1/render with the key of the account. */
   render(body: unknown, headers?: Record<string, string>): Call;
-  /** The PDF of a render; rejects with the answer when it is something else. */
+  /** Returns the PDF of a render. Rejects when the render fails. */
   pdf(body: unknown): Promise<Buffer>;
-  /** The status and the error of a render that must not succeed. */
+  /** Returns the status and error of a render. Rejects when the render succeeds. */
   renderError(body: unknown): Promise<{ status: number } & ReturnType<Answer['error']>>;
   call(
     method: string,
@@ -40,7 +40,7 @@ export interface Installation {
     headers?: Record<string, string>,
     body?: string | Buffer,
   ): Call;
-  /** The account's count in this month. */
+  /** The usage of the account in the current billing period. */
   usage(): Promise<number>;
   running(): Promise<number>;
   stop(): Promise<boolean>;
@@ -48,23 +48,23 @@ export interface Installation {
 
 interface Options {
   workers?: number;
-  /** The environment of API and workers, over the tests' defaults. */
+  /** Environment variables of API and workers; they override the defaults of the tests. */
   env?: Record<string, string>;
   plan?: string;
   intranet?: boolean;
   log?: Log;
-  /** The database of another installation, to be one more API process of it. */
+  /** The database of another installation, to add an API process to it. */
   uri?: string;
-  /** Answers with the documents in which apps describe themselves. */
+  /** Stub for fetching client metadata documents. */
   clientFetch?: ApiOptions['clientFetch'];
 }
 
-/** A whole HTML document. */
+/** A complete HTML document. */
 export const html = (body: string, head = '') =>
   `<!doctype html><html><head><meta charset="utf-8"><title>T</title>${head}</head><body>${body}</body></html>`;
 
 export async function installation({
-  workers: wanted = 1,
+  workers: workerCount = 1,
   env = {},
   plan = 'scale',
   intranet = false,
@@ -87,9 +87,11 @@ export async function installation({
         ...env,
       }),
     );
-  // what is wrong with `env` is said before a Chrome runs that nobody would end
+  // Validates `env` before a Chrome starts, which would be leaked after an error.
   configFor(['ws://127.0.0.1:1']);
-  const workers = await Promise.all(Array.from({ length: wanted }, () => startWorker(env, log)));
+  const workers = await Promise.all(
+    Array.from({ length: workerCount }, () => startWorker(env, log)),
+  );
   const config = configFor(workers.map(({ address }) => address));
   const metrics = createMetrics({ processDefaults: false });
   const api = createApi(config, log, metrics, { clientFetch });
@@ -125,7 +127,7 @@ export async function installation({
     },
     renderError: async body => {
       const answer = await render(body);
-      if (answer.status === 200) throw new Error('it was not refused');
+      if (answer.status === 200) throw new Error('the render succeeded');
       return { status: answer.status, ...answer.error() };
     },
     usage: async () => (await own()).usage,

@@ -1,10 +1,9 @@
-// What a run must not leave behind: sockets, servers, timers, files, child processes. Says what is
-// there; hooks.ts decides when to look.
+// Detects leaked sockets, servers, timers, files and child processes. hooks.ts decides when.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * In the environment of every process that the tests start, and so of what those start: an orphan
- * is found by it, whoever its parent is by then.
+ * An environment variable that all descendants of the run inherit. It identifies orphaned
+ * processes.
  */
 const MARK = 'PRESSROOM_TEST_RUN';
 
@@ -21,8 +20,8 @@ const read = (file: string): string => {
 };
 
 /**
- * Living processes that the run has started: its descendants, and orphans that carry the mark or a
- * browser profile of ours.
+ * Running processes of this run: its descendants, and orphans with the mark or with one of its
+ * browser profiles.
  */
 export function leakedProcesses(): string[] {
   const stats = readdirSync('/proc')
@@ -59,12 +58,12 @@ interface Handle {
   address?: () => unknown;
 }
 
-/** One that is being closed may refuse to say. */
-function placeOf(address: () => unknown): string {
+/** A handle that is being closed may throw. */
+function addressOf(address: () => unknown): string {
   try {
     return JSON.stringify(address());
   } catch {
-    return 'no place any more';
+    return 'a closed address';
   }
 }
 
@@ -73,14 +72,11 @@ const describe = (handle: Handle): string => {
   if (handle.remotePort) return `${name} to ${handle.remoteAddress}:${handle.remotePort}`;
   if (handle.spawnfile) return `${name} ${handle.spawnfile}`;
   return typeof handle.address === 'function'
-    ? `${name} at ${placeOf(() => handle.address!())}`
+    ? `${name} at ${addressOf(() => handle.address!())}`
     : name;
 };
 
-/**
- * What keeps the process alive, by kind; only the public list counts, since it leaves out what was
- * unref'd.
- */
+/** The active resources by kind, without those that are unref'd. */
 export function openResources(): Map<string, number> {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo())
@@ -88,7 +84,7 @@ export function openResources(): Map<string, number> {
   return counts;
 }
 
-/** These are the runner's own: its next step, and reads that are under way. */
+/** Resources of the test runner: its next step and reads in progress. */
 const NOT_OURS = new Set([
   'Immediate',
   'TickObject',
@@ -98,7 +94,7 @@ const NOT_OURS = new Set([
   'CloseReq',
 ]);
 
-/** What is open beyond `before`, with details where Node has them. */
+/** The resources beyond `before`, with details of the open handles. */
 export function leakedResources(before: Map<string, number>): string[] {
   const more = [...openResources()]
     .filter(([kind, count]) => !NOT_OURS.has(kind) && count > (before.get(kind) ?? 0))

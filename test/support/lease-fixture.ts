@@ -1,5 +1,5 @@
-// What tests of leases share: a mongod with fail points, a store on it, replicas of the adapter,
-// and accounts with a key.
+// Fixture of the lease tests: a mongod with fail points, a store, replicas of the lease adapter and
+// accounts with keys.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
@@ -21,7 +21,7 @@ export const PEPPERS = ['a pepper for tests'];
 export const plans = parsePlans([]);
 const never = new AbortController().signal;
 
-/** The product's times, divided so that a test can wait for their end. */
+/** The production times, shortened so that a test can wait for them. */
 export const QUICK: Partial<LeaseTimes> = {
   leaseMs: 1_500,
   renewEveryMs: 150,
@@ -30,22 +30,19 @@ export const QUICK: Partial<LeaseTimes> = {
   settleForMs: 5_000,
 };
 
-/** Looks until it holds; the time limit is the test's. */
+/** Polls until the condition holds. The test's own time limit applies. */
 export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await holds())) await sleep(10);
 }
 
-/** What a call that must be refused was refused with. */
+/** Returns the rejection of a call. Fails when the call succeeds. */
 export const rejectionOf = (call: Promise<unknown>): Promise<ApiError> =>
   call.then(
-    () => expect.fail('it was not refused'),
+    () => expect.fail('the call was not rejected'),
     error => error,
   );
 
-/**
- * `close` ends all of it; `reset`, after each test, switches fail points off and stops the
- * replicas.
- */
+/** `reset` clears the fail points and stops the replicas after a test. `close` ends everything. */
 export async function leaseFixture() {
   const mongod = await freshMongod();
   const admin = await MongoClient.connect(mongod.uri);
@@ -58,7 +55,7 @@ export async function leaseFixture() {
   );
   const open: MongoLeases[] = [];
   const accounts = new Accounts(store, { plans, peppers: PEPPERS });
-  let made = 0;
+  let accountCount = 0;
 
   const clearFailPoints = () =>
     admin.db('admin').command({ configureFailPoint: 'failCommand', mode: 'off' });
@@ -69,17 +66,17 @@ export async function leaseFixture() {
     lines,
     log,
     clearFailPoints,
-    /** Leads to the database through a link on this port. */
+    /** The connection string through a link on this port. */
     uriThrough: (port: number) =>
       `${mongod.uriFor('leases').replace(`:${mongod.port}/`, `:${port}/`)}&directConnection=true`,
-    /** Makes the server misbehave for commands of these names from Pressroom's connections. */
+    /** Sets a fail point for these commands on the connections of Pressroom. */
     failCommands: (commands: string | string[], data: Document, mode: unknown = 'alwaysOn') =>
       admin.db('admin').command({
         configureFailPoint: 'failCommand',
         mode,
         data: { failCommands: [commands].flat(), appName: 'pressroom', ...data },
       }),
-    /** The operations alone, without a process around them. */
+    /** The MongoDB operations without the adapter. */
     operations: (from = store, rules: Partial<ServedRules> = {}) =>
       leaseOperations(from, { plans, pastDueGraceMs: 60_000, ...LEASE_TIMES, ...rules }),
     async replica(
@@ -101,10 +98,7 @@ export async function leaseFixture() {
       open.push(leases);
       return leases;
     },
-    /**
-     * Holds up every write to this account's document, as somebody's open transaction does, until
-     * `work` has ended.
-     */
+    /** Blocks writes to the document of the account with an open transaction while `work` runs. */
     async whileLocked(accountId: string, work: () => Promise<void>): Promise<void> {
       const session = admin.startSession();
       try {
@@ -119,8 +113,8 @@ export async function leaseFixture() {
       }
     },
     async account(plan: string, settings: Partial<AccountDocument> = {}) {
-      made += 1;
-      const name = `account ${made}`;
+      accountCount += 1;
+      const name = `account ${accountCount}`;
       const { id } = await accounts.createAccount(name, { plan });
       const { text, key } = await accounts.createKey(name, { name: 'key' });
       if (Object.keys(settings).length > 0)
@@ -129,7 +123,7 @@ export async function leaseFixture() {
         accountId: id,
         keyHash: hashKeyByEach(text, PEPPERS),
         clientIp: '192.0.2.1',
-        requestId: `request-${made}`,
+        requestId: `request-${accountCount}`,
       };
       const read = async () => (await store.accounts.findOne({ _id: id }))!;
       return {

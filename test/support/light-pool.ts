@@ -1,5 +1,5 @@
-// A pool without Chrome in the test's process: real gateways over slots that need no browser, and
-// API processes with their own queues. A render takes as long as its work holds the slot.
+// A pool without Chrome in the process of the test: real gateways with stubbed slots, and API
+// processes with their own queues. A render holds its slot while its `work` runs.
 import { Dispatcher, type Job } from '../../api/queue/dispatcher.ts';
 import { createConnections } from '../../api/workers/connections.ts';
 import { openSession, type Session } from '../../api/workers/session.ts';
@@ -17,7 +17,7 @@ const at = { pool: 'default', secret: LIGHT_SECRET, log: silentLog };
 export interface LightWorker {
   readonly address: string;
   readonly port: number;
-  /** Its slots become ready; until then it has none. */
+  /** Makes its slots ready. Until then it has none. */
   join(): void;
   busy(): number;
   stop(): Promise<void>;
@@ -81,17 +81,14 @@ export async function startLightWorker(capacity: number): Promise<LightWorker> {
 export interface LightApi {
   readonly dispatch: Dispatcher<Session>;
   readonly workers: Workers;
-  /**
-   * A render that holds its slot while `work` runs. Resolves with the ms that it waited for the
-   * slot.
-   */
+  /** Runs a render that holds its slot while `work` runs. Resolves with its queue time in ms. */
   render(accountId: string, work: () => Promise<unknown>, more?: Partial<Job>): Promise<number>;
-  /** Claims so far, by how they ended. */
+  /** Number of claims by outcome. */
   claims(outcome: 'opened' | 'refused'): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** `reach`: where to connect to for a worker's address. */
+/** `reach` maps the address of a worker to the URL to connect to. */
 export async function startLightApi(
   addresses: readonly string[],
   reach = (address: string) => address,
@@ -113,17 +110,17 @@ export async function startLightApi(
     openSlot: openSession(connections),
     metrics,
   });
-  const known = Promise.withResolvers<void>();
+  const connected = Promise.withResolvers<void>();
   workers.registry.onChange(
-    () => workers.registry.totals().workers === addresses.length && known.resolve(),
+    () => workers.registry.totals().workers === addresses.length && connected.resolve(),
   );
   await workers.start();
-  await known.promise;
+  await connected.promise;
   return {
     dispatch,
     workers,
     render: async (accountId, work, more = {}) => {
-      const fixed = {
+      const defaults = {
         accountId,
         trial: false,
         bytes: 1,
@@ -131,11 +128,11 @@ export async function startLightApi(
         egress: 'public' as const,
         maxMs: 60_000,
       };
-      const cameMs = performance.now();
+      const queuedAtMs = performance.now();
       let waitedMs = 0;
       const signal = AbortSignal.timeout(60_000);
-      await dispatch.dispatch({ ...fixed, signal, ...more }, () => {
-        waitedMs = performance.now() - cameMs;
+      await dispatch.dispatch({ ...defaults, signal, ...more }, () => {
+        waitedMs = performance.now() - queuedAtMs;
         return work();
       });
       return waitedMs;

@@ -1,4 +1,4 @@
-// Which ports some processes listen on, as the kernel tells.
+// Reads the listening ports and connections of processes from /proc.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const quietly = <T>(read: () => T, otherwise: T): T => {
@@ -19,7 +19,7 @@ const group = (pid: string) =>
     undefined,
   );
 
-/** All processes of the group that this one is in. */
+/** All processes in the process group of `pid`. */
 export function groupOf(pid: number): number[] {
   const wanted = group(String(pid));
   return readdirSync('/proc')
@@ -27,10 +27,7 @@ export function groupOf(pid: number): number[] {
     .map(Number);
 }
 
-/**
- * The TCP sockets, as `address:port` in the kernel's hexadecimal, on which any of these processes
- * listens.
- */
+/** The TCP sockets on which these processes listen, as `address:port` in hexadecimal. */
 export function listeners(pids: number[]): string[] {
   const theirs = new Set(
     pids.flatMap(pid =>
@@ -52,8 +49,8 @@ export function listeners(pids: number[]): string[] {
 }
 
 /**
- * How many connections some process still holds at its end of this port, in whatever state: those
- * that only the kernel remembers have no inode.
+ * Number of connections in any state that a process holds at this local port. Connections without
+ * a process have no inode.
  */
 export function connectionsAt(port: number): number {
   const wanted = port.toString(16).toUpperCase().padStart(4, '0');

@@ -1,12 +1,11 @@
-// More API processes of an installation for single tests: they end with the test that started them,
-// however it ends.
+// Additional API processes of an installation. They stop after the test that started them.
 import { type ConsoleFixture, consoleFixture } from './console/console-fixture.ts';
 
 type Options = Omit<NonNullable<Parameters<typeof consoleFixture>[0]>, 'uri' | 'workers'>;
 
 /**
- * Call it inside `describe`; the function it gives starts one that has no workers, on the database
- * of `fixture`.
+ * Call inside `describe`. Returns a function that starts an API process without workers on the
+ * database of `fixture`.
  */
 export function moreProcesses(): (
   fixture: Pick<ConsoleFixture, 'uri'>,
@@ -24,8 +23,8 @@ export function moreProcesses(): (
 }
 
 /**
- * Each call meets the next of these processes; the last one goes on with the rest, unless they go
- * `round`.
+ * Sends each call to the next process. After the last process, calls stay with it, or start again
+ * at the first one when `round` is true.
  */
 export function inTurn(
   processes: readonly ConsoleFixture[],

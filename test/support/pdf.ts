@@ -1,4 +1,4 @@
-// Reads PDFs back with poppler's tools, which had no part in making them.
+// Reads PDFs with the tools of poppler, which are independent of Chrome and pdf-lib.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ export interface PdfInfo {
   tagged: boolean;
 }
 
-/** `pdfinfo`: rejects when the file is not a whole PDF. */
+/** Runs `pdfinfo`. Rejects when the file is not a complete PDF. */
 export const pdfInfo = (pdf: Buffer): Promise<PdfInfo> =>
   withFile(pdf, async file => {
     const { stdout } = await run('pdfinfo', [file]);
@@ -68,7 +68,7 @@ export interface Word {
   yMm: number;
 }
 
-/** Every word with its place. */
+/** Every word with its position. */
 export const pdfWords = (pdf: Buffer): Promise<Word[]> =>
   withFile(pdf, async file => {
     const { stdout } = await run('pdftotext', ['-bbox', file, '-'], { maxBuffer: 64 * 2 ** 20 });
@@ -88,7 +88,7 @@ export const pdfWords = (pdf: Buffer): Promise<Word[]> =>
     return words;
   });
 
-/** The fonts, and whether each is embedded. */
+/** The fonts and whether they are embedded. */
 export const pdfFonts = (pdf: Buffer): Promise<{ name: string; embedded: boolean }[]> =>
   withFile(pdf, async file => {
     const { stdout } = await run('pdffonts', [file]);
@@ -102,10 +102,7 @@ export const pdfFonts = (pdf: Buffer): Promise<{ name: string; embedded: boolean
       }));
   });
 
-/**
- * The colour of one pixel of a page, as `[red, green, blue]`; the place is in mm from the left and
- * top edge.
- */
+/** The colour of a pixel as `[red, green, blue]`. Position in mm from the top left corner. */
 export const pdfColour = (pdf: Buffer, xMm: number, yMm: number, page = 1): Promise<number[]> =>
   withFile(pdf, async file => {
     const dpi = 50;
@@ -131,7 +128,7 @@ export const pdfColour = (pdf: Buffer, xMm: number, yMm: number, page = 1): Prom
     return [...stdout.subarray(-3)];
   });
 
-/** What all pages look like, as one hash. */
+/** A hash of the pixels of all pages. */
 export const pdfPixels = (pdf: Buffer): Promise<string> =>
   withFile(pdf, async file => {
     const { stdout } = await run('pdftoppm', ['-r', '50', file], {
@@ -141,15 +138,15 @@ export const pdfPixels = (pdf: Buffer): Promise<string> =>
     return createHash('sha256').update(stdout).digest('hex');
   });
 
-/** A page as it looks at `dpi`. */
+/** The pixels of a page. */
 export interface Picture {
   width: number;
   height: number;
-  /** `[red, green, blue]` at a place in pixels. */
+  /** `[red, green, blue]` at a position in pixels. */
   at(x: number, y: number): [number, number, number];
 }
 
-/** What one page looks like. */
+/** Draws one page. */
 export const pdfPicture = (pdf: Buffer, page = 1, dpi = 36): Promise<Picture> =>
   withFile(pdf, async file => {
     const args = ['-r', String(dpi), '-f', String(page), '-l', String(page), file];
@@ -161,8 +158,8 @@ export const pdfPicture = (pdf: Buffer, page = 1, dpi = 36): Promise<Picture> =>
       stdout.toString('latin1', 0, 40),
     )!;
     const at = (x: number, y: number) => {
-      const place = head.length + (y * Number(width) + x) * 3;
-      return [...stdout.subarray(place, place + 3)] as [number, number, number];
+      const offset = head.length + (y * Number(width) + x) * 3;
+      return [...stdout.subarray(offset, offset + 3)] as [number, number, number];
     };
     return { width: Number(width), height: Number(height), at };
   });

@@ -1,4 +1,4 @@
-// BrowserPools for tests: whole objects as the API server would give them.
+// BrowserPools for tests: complete objects as the API server returns them.
 import {
   type BrowserPool,
   type BrowserPoolSpecInput,
@@ -21,7 +21,7 @@ interface Given {
   status?: BrowserPool['status'];
 }
 
-/** With the defaults of the schema. */
+/** A pool with the defaults of the schema. */
 export function browserPool({
   name = 'main',
   namespace = 'press',
@@ -38,7 +38,7 @@ export function browserPool({
   };
 }
 
-/** As it is applied to a cluster. */
+/** The manifest of a pool, without defaults. */
 export const poolManifest = (
   name: string,
   namespace: string,

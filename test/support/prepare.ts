@@ -1,4 +1,4 @@
-// Installs what the tests need besides npm packages: Chrome, mongod, the dashboard, tools of
+// Installs what the tests need besides npm packages: Chrome, mongod, the built dashboard, tools of
 // poppler, iproute2 and NSS, and fonts.
 import { aptInstall } from '../../standalone/apt.ts';
 import { findOnPath } from '../../standalone/cache.ts';
@@ -9,17 +9,17 @@ import { findOrInstallMongod } from '../../standalone/mongod.ts';
 import type { Notify } from '../../standalone/run-command.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
 
-/** Tests of scripts whose fonts are still missing skip themselves. */
+/** Tests of scripts without an installed font skip themselves. */
 async function installFonts(executable: string, notify: Notify): Promise<void> {
   const missing = await scriptsWithoutFont({ ...readWorkerConfig(process.env).chrome, executable });
   const packages = new Set(missing.map(({ fontPackage }) => fontPackage));
   if (packages.size > 0) await aptInstall([...packages], notify);
 }
 
-/** A program that tests call, and its Debian package. */
+/** Programs that tests run and their Debian packages. */
 const TOOLS = { pdftotext: 'poppler-utils', ip: 'iproute2', certutil: 'libnss3-tools' };
 
-/** Returns Chrome's executable. Throws an Error that says what could not be installed. */
+/** Returns the executable of Chrome. Throws an Error that names what could not be installed. */
 export async function prepareTests(notify: Notify): Promise<string> {
   const chrome = await findOrInstallChrome(
     process.env,

@@ -1,5 +1,5 @@
-// A call of one row of the management API that is good as it is, by somebody who may do everything:
-// for tests that make one thing wrong in it.
+// A valid request to an endpoint of the management API by a user with all permissions. Tests change
+// one thing to make it invalid.
 import { expect } from 'chai';
 import type { ConsoleRoute } from '../../api/console/kit/route.ts';
 import type { ConsoleFixture, Person } from './console/console-fixture.ts';
@@ -15,26 +15,26 @@ export interface PreparedCall {
   method: string;
 }
 
-/** `name`: of a sample, such as `PATCH /me`. In an account of its own. */
+/** Prepares the sample `name`, such as `PATCH /me`, in a new account. */
 export async function preparedCall(fixture: ConsoleFixture, name: string): Promise<PreparedCall> {
   const row = fixture.api.consoleRows.find(each => nameOf(each) === name)!;
   const account = await fixture.account2();
   const caller = await fixture.person({ role: 'owner', account, operator: true });
-  const scene = { fixture, account, caller };
+  const context = { fixture, account, caller };
   const sample = SAMPLES[name]!;
-  const ids = { account, ...(await sample.make?.(scene)) };
+  const ids = { account, ...(await sample.make?.(context)) };
   return {
     row,
     account,
     caller,
     ids,
     path: pathWith(row, ids),
-    body: sample.body?.(scene),
+    body: sample.body?.(context),
     method: row.method.toUpperCase(),
   };
 }
 
-/** Expects that the account and the caller are after `act` what they were before. */
+/** Expects that `act` changes neither the account nor the caller. */
 export async function changesNothing(
   fixture: ConsoleFixture,
   { account, caller }: PreparedCall,

@@ -1,9 +1,9 @@
-// Looks for bytes in the memory of another process, as only root may.
+// Searches the memory of another process. Requires root.
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
 const PIECE = 8 * 2 ** 20;
 
-/** Every readable range, as start and end. */
+/** All readable ranges as start and end. */
 function ranges(pid: number): [number, number][] {
   return readFileSync(`/proc/${pid}/maps`, 'utf8')
     .split('\n')
@@ -16,8 +16,8 @@ function ranges(pid: number): [number, number][] {
 }
 
 /**
- * How many of the process's pieces of memory hold any of these. Throws when the process is gone, or
- * may not be read.
+ * Number of 8 MiB blocks that contain any of these byte strings. Throws when the process is gone
+ * or not readable.
  */
 export function memoryContains(pid: number, wanted: Buffer[]): number {
   const longest = Math.max(...wanted.map(({ length }) => length));
@@ -32,7 +32,7 @@ export function memoryContains(pid: number, wanted: Buffer[]): number {
         try {
           read = readSync(memory, piece, 0, length, at);
         } catch (error) {
-          // A range that cannot be read after all, or has been given back meanwhile.
+          // The range is not readable or was unmapped in the meantime.
           if (!['EIO', 'EFAULT'].includes((error as NodeJS.ErrnoException).code!)) throw error;
         }
         if (wanted.some(each => piece.subarray(0, read).includes(each))) found++;

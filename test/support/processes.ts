@@ -1,4 +1,4 @@
-// Processes, what descends from them and what they hold, as /proc tells of them now. Linux only.
+// Reads processes, their descendants, CPU time and memory from /proc. Linux only.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const MB = 1e6;
@@ -14,13 +14,13 @@ export interface LivingProcess {
   pid: number;
   parent: number;
   program: Program;
-  /** It has ended, and nobody has asked how. */
+  /** The process has ended and its parent has not waited for it. */
   isZombie: boolean;
-  /** How the kernel schedules it: 0 as any program, or SCHED_BATCH. */
+  /** The scheduling policy: 0 (normal) or SCHED_BATCH. */
   policy: number;
-  /** CPU since it began. */
+  /** CPU time since the start of the process. */
   ownMs: number;
-  /** CPU of its children that have ended and that it has waited for. */
+  /** CPU time of ended children for which the process has waited. */
   reapedMs: number;
 }
 
@@ -30,7 +30,7 @@ const programs: [RegExp, Program][] = [
   [/mongo/i, 'mongod'],
 ];
 
-/** A file of /proc, empty when what it tells of is gone. */
+/** The content of a file in /proc. Empty when the process is gone. */
 export function readProc(file: string): string {
   try {
     return readFileSync(`/proc/${file}`, 'latin1');
@@ -40,8 +40,8 @@ export function readProc(file: string): string {
 }
 
 /**
- * Undefined when it is gone. Field numbers are those of proc(5), counted after the name, which may
- * hold spaces.
+ * Returns undefined when the process is gone. Fields are numbered as in proc(5), starting after
+ * the name, which may contain spaces.
  */
 export function processOf(pid: number): LivingProcess | undefined {
   const stat = readProc(`${pid}/stat`);
@@ -67,7 +67,7 @@ export function everyProcess(): LivingProcess[] {
     .flatMap(name => processOf(Number(name)) ?? []);
 }
 
-/** Those of `all` that are `root` or descend from it. */
+/** The process `root` and its descendants. */
 export function treeOf(
   root: number,
   all: readonly LivingProcess[] = everyProcess(),
@@ -81,13 +81,13 @@ export function treeOf(
 }
 
 export interface ProcessMemory {
-  /** Resident memory, files included. */
+  /** Resident memory including mapped files. */
   residentMb: number;
-  /** Anonymous and shared memory: without files. What a container's limit counts is near to it. */
+  /** Anonymous and shared memory, close to what a container's memory limit counts. */
   ownMb: number;
 }
 
-/** In MB of 10^6 bytes; zeroes when the process is gone. */
+/** Memory in MB (10^6 bytes). Zero when the process is gone. */
 export function memoryOfProcess(pid: number): ProcessMemory {
   const status = readProc(`${pid}/status`);
   const mb = (field: string) =>

@@ -1,4 +1,4 @@
-// Whether a test that a table names exists.
+// Checks that a test named in a table exists.
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Proof } from '../../tools/limits/limit-row.ts';
@@ -7,7 +7,7 @@ export const inTests = (path: string) => fileURLToPath(new URL(`../${path}`, imp
 
 const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** A title or a row's name stands in its file as a whole text; `…` is what a template puts in. */
+/** Whether the file contains the title as a string literal. `…` stands for a placeholder. */
 function holds(source: string, title: string): boolean {
   const pattern = title.split('…').map(literal).join('(?:…|\\$\\{.+?\\})');
   return new RegExp(`(['"\`])${pattern}\\1`).test(source.replaceAll("\\'", "'"));

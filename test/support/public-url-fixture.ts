@@ -1,5 +1,5 @@
-// An installation whose public URL is where it listens, as redirects in a browser need it; with a
-// company's sign-in where one is wanted; and a browser.
+// An installation that listens at its public URL, as redirects in a browser require, with a browser
+// and an optional identity provider.
 
 import { type ConsoleBrowser, consoleBrowser } from './console/console-browser.ts';
 import { type ConsoleFixture, consoleFixture } from './console/console-fixture.ts';
@@ -10,13 +10,13 @@ export interface PublicUrlFixture {
   fixture: ConsoleFixture;
   browser: ConsoleBrowser;
   publicUrl: string;
-  /** The company's sign-in, where there is one. */
+  /** The identity provider, if the installation uses SSO. */
   provider: TestProvider | undefined;
   stop(): Promise<void>;
 }
 
 export async function publicUrlFixture({ company = false } = {}): Promise<PublicUrlFixture> {
-  // The company has to know the way back before the installation listens.
+  // The provider needs the callback URL before the installation listens.
   const port = await freePort();
   const publicUrl = `http://localhost:${port}`;
   const provider = company
@@ -30,7 +30,7 @@ export async function publicUrlFixture({ company = false } = {}): Promise<Public
       ...(provider && { ...provider.env, PRESSROOM_OIDC_NAME: 'Example account' }),
     },
   });
-  // Without anybody there would be the setup first.
+  // Without a user, the dashboard shows the setup page.
   await fixture.person({ operator: true });
   const browser = await consoleBrowser(fixture);
   return {

@@ -1,5 +1,5 @@
-// The Python packages of the tests (schemathesis, requests), in the versions of
-// python-requirements.txt, installed once into the cache folder.
+// The Python packages of the tests (schemathesis, requests) in the versions of
+// python-requirements.txt. Installed once into the cache folder.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -14,11 +14,11 @@ const INSTALL_MS = 300_000;
 
 export interface PythonTools {
   python: string;
-  /** With this environment it finds the packages. */
+  /** The environment in which Python finds the packages. */
   env: NodeJS.ProcessEnv;
 }
 
-/** Throws an Error that says why when they cannot be had here. */
+/** Throws an Error with the reason when the packages cannot be installed. */
 export async function pythonTools(): Promise<PythonTools> {
   const python = await pythonWithPip(process.env, () => {});
   const cache = cacheFolder(process.env);

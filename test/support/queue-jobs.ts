@@ -1,5 +1,5 @@
-// What tests of the queue share: jobs, a queue with room for all of them, and taking one where
-// nobody is throttled.
+// Helpers of the queue tests: jobs, limits that no test reaches, and taking entries without
+// throttling.
 import type { FairQueue, Queued, QueueEntry } from '../../api/queue/fair-queue.ts';
 
 export interface Job extends Queued {
@@ -17,12 +17,12 @@ export const job = (accountId: string, id: number, { trial = false, bytes = 1 } 
   bytes,
 });
 
-/** Adds a job for which there is room. */
+/** Adds a job. Throws when the queue rejects it. */
 export function add(queue: JobQueue, wanted: Job, nowMs = 0): QueueEntry<Job> {
   const entry = queue.add(wanted, nowMs);
-  if (typeof entry === 'string') throw new Error(`refused: ${entry}`);
+  if (typeof entry === 'string') throw new Error(`the queue rejected the job: ${entry}`);
   return entry;
 }
 
-/** Slots for all, so that nobody is throttled. */
+/** Takes an entry with enough free slots that no account is throttled. */
 export const take = (queue: JobQueue, nowMs = 0) => queue.take(nowMs, { free: 100, slots: 100 });

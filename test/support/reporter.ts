@@ -1,5 +1,4 @@
-// Mocha's spec reporter, which also prints why a test was skipped and sends numbers and times to
-// run.ts.
+// Mocha's spec reporter that also prints skip reasons and sends counts and times to run.ts.
 import Mocha from 'mocha';
 import { treeOf } from './processes.ts';
 
@@ -12,11 +11,11 @@ export interface FileTime {
 
 export interface RunNumbers {
   passed: number;
-  /** Their full titles. */
+  /** The full titles of the failed tests. */
   failed: string[];
-  /** Those with a reason; a skip without one counts as failed. */
+  /** Number of tests skipped with a reason. A skip without a reason counts as failed. */
   skipped: number;
-  /** Of the files that have ended. */
+  /** Times of the files that have finished. */
   times: FileTime[];
 }
 
@@ -33,11 +32,11 @@ function reasonOf(test: Mocha.Test): string | undefined {
   return undefined;
 }
 
-/** CPU time of this process, its descendants and those of them that have ended. */
+/** CPU time of this process and its descendants, including ended ones. */
 const cpuSecondsOfTree = (): number =>
   treeOf(process.pid).reduce((sum, { ownMs, reapedMs }) => sum + ownMs + reapedMs, 0) / 1_000;
 
-/** Adds up times per file: a file may have several suites at its top level. */
+/** Sums times per file, because a file may have several top-level suites. */
 class FileTimes {
   readonly #times = new Map<string, FileTime>();
   #began = { at: 0, cpuSeconds: 0 };
@@ -78,10 +77,10 @@ class Reporter extends Mocha.reporters.Spec {
       const reason = reasonOf(test);
       if (reason === undefined) failed.push(`${test.fullTitle()} (skipped without a reason)`);
       else skipped++;
-      console.log(`      skipped: ${reason ?? 'no reason was given'}`);
+      console.log(`      skipped: ${reason ?? 'no reason given'}`);
     });
     runner.on('fail', test => failed.push(test.fullTitle()));
-    // Sent after every test, so that the numbers of an interrupted run are known too.
+    // Sent after every test so that an interrupted run reports its counts.
     const send = () =>
       process.send?.({
         passed: runner.stats!.passes,

@@ -1,11 +1,11 @@
-// What the contract says to a body that it refuses. The tests of bad requests share it.
+// The validation error of a render request, for tests of invalid requests.
 import { expect } from 'chai';
 import { ApiError } from '../../common/contract/errors.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 
 export const PUBLIC = { ports: [80, 443, 8080, 8443], intranet: false, allowPorts: [] };
 
-/** The error for a body; fails the test when the body is accepted. */
+/** Returns the error for a body. Throws when the body is valid. */
 export function requestError(body: unknown, rules = PUBLIC): ApiError {
   try {
     parseRenderRequest(body, rules);
@@ -16,5 +16,5 @@ export function requestError(body: unknown, rules = PUBLIC): ApiError {
   throw new Error('the request was accepted');
 }
 
-/** A value as a test's title shows it. */
+/** A value as shown in a test title. */
 export const shown = (value: unknown) => String(JSON.stringify(value)).slice(0, 60);

@@ -1,5 +1,4 @@
-// The API description as the tests of the contract read it, and every field of a render request
-// with its schema.
+// The OpenAPI document and the schema of each field of a render request.
 import { openApi } from '../../common/contract/openapi.ts';
 import { fieldsOf } from '../../tools/request-fields.ts';
 

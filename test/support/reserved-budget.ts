@@ -1,9 +1,9 @@
-// A budget of bytes in use: held by several accounts, none of them above its share.
+// Reserves bytes of a budget for several accounts, none of which exceeds its fair share.
 import { accountHolder, type ByteBudget } from '../../api/http/byte-budget.ts';
 
 const HOLDERS = 4;
 
-/** Takes so many bytes; returns what gives them back. */
+/** Reserves `bytes`. Returns a function that releases them. */
 export function reserveForOthers(budget: ByteBudget, bytes: number): () => void {
   const reservations = Array.from({ length: HOLDERS }, (_, index) =>
     budget.open(accountHolder(`another account ${index}`)),
@@ -11,7 +11,7 @@ export function reserveForOthers(budget: ByteBudget, bytes: number): () => void 
   for (const [index, reservation] of reservations.entries()) {
     const part = Math.floor(bytes / HOLDERS) + (index < bytes % HOLDERS ? 1 : 0);
     if (!reservation.take(part))
-      throw new Error(`the budget of ${budget.maxBytes} bytes has no room for ${bytes}`);
+      throw new Error(`the budget of ${budget.maxBytes} bytes cannot reserve ${bytes} bytes`);
   }
   return () => {
     for (const { close } of reservations) close();

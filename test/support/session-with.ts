@@ -1,4 +1,4 @@
-// A session whose commands go through another function first; all else is the session's own.
+// A session whose commands go through another function.
 import type { Command, Session } from '../../api/workers/session.ts';
 
 export const sessionWith = (session: Session, command: Command): Session => ({

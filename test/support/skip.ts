@@ -1,8 +1,8 @@
-// Skips a test aloud: the reporter prints the reason, and counts a skip without one as a failure.
+// Skips a test with a reason. The reporter prints it and counts a skip without one as a failure.
 
 /**
- * Ends the running test as skipped, or all of the suite when called in its `before`. `reason` is a
- * sentence that says what is missing here.
+ * Skips the running test, or the whole suite when called in `before`. `reason` is a sentence that
+ * names what is missing.
  */
 export function skip(context: Mocha.Context, reason: string): never {
   const runnable = context.test as Mocha.Runnable & { type: string };

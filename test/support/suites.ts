@@ -1,5 +1,5 @@
-// The suites that `npm test`, `test:cluster` and `test:faults` run, and how their files are
-// distributed over two lanes.
+// The suites of `npm test`, `test:cluster` and `test:faults`, and the distribution of their files
+// over two lanes.
 import { readdirSync, readFileSync } from 'node:fs';
 
 export const SUITES = ['quick', 'cluster', 'faults'] as const;
@@ -7,7 +7,7 @@ export type SuiteName = (typeof SUITES)[number];
 
 interface Suite {
   folders: readonly string[];
-  /** A longer run is stopped, before the caller's own time limit. */
+  /** Stops a longer run. Must be shorter than the time limit of CI. */
   limitMinutes: number;
 }
 
@@ -20,7 +20,7 @@ export const suites: Record<SuiteName, Suite> = {
 const TEST = new URL('../', import.meta.url);
 const LONG = /^test\/fault\/long\//;
 
-/** Paths from the root of the repository, in the order of the suite's folders. */
+/** Paths relative to the repository root, in the order of the folders. */
 export function filesOf(name: SuiteName): string[] {
   return suites[name].folders.flatMap(folder =>
     readdirSync(new URL(`${folder}/`, TEST), { recursive: true, encoding: 'utf8' })
@@ -32,13 +32,13 @@ export function filesOf(name: SuiteName): string[] {
 }
 
 /**
- * These share the product's images, which one process builds once, or take all of the machine: they
- * stay in one lane, so that none of them runs beside another.
+ * Files that share the images built by one process or that use the whole machine. They run in one
+ * lane, so never in parallel.
  */
 const IN_TURN =
   /^test\/(cluster\/(images\.|end-to-end\.|node\/node\.|controller-many\.)|fault\/long\/hostile-)/;
 
-/** Assumed for a file without a measured time. */
+/** The default for a file without a measured time. */
 const UNKNOWN_SECONDS = 3;
 
 /**
@@ -66,6 +66,6 @@ export function lanesOf(
     .filter(lane => lane.length > 0);
 }
 
-/** Seconds per file, as last measured and committed. */
+/** Seconds per file from the last committed measurement. */
 export const measuredSeconds = (): Record<string, number> =>
   JSON.parse(readFileSync(new URL('timings.json', TEST), 'utf8'));

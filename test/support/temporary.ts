@@ -1,13 +1,11 @@
-// Temporary folders: of a suite's own, made before its tests and removed after them, and of
-// whatever tests start, which the next run removes when this one is killed.
+// Temporary folders of a suite, and folders of a run that the next run removes if this one was
+// killed.
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/**
- * Call it inside `describe`; the function it gives names a path in the folder, once the tests run.
- */
+/** Call inside `describe`. Returns a function that returns paths in the folder of the suite. */
 export function temporaryFolder(): (...names: string[]) => string {
   let folder: string;
   before(async () => {
@@ -18,8 +16,8 @@ export function temporaryFolder(): (...names: string[]) => string {
 }
 
 /**
- * Makes a folder in `parent` whose name begins with `prefix` and tells whose it is, and removes
- * those of processes that are gone. Who asks for it removes it.
+ * Creates a folder in `parent` that is named after `prefix` and this process, and removes folders
+ * of ended processes. The caller removes the created folder.
  */
 export async function folderOfThisRun(parent: string, prefix: string): Promise<string> {
   for (const name of await readdir(parent)) {

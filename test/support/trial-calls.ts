@@ -1,5 +1,4 @@
-// Trial calls as tests make them: each from an address of its own unless told otherwise, as it
-// comes through a trusted proxy.
+// Trial requests through a trusted proxy, by default each from a new client address.
 import { expect } from 'chai';
 import { eventually } from './eventually.ts';
 import type { Answer, Call } from './http-call.ts';
@@ -7,20 +6,20 @@ import { html, type Installation } from './installation.ts';
 
 export const PATH = '/v1/trial/render';
 export const PROXIES = { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1/32' };
-export const HELLO = { html: html('<h1>Hello, visitor</h1>') };
-/** What `refused` gives of a call over either limit. */
+export const HELLO = { html: html('<h1>Hello, trial</h1>') };
+/** What `refused` returns for a response above a limit. */
 export const RATE_LIMITED = { status: 429, retryAfter: '60' };
 
-let made = 0;
-/** An address that nobody has called from. */
+let addresses = 0;
+/** A client address that no request has used. */
 export const newAddress = () => {
-  made += 1;
-  return `198.51.${100 + (made >> 8)}.${made & 255}`;
+  addresses += 1;
+  return `198.51.${100 + (addresses >> 8)}.${addresses & 255}`;
 };
 
 export const port = ({ url }: Installation) => Number(new URL(url).port);
 
-/** A trial call as it comes through a trusted proxy. */
+/** Sends a trial request through a trusted proxy. */
 export const trial = (
   pressroom: Installation,
   body: unknown,
@@ -41,8 +40,8 @@ export const refused = ({ status, headers }: Answer) => ({
 export const codeOf = (answer: Answer) => (answer.status === 200 ? 'ok' : answer.error().code);
 
 /**
- * Until the installation takes a trial render again: a process may believe for a moment that all
- * places are taken.
+ * Waits until the installation accepts a trial render. A process may cache for a moment that all
+ * trial slots are taken.
  */
 export const untilAdmitted = (pressroom: Installation) =>
   eventually(async () => expect(codeOf(await trial(pressroom, HELLO))).to.equal('ok'), 20_000);

@@ -1,5 +1,5 @@
-// A worker of a test's own: real Chrome, real guard, a gateway on a free port of loopback, inside
-// the test's process.
+// A worker in the process of the test, with real Chrome, a real egress guard and a gateway on
+// a free loopback port.
 import { createConnections } from '../../api/workers/connections.ts';
 import { openSession, type Session } from '../../api/workers/session.ts';
 import { createLifecycle, type Lifecycle } from '../../common/lifecycle.ts';
@@ -20,18 +20,18 @@ export interface TestWorker {
   metrics: Metrics;
   address: string;
   ticket(changes?: Partial<Ticket>): string;
-  /** Claims a slot as an API does. */
+  /** Claims a slot like an API process. */
   open(changes?: Partial<Ticket>, signal?: AbortSignal): Promise<Session>;
-  /** Closes the sockets that `open` would use again. */
+  /** Closes the idle connections that `open` would reuse. */
   dropKept(): void;
-  /** Resolves when the status has all of `wanted`; rejects after 10 s with what it was. */
+  /** Resolves when the status matches `wanted`. Rejects after 10 s with the last status. */
   until(wanted: Partial<WorkerStatus>): Promise<void>;
-  /** SIGKILL to the Chromes of all slots. */
+  /** Kills the Chromes of all slots with SIGKILL. */
   killChromes(): Promise<void>;
   stop(): Promise<boolean>;
 }
 
-/** `env` is the worker's environment over the tests' defaults (two slots, a free port). */
+/** `env` overrides the defaults of the tests, such as two slots and a free port. */
 export async function startWorker(
   env: Record<string, string> = {},
   log: Log = silentLog,
@@ -60,7 +60,7 @@ export async function startWorker(
       maxMs: 30_000,
       ...changes,
     });
-  const fits = (wanted: Partial<WorkerStatus>) =>
+  const matches = (wanted: Partial<WorkerStatus>) =>
     Object.entries(wanted).every(
       ([name, value]) => worker.status()[name as keyof WorkerStatus] === value,
     );
@@ -75,7 +75,7 @@ export async function startWorker(
     dropKept: () => connections.drop(address),
     until: wanted =>
       eventually(() => {
-        if (!fits(wanted))
+        if (!matches(wanted))
           throw new Error(
             `the worker is ${JSON.stringify(worker.status())}, wanted ${JSON.stringify(wanted)}`,
           );
@@ -85,7 +85,7 @@ export async function startWorker(
       for (const chrome of before) chrome.kill();
       await eventually(() => {
         if (worker.chromes().some(chrome => before.includes(chrome)))
-          throw new Error('a killed Chrome still serves');
+          throw new Error('a killed Chrome is still in use');
       });
     },
     stop: async () => {
@@ -95,7 +95,7 @@ export async function startWorker(
   };
 }
 
-/** The value of an expression in the page. */
+/** Evaluates an expression in the page. */
 export const evaluate = async (session: Session, expression: string) =>
   (
     await session.command('Runtime.evaluate', {
@@ -105,7 +105,7 @@ export const evaluate = async (session: Session, expression: string) =>
     })
   ).result.value;
 
-/** What a promise was rejected with, or undefined. */
+/** Returns the rejection of a promise, or undefined when it resolves. */
 export const errorOf = (work: Promise<unknown>): Promise<Error | undefined> =>
   work.then(
     () => undefined,

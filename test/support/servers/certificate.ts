@@ -1,4 +1,4 @@
-// A certificate that nobody signed but its own key, for servers of the tests.
+// Creates self-signed certificates for test servers.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,8 +6,8 @@ import { join } from 'node:path';
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
 
 /**
- * Made in `folder` for these names (`DNS:…`, `IP:…`), of which the first is the subject's too; in
- * PEM. Throws when there is no openssl.
+ * Creates a certificate in `folder` for these names (`DNS:…`, `IP:…`); the first one is also the
+ * subject. Returns PEM. Throws when openssl is not installed.
  */
 export function selfSigned(
   folder: string,

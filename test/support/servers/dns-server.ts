@@ -1,5 +1,4 @@
-// A name server on loopback, UDP and TCP, whose answers a test sets and changes. It knows nothing
-// else: other names do not exist.
+// A DNS server on loopback (UDP and TCP) whose records a test sets. Other names do not exist.
 import { createSocket } from 'node:dgram';
 import { createServer, isIPv6, type Socket } from 'node:net';
 import {
@@ -14,23 +13,20 @@ import {
   TRUNCATED_RESPONSE,
 } from 'dns-packet';
 
-/** What a query of this type gets, the `nth` of its type for the name, from 1. */
+/** Returns the records for the `nth` query (from 1) of this type and name. */
 export type Records = (type: string, nth: number) => Answer[];
 type Behaviour = string[] | 'silent' | 'servfail' | Records;
 
 export interface DnsServer {
   /** `127.0.0.1:port`, as PRESSROOM_DNS_SERVERS takes it. */
   readonly address: string;
-  /** The name's addresses from now on: IPv4 ones answer A, IPv6 ones AAAA. */
+  /** Sets the addresses of the name: IPv4 for A and IPv6 for AAAA queries. */
   set(name: string, ...addresses: string[]): void;
-  /**
-   * The name's queries get these records from now on, whatever they say: aliases, other names,
-   * changing ones.
-   */
+  /** Sets a function that returns the records of the name, such as aliases. */
   answer(name: string, records: Records): void;
-  /** From now on the name's queries of this type (both without one) are never answered, or fail. */
+  /** Makes queries for the name time out or fail, for both types unless `type` is set. */
   misbehave(name: string, how: 'silent' | 'servfail', type?: 'A' | 'AAAA'): void;
-  /** Queries for the name so far, A and AAAA counted each; every query without a name. */
+  /** Number of A and AAAA queries for the name, or of all queries. */
   queries(name?: string): number;
   /** Resolves at the next query for the name. */
   asked(name: string): Promise<void>;
@@ -60,7 +56,7 @@ export async function startDnsServer(): Promise<DnsServer> {
       : behaviour;
   };
 
-  /** Undefined when the query is to get no answer. */
+  /** Returns undefined when the query must not be answered. */
   function reply(query: Packet): Packet | undefined {
     const question = query.questions![0]!;
     const name = question.name.toLowerCase();
@@ -109,7 +105,7 @@ export async function startDnsServer(): Promise<DnsServer> {
     });
   });
 
-  // The same port for both: the system picks it for TCP, where fewer are taken.
+  // Both protocols use the same port. The system picks it for TCP, where fewer ports are in use.
   await new Promise<void>(resolve => tcp.listen(0, '127.0.0.1', resolve));
   const { port } = tcp.address() as { port: number };
   await new Promise<void>((resolve, reject) =>

@@ -1,4 +1,4 @@
-// A port on which nobody listens now: for an address that must be known before its server starts.
+// Finds a free port, for an address that must be known before its server starts.
 
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';

@@ -1,4 +1,4 @@
-// One port that speaks HTTP and HTTPS, and asks for HTTPS alone from then on; with the Chrome that
+// A server that speaks HTTP and HTTPS on one port and sends an HSTS header, and a Chrome that
 // trusts its certificate.
 import { createHash, X509Certificate } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
@@ -13,13 +13,14 @@ export interface HstsServer {
   port: number;
   /** `http /path` or `https /path`, in order. */
   requests: string[];
-  /** A Chrome that accepts this server's certificate, as if an authority had signed it. */
+  /** A Chrome that accepts the certificate of this server. */
   executable: string;
   close(): Promise<void>;
 }
 
 /**
- * `folder` may be read by everybody: Chrome runs as another user. Throws when there is no openssl.
+ * Makes `folder` readable by all users, because Chrome runs as another user. Throws when openssl
+ * is not installed.
  */
 export async function startHstsServer(
   name: string,

@@ -1,5 +1,5 @@
-// A company's sign-in for the tests: a real OpenID Connect provider on loopback, whose login page
-// is answered by plain HTTP calls, with a jar of cookies for each person.
+// A real OpenID Connect provider on loopback. Tests submit its login page with plain HTTP requests,
+// with a cookie jar for each user.
 import { createSign, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import MemoryAdapter from 'oidc-provider/lib/adapters/memory_adapter.js';
 
 export interface ProviderLogin {
   subject: string;
-  /** What the provider says of the person besides; `undefined` is not said. */
+  /** Further claims about the user. `undefined` omits a claim. */
   claims: Record<string, unknown>;
 }
 
@@ -17,41 +17,38 @@ export interface TestProvider {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** The environment of an installation that signs in with it. */
+  /** The environment of an installation that uses this provider. */
   env: Record<string, string>;
   /**
-   * Signs in on the provider's page as a browser without cookies does; where the browser is sent in
-   * the end, which is not called.
+   * Signs in on the login page like a browser without cookies. Returns the final redirect URL
+   * without requesting it.
    */
   signIn(authorization: string, login: ProviderLogin): Promise<URL>;
-  /** Somebody who may sign in with the subject as the login. */
+  /** Adds a user who can sign in with the subject as the login. */
   addLogin(login: ProviderLogin): void;
-  /** The person stops on the provider's page. */
+  /** Cancels on the login page. Returns the final redirect URL. */
   deny(authorization: string): Promise<URL>;
-  /** Changes what the provider signs into its id tokens from now on. */
+  /** Changes the claims of later ID tokens. */
   tamper(change: ((claims: Record<string, unknown>) => Record<string, unknown>) | undefined): void;
-  /**
-   * Whether id tokens are signed by a key that is not the provider's, under the name of the one
-   * that is.
-   */
+  /** Signs ID tokens with a foreign key under the ID of the provider's key. */
   forge(on: boolean): void;
-  /** Signs with a new key from now on, and forgets the old one. */
+  /** Replaces the signing key. */
   rotateKeys(): void;
-  /** Puts something else in the place of the provider: what it answers to every call. */
+  /** Replaces the provider with a handler for every request. */
   replace(answer: ((request: IncomingMessage, response: ServerResponse) => void) | undefined): void;
-  /** Paths that were asked for, in order. */
+  /** The requested paths, in order. */
   calls: string[];
   stop(): Promise<void>;
 }
 
 interface Options {
   callback: string;
-  /** Whether the claims stand in the id token; else they are at the userinfo endpoint alone. */
+  /** Whether the ID token contains the claims. Otherwise only the userinfo endpoint does. */
   claimsInIdToken?: boolean;
   clientAuth?: 'client_secret_basic' | 'client_secret_post';
 }
 
-/** The provider warns of its own one. */
+/** A subclass, because the provider warns about its own in-memory adapter. */
 class Memory extends MemoryAdapter {}
 
 interface SigningKey {
@@ -103,11 +100,11 @@ export async function testProvider({
     const accountId = new URLSearchParams(await text(request)).get('login');
     const result = accountId
       ? { login: { accountId } }
-      : { error: 'access_denied', error_description: 'stopped by the person' };
+      : { error: 'access_denied', error_description: 'canceled by the user' };
     await provider.interactionFinished(request, response, result);
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  // Another site than the installation's, as in life: what browsers do with cookies depends on it.
+  // Another site than the installation, because browsers treat cross-site cookies differently.
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   function begin(): void {
@@ -137,7 +134,7 @@ export async function testProvider({
         accountId: id,
         claims: async () => ({ ...logins.get(id)?.claims, sub: id }),
       }),
-      // Nobody is asked for consent.
+      // Grants every scope without a consent page.
       loadExistingGrant: async ({
         oidc,
       }: {
@@ -172,7 +169,7 @@ export async function testProvider({
   }
   begin();
 
-  /** Follows redirects within the provider; `login` answers its page. */
+  /** Follows redirects within the provider and submits `login` on its login page. */
   async function visit(authorization: string, login: string): Promise<URL> {
     const jar = new Map<string, string>();
     const go = async (url: URL, body?: URLSearchParams) => {
@@ -196,10 +193,10 @@ export async function testProvider({
       if (location === null && url.pathname.startsWith('/login/'))
         ({ status, location, page } = await go(url, new URLSearchParams({ login })));
       if (location === null)
-        throw new Error(`the provider answered ${status}: ${page.slice(0, 500)}`);
+        throw new Error(`the provider responded ${status}: ${page.slice(0, 500)}`);
       url = new URL(location, issuer);
     }
-    throw new Error('the provider goes round in circles');
+    throw new Error('the provider redirects without end');
   }
 
   return {

@@ -1,5 +1,5 @@
-// A real mongod for tests: one for the whole run, started at its first use with test commands (fail
-// points) on, and more of them on request.
+// Real mongod processes for tests: a shared one with test commands (fail points), started on first
+// use, and separate ones on request.
 import { randomBytes } from 'node:crypto';
 import { rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,41 +10,38 @@ import {
 } from '../../../standalone/mongod.ts';
 import { folderOfThisRun } from '../temporary.ts';
 
-/** With these, `configureFailPoint: 'failCommand'` works. */
+/** Required for `configureFailPoint: 'failCommand'`. */
 const TEST_ARGS = ['--setParameter', 'enableTestCommands=1'];
 
-const say = (line: string) => process.stderr.write(`${line}\n`);
+const log = (line: string) => process.stderr.write(`${line}\n`);
 
 let binary: Promise<{ path: string; version: string }> | undefined;
 
-/**
- * The mongod that tests use: the one on PATH, the cached one or a downloaded one; looked for once.
- */
+/** The mongod binary from PATH, from the cache or downloaded. Resolved once. */
 export const mongodBinary = () => {
-  binary ??= findOrInstallMongod(process.env, say);
+  binary ??= findOrInstallMongod(process.env, log);
   return binary;
 };
 
 const MEMORY = '/dev/shm';
-/** What the data of a whole run take, and much more. */
-const ROOM_BYTES = 4 * 2 ** 30;
+/** Much more than the data of a whole run. */
+const MIN_FREE_BYTES = 4 * 2 ** 30;
 
-/**
- * In memory where there is room, since a disk that several machines share may stand still for a
- * minute.
- */
+/** In memory if there is space, because a shared disk may stall for a minute. */
 async function dataFolder(onDisk: boolean): Promise<string> {
-  const room = await statfs(MEMORY).then(
+  const freeBytes = await statfs(MEMORY).then(
     ({ bavail, bsize }) => bavail * bsize,
     () => 0,
   );
-  return folderOfThisRun(onDisk || room < ROOM_BYTES ? tmpdir() : MEMORY, 'pressroom-test-mongod-');
+  return folderOfThisRun(
+    onDisk || freeBytes < MIN_FREE_BYTES ? tmpdir() : MEMORY,
+    'pressroom-test-mongod-',
+  );
 }
 
 /**
- * A mongod of a test's own in `dataDir` (default: a temporary folder, in memory where there is room
- * unless `onDisk`, removed by `stop`, which then does not wait for a clean shutdown). The test
- * stops it.
+ * Starts a separate mongod that the test must stop. The default `dataDir` is a temporary folder,
+ * in memory if possible unless `onDisk`; `stop` then kills mongod and removes the folder.
  */
 export async function freshMongod({
   dataDir,
@@ -76,22 +73,19 @@ export async function freshMongod({
 
 let shared: Promise<ManagedMongod> | undefined;
 
-/**
- * The mongod that all tests share. Never stop it, and leave no fail point on: use `freshMongod` for
- * that.
- */
+/** The shared mongod. Do not stop it or leave fail points on; use `freshMongod` for that. */
 export const testMongod = () => {
   shared ??= freshMongod();
   return shared;
 };
 
-/** A database of a test's own on the shared mongod. `uri` carries the credentials and the name. */
+/** A new database on the shared mongod. `uri` contains the credentials and the name. */
 export async function testDatabase(): Promise<{ uri: string; name: string }> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   return { uri: (await testMongod()).uriFor(name), name };
 }
 
-/** For the root hook. */
+/** Called by the root hook. */
 export async function stopTestMongod(): Promise<void> {
   const mongod = await shared?.catch(() => undefined);
   shared = undefined;

@@ -1,5 +1,4 @@
-// `npm start` as a person runs it: the launcher in a process group of its own, which Ctrl-C reaches
-// as a terminal sends it.
+// Runs `npm start` like a terminal: in a new process group that receives Ctrl-C.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -8,7 +7,7 @@ import { eventually } from '../eventually.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Living processes of a group, by their command lines. */
+/** The running processes of a group with their command lines. */
 export function groupMembers(group: number): { pid: number; command: string }[] {
   return readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
@@ -35,22 +34,22 @@ const childOf = (parent: number) =>
   });
 
 export interface NpmStart {
-  /** The process group of everything that was started. */
+  /** The process group of everything that the launcher started. */
   leader: number;
   url: string;
-  /** What the terminal shows. */
+  /** The terminal output. */
   out(): string;
-  /** The terminal's and npm's copy of one Ctrl-C. */
+  /** Sends Ctrl-C twice, as the terminal and npm do. */
   ctrlC(): void;
   killLauncher(): void;
   killLeader(): void;
-  /** The exit code, once all is over. */
+  /** Resolves with the exit code. */
   ended: Promise<number | null>;
 }
 
 /**
- * Starts on `dataDir` with free ports. `ready: false` gives it back before it is ready. Its exit is
- * the caller's to wait for.
+ * Starts with `dataDir` and free ports. With `ready: false`, resolves before the installation is
+ * ready. The caller must await `ended`.
  */
 export async function npmStart(
   dataDir: string,

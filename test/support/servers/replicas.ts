@@ -1,10 +1,10 @@
-// Two API processes of one installation with one worker, behind a round-robin front whose address
-// is the installation's own.
+// Two API processes of one installation with one worker, behind a round-robin load balancer at the
+// public URL.
 import { type ConsoleFixture, consoleFixture } from '../console/console-fixture.ts';
 import { type RoundRobin, roundRobin } from './round-robin.ts';
 
 export interface Replicas {
-  /** The first of them, by which the test looks at what is stored. */
+  /** The first API process; gives tests access to the database. */
   fixture: ConsoleFixture;
   front: RoundRobin;
   stop(): Promise<void>;

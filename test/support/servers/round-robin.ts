@@ -1,5 +1,5 @@
-// A front before several API processes, as a load balancer without affinity is one: each request
-// goes to the next process, whoever sent it and on whichever connection.
+// A load balancer without affinity: sends each request to the next API process, regardless of
+// client and connection.
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -14,21 +14,21 @@ export interface Served {
   method: string;
   /** Without the query. */
   path: string;
-  /** Which of the ports it went to. */
+  /** The index of the target port. */
   process: number;
 }
 
 export interface RoundRobin {
-  /** `http://localhost:PORT`, known before anything behind it listens. */
+  /** `http://localhost:PORT`, known before the targets listen. */
   url: string;
-  /** What came, in the order in which it came. */
+  /** The requests in order of arrival. */
   readonly served: Served[];
-  /** Requests go to these ports of this computer, one after the other. */
+  /** Sets the local ports that receive requests in turn. */
   setTargets(ports: readonly number[]): void;
   stop(): Promise<void>;
 }
 
-/** What is said of one connection alone (RFC 9110 section 7.6.1). */
+/** Removes hop-by-hop headers (RFC 9110 section 7.6.1). */
 function endToEnd({
   connection: _,
   'keep-alive': _keepAlive,
@@ -39,10 +39,10 @@ function endToEnd({
 }
 
 /**
- * Both directions as they come; who hangs up on one side is gone on the other. What is still sent
- * after the answer is thrown away, as nginx does.
+ * Streams both directions and propagates a disconnect to the other side. Discards request data
+ * after the response, like nginx.
  */
-function passOn(incoming: IncomingMessage, outgoing: ServerResponse, port: number): void {
+function forward(incoming: IncomingMessage, outgoing: ServerResponse, port: number): void {
   const { method, url, headers } = incoming;
   const onward = request({
     host: '127.0.0.1',
@@ -69,18 +69,18 @@ function passOn(incoming: IncomingMessage, outgoing: ServerResponse, port: numbe
 
 export async function roundRobin(): Promise<RoundRobin> {
   const served: Served[] = [];
-  let behind: readonly number[] = [];
+  let targets: readonly number[] = [];
   const server = createServer((incoming, outgoing) => {
-    const process = served.length % behind.length;
+    const process = served.length % targets.length;
     served.push({ method: incoming.method!, path: incoming.url!.replace(/\?.*/s, ''), process });
-    passOn(incoming, outgoing, behind[process]!);
+    forward(incoming, outgoing, targets[process]!);
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://localhost:${(server.address() as AddressInfo).port}`,
     served,
     setTargets: ports => {
-      behind = ports;
+      targets = ports;
     },
     stop: () => {
       const stopped = new Promise<void>(resolve => server.close(() => resolve()));

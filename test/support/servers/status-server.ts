@@ -1,5 +1,5 @@
-// A worker's `/v1/status` and nothing else: a real WebSocket server on loopback that says what the
-// test wants, or nothing at all.
+// The `/v1/status` endpoint of a worker: a WebSocket server on loopback that sends the messages of
+// the test.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,22 +9,19 @@ import { createTicketChecker } from '../../../common/ticket.ts';
 export interface StatusServer {
   address: string;
   port: number;
-  /** Connections so far whose ticket was good, and those that are open. */
+  /** Number of connections with a valid ticket so far, and of open ones. */
   connections(): number;
   open(): number;
   /** Resolves at the next connection. */
   connected(): Promise<void>;
-  /** Said now to all that are connected, and first to all that will. */
+  /** Sends a message to all connections, and to later ones when they connect. */
   send(message: unknown): void;
-  /** Ends the connections, not the server. */
+  /** Closes the connections but not the server. */
   drop(): void;
   close(): Promise<void>;
 }
 
-/**
- * `status`: what it says to whoever connects; undefined = it stays silent. `port` 0 takes a free
- * one.
- */
+/** `status`: the message to each new connection, or none. `port` 0 picks a free port. */
 export async function createStatusServer(options: {
   secret: string;
   pool: string;
@@ -35,7 +32,7 @@ export async function createStatusServer(options: {
   const check = createTicketChecker(options.secret, options.pool);
   let message = options.status;
   let connections = 0;
-  let askers: (() => void)[] = [];
+  let listeners: (() => void)[] = [];
   const host = options.host ?? '127.0.0.1';
   const server = new WebSocketServer({
     host,
@@ -50,8 +47,8 @@ export async function createStatusServer(options: {
   server.on('connection', socket => {
     connections++;
     if (message !== undefined) socket.send(JSON.stringify(message));
-    for (const asker of askers) asker();
-    askers = [];
+    for (const listener of listeners) listener();
+    listeners = [];
   });
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -63,7 +60,7 @@ export async function createStatusServer(options: {
     port,
     connections: () => connections,
     open: () => server.clients.size,
-    connected: () => new Promise(resolve => askers.push(resolve)),
+    connected: () => new Promise(resolve => listeners.push(resolve)),
     send(next) {
       message = next;
       for (const socket of server.clients) socket.send(JSON.stringify(next));

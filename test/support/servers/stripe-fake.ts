@@ -1,5 +1,5 @@
-// A Stripe on loopback: answers the calls that Pressroom sends from a small world that remembers,
-// and signs the events that a test delivers.
+// A Stripe stub on loopback: answers the requests of Pressroom from in-memory state and signs the
+// events that a test delivers.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -15,24 +15,21 @@ export interface Delivery {
   secret?: string;
   /** Seconds since 1970. */
   timestamp?: number;
-  /** What is sent in place of the body that was signed. */
+  /** Sent instead of the signed body. */
   body?: string;
 }
 
 export interface StripeFake {
   url: string;
   world: StripeWorld;
-  /** `POST /v1/customers` and so on, in order. */
+  /** The requests, such as `POST /v1/customers`, in order. */
   calls: string[];
-  /**
-   * Called with each request after its answer is made and before it is sent: what it waits for
-   * makes the answer late.
-   */
+  /** Called before each response is sent. A returned promise delays the response. */
   beforeAnswer: (call: string) => Promise<unknown> | unknown;
-  /** What is answered instead: `cut` breaks the connection, `silent` never answers. */
+  /** A fault: `cut` closes the connection, `silent` never responds. */
   trouble: 'none' | 'cut' | 'silent' | 'unauthorized';
   deliver(port: number, event: FakeEvent, how?: Delivery): Promise<Answer>;
-  /** Delivers all that happened since the last call, in order, and fails unless each is taken. */
+  /** Delivers all events since the last call in order. Throws unless each returns 200. */
   deliverAll(port: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -74,7 +71,7 @@ function answers(world: StripeWorld): [RegExp, (form: Form, id: string) => Found
       form => {
         if (!known(form)) return undefined;
         const all = world.subscriptions.filter(({ customer }) => customer === form['customer']);
-        // Ended ones are left out unless they are asked for.
+        // Stripe omits canceled subscriptions unless status is `all`.
         return listOf(
           all.filter(({ status }) => form['status'] === 'all' || status !== 'canceled').reverse(),
         );
@@ -127,9 +124,9 @@ function answers(world: StripeWorld): [RegExp, (form: Form, id: string) => Found
 export async function stripeFake(): Promise<StripeFake> {
   const world = stripeWorld();
   const rows = answers(world);
-  const signer = new Stripe('sk_test_nobody', { telemetry: false });
-  /** Answers by idempotency key, with the parameters that they were given for. */
-  const remembered = new Map<string, { body: string; answer: string }>();
+  const signer = new Stripe('sk_test_unused', { telemetry: false });
+  /** Responses by idempotency key, with the parameters of the request. */
+  const byIdempotencyKey = new Map<string, { body: string; answer: string }>();
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url!, 'http://localhost');
@@ -150,7 +147,7 @@ export async function stripeFake(): Promise<StripeFake> {
         },
       });
     const key = request.headers['idempotency-key'] as string | undefined;
-    const before = key === undefined ? undefined : remembered.get(key);
+    const before = key === undefined ? undefined : byIdempotencyKey.get(key);
     if (before && before.body !== body)
       return void send(400, {
         error: {
@@ -166,7 +163,7 @@ export async function stripeFake(): Promise<StripeFake> {
     const [row, make] = rows.find(([pattern]) => pattern.test(call)) ?? [];
     const found = make?.(form, row!.exec(call)![1] ?? '');
     const json = JSON.stringify(found ?? missing('thing', 'customer'));
-    if (key !== undefined && found) remembered.set(key, { body, answer: json });
+    if (key !== undefined && found) byIdempotencyKey.set(key, { body, answer: json });
     await fake.beforeAnswer(call);
     send(found ? 200 : 400, json);
   }
@@ -211,7 +208,7 @@ export async function stripeFake(): Promise<StripeFake> {
       }
     },
     async close() {
-      // The client keeps its connections for a moment.
+      // The client keeps idle connections open.
       server.closeAllConnections();
       await new Promise(resolve => server.close(resolve));
       await sleep(0);

@@ -1,5 +1,5 @@
-// Stripe's own stand-in, which checks each call against the published description of the API and
-// remembers nothing. Built with Go, once.
+// stripe-mock, which validates each request against Stripe's OpenAPI document and keeps no state.
+// Built once with Go.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -11,10 +11,10 @@ export interface StripeMock {
   stop(): Promise<void>;
 }
 
-/** For a `before`: skips the suite where it can not be had. */
+/** Call in `before`. Skips the suite when stripe-mock cannot be built. */
 export async function stripeMock(context: Mocha.Context): Promise<StripeMock> {
   const why = whyNoBinaries(['stripe-mock']);
-  if (why !== undefined) return skip(context, `The calls to Stripe can not be checked: ${why}.`);
+  if (why !== undefined) return skip(context, `stripe-mock is not available: ${why}.`);
   context.timeout(BUILD_LIMIT_MS);
   const { 'stripe-mock': program } = await kubeBinaries(['stripe-mock']);
   const child = spawn(program, ['-http-addr', '127.0.0.1:0'], {
@@ -24,7 +24,7 @@ export async function stripeMock(context: Mocha.Context): Promise<StripeMock> {
   for await (const line of createInterface({ input: child.stdout })) {
     const address = /Listening for HTTP at address: (\S+)/.exec(line)?.[1];
     if (address === undefined) continue;
-    // Nobody reads its further lines: without this it would stand still when the pipe is full.
+    // Drains further output, so that the process does not block on a full pipe.
     child.stdout.resume();
     return {
       url: `http://${address}`,

@@ -1,5 +1,5 @@
-// What a Stripe of the tests knows: customers, subscriptions, checkouts, prices; and what happens
-// to them. Each change leaves its events behind, undelivered.
+// The state of the Stripe stub: customers, subscriptions, checkouts and prices. Each change queues
+// its events for delivery.
 import { randomBytes } from 'node:crypto';
 
 const DAY_S = 86_400;
@@ -72,7 +72,7 @@ export function stripeWorld() {
   let events: FakeEvent[] = [];
   let made = 0;
 
-  /** What is in an event is how things were then: an event that comes late tells of a past. */
+  /** Queues an event with a snapshot of the object, which may be outdated on delivery. */
   const emit = (type: string, object: object) =>
     void events.push({
       id: id('evt'),
@@ -106,7 +106,7 @@ export function stripeWorld() {
       object: 'subscription',
       customer,
       status,
-      // One after the other, also within a second.
+      // Strictly increasing, also within one second.
       created: start + made,
       cancel_at: null,
       cancel_at_period_end: false,
@@ -124,7 +124,7 @@ export function stripeWorld() {
     checkouts,
     prices,
     subscribe,
-    /** The events since the last call. */
+    /** Returns the events since the last call. */
     takeEvents(): FakeEvent[] {
       const taken = events;
       events = [];
@@ -147,7 +147,7 @@ export function stripeWorld() {
       customers.set(customer.id, customer);
       return customer;
     },
-    /** Sessions are made from what the request said. */
+    /** Creates a checkout session from the request. */
     createCheckout(
       customer: string,
       price: string,
@@ -166,7 +166,7 @@ export function stripeWorld() {
       checkouts.push(checkout);
       return checkout;
     },
-    /** The person pays on the page at `url`. */
+    /** Completes the checkout at `url` with a payment. */
     pay(url: string): FakeSubscription {
       const checkout = checkouts.find(each => each.url === url);
       if (checkout?.status !== 'open')
@@ -177,7 +177,7 @@ export function stripeWorld() {
       emit('checkout.session.completed', { ...checkout, subscription: subscription.id });
       return subscription;
     },
-    /** A renewal or a retry of one: what of the payment becomes of the subscription. */
+    /** Sets the status as after a renewal or a retried payment. */
     setStatus(subscription: FakeSubscription, status: string) {
       subscription.status = status;
       invoice(

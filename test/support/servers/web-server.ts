@@ -1,5 +1,4 @@
-// A web server on loopback that pages are rendered from; counts what reaches it. Ends all its
-// sockets when it closes.
+// A web server on loopback for rendered pages. Records requests and connections.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -7,15 +6,15 @@ export type Page = string | ((request: IncomingMessage, response: ServerResponse
 
 export interface WebServer {
   port: number;
-  /** Paths asked for, in order. */
+  /** The requests in order of arrival. */
   requests: IncomingMessage[];
   connections(): number;
   close(): Promise<void>;
 }
 
 /**
- * `pages` by path; a text is answered as HTML, everything else is 404. On a free port of 127.0.0.1,
- * unless told otherwise.
+ * Serves `pages` by path; a string is sent as HTML, unknown paths return 404. Listens on a free
+ * port of 127.0.0.1 by default.
  */
 export async function startWebServer(
   pages: Record<string, Page>,

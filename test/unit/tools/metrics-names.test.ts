@@ -48,13 +48,13 @@ describe('the rules of metrics', () => {
 
   const bad: [string, Partial<MetricDescription>, RegExp][] = [
     ['a name without the prefix', { name: 'renders_total' }, /`pressroom_`/],
-    ['capitals', { name: 'pressroom_rendersDone_total' }, /lower case/],
-    ['a counter that is no total', { name: 'pressroom_renders' }, /ends in `_total`/],
-    ['a gauge that is a total', { type: 'gauge' }, /only a counter/],
+    ['capitals', { name: 'pressroom_rendersDone_total' }, /lower-case/],
+    ['a counter that is no total', { name: 'pressroom_renders' }, /must end in `_total`/],
+    ['a gauge that is a total', { type: 'gauge' }, /only the name of a counter/],
     [
       'a histogram without a unit',
       { type: 'histogram', name: 'pressroom_render_duration' },
-      /ends in its unit/,
+      /must end in `_seconds`/,
     ],
     ['milliseconds', { name: 'pressroom_wait_ms_total' }, /base unit/],
     ['mebibytes', { type: 'gauge', name: 'pressroom_memory_mib' }, /base unit/],
@@ -62,22 +62,26 @@ describe('the rules of metrics', () => {
     [
       'an ending of the format',
       { type: 'gauge', name: 'pressroom_renders_count' },
-      /by the format/,
+      /reserved for histograms/,
     ],
-    ['a type in the name', { type: 'gauge', name: 'pressroom_renders_gauge' }, /says the type/],
+    [
+      'a type in the name',
+      { type: 'gauge', name: 'pressroom_renders_gauge' },
+      /must not contain the type/,
+    ],
     ['a help that does not end', { help: 'Renders' }, /full stop/],
     ['no help', { help: '' }, /full stop/],
-    ['a label that is not closed', { labels: ['account'] }, /`account` is not in the list/],
-    ['a label twice', { labels: ['outcome', 'outcome'] }, /twice/],
+    ['a label that is not closed', { labels: ['account'] }, /`account` is not allowed/],
+    ['a label twice', { labels: ['outcome', 'outcome'] }, /repeated/],
     [
       'a queue without its pool',
       { type: 'gauge', name: 'pressroom_queue_depth', labels: [] },
-      /carries `pool`/,
+      /must have the label `pool`/,
     ],
     [
       'slots without their pool',
       { type: 'gauge', name: 'pressroom_slots', labels: ['state'] },
-      /carries `pool`/,
+      /must have the label `pool`/,
     ],
   ];
   for (const [what, change, problem] of bad)
