@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import { GROUP, PLURAL } from '../../crds/browser-pool.ts';
 import { eventually } from '../support/eventually.ts';
+import { readmeCommand } from '../support/readme-commands.ts';
 import { skip } from '../support/skip.ts';
+import { foreignKinds } from './chart/foreign-kinds.ts';
 import {
   CHART,
   findHelm,
@@ -104,5 +106,14 @@ for (const major of [3, 4] as const satisfies HelmMajor[])
       await install(helm, SECOND);
       for (const release of [SECOND, RELEASE]) await run(helm, 'uninstall', release, '--no-hooks');
       expect(await cluster.get(LEASE)).to.equal(undefined);
+    });
+
+    it('installs with the command of the README', async () => {
+      await cluster.apply(foreignKinds);
+      const env = { ...process.env, KUBECONFIG: cluster.kubeconfig };
+      const [, ...args] = readmeCommand('helm install').split(' ');
+      const chart = args.indexOf('charts/pressroom');
+      await helm([...args.with(chart, CHART), '--no-hooks'], env);
+      await helm(['uninstall', 'pressroom', '--namespace', 'pressroom', '--no-hooks'], env);
     });
   });

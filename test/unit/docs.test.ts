@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { readmeCommands } from '../support/readme-commands.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const pages = execFileSync(
@@ -66,6 +67,15 @@ describe('the documentation', () => {
     expect(collections).to.include.members(['accounts', 'oauth_grants', 'documents.files']);
     const described = read('docs/architecture.md');
     expect(collections.filter(name => !described.includes(`\`${name}\``))).to.deep.equal([]);
+  });
+
+  it('has no command in the README that no test runs', () => {
+    // `npm start` and curl: integration/standalone/standalone; helm: cluster/chart-helm-majors.
+    expect(readmeCommands.map(command => /^\w+ \w+|^\w+/.exec(command)![0])).to.deep.equal([
+      'npm start',
+      'curl',
+      'helm install',
+    ]);
   });
 
   it('lets a new user read the README in two minutes', () => {

@@ -2,12 +2,13 @@
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { ownPort } from '../../fault/harness/ports.ts';
 import { eventually } from '../../support/eventually.ts';
+import { readmeCommand } from '../../support/readme-commands.ts';
 import { groupMembers, type NpmStart, npmStart } from '../../support/servers/npm-start.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
@@ -59,6 +60,16 @@ describe('npm start', () => {
     );
     expect(out()).to.not.match(/end of life|no more fixes/);
     await promisify(execFile)('/bin/sh', ['-c', call], { cwd: at() });
+    expect((await readFile(at('render.pdf'))).subarray(0, 5).toString()).to.equal('%PDF-');
+    await rm(at('render.pdf'));
+    await promisify(execFile)(
+      '/bin/sh',
+      [
+        '-c',
+        readmeCommand('curl').replace('http://localhost:8080', /http:\S+?:\d+/.exec(call)![0]),
+      ],
+      { cwd: at(), env: { ...process.env, PRESSROOM_KEY: key } },
+    );
     expect((await readFile(at('render.pdf'))).subarray(0, 5).toString()).to.equal('%PDF-');
     for (const name of ['', 'pepper', 'secret'])
       expect((await stat(at('data', name))).mode & 0o077, name).to.equal(0);
