@@ -1,5 +1,5 @@
-// An account in the management API: its state at a glance, keys, renders, usage and billing; and
-// what operators see of all accounts and of the installation.
+// Schemas of the management API for an account (overview, keys, renders, usage, billing) and for
+// operators (accounts, users, live view, health).
 import { z } from 'zod';
 import { RENDER_FAILED_REASONS } from '../../../common/contract/errors.ts';
 import { MAX_NETWORKS } from '../../accounts/allowed-ips.ts';
@@ -17,16 +17,13 @@ export const renderSummary = z.object({
   reason: z.enum(RENDER_FAILED_REASONS).nullable(),
   via: z.enum(['api', 'playground', 'mcp']),
   key: z.object({ id, name: z.string().nullable(), last4: z.string().nullable() }).nullable(),
-  app: z
-    .string()
-    .nullable()
-    .meta({ description: 'What the app calls itself that asked for it by the MCP tool.' }),
+  app: z.string().nullable().meta({ description: 'Name of the app that called the MCP tool.' }),
   sandbox: z.boolean(),
   counted: z.boolean(),
   source: z
     .enum(['html', 'url'])
     .nullable()
-    .meta({ description: 'Null when the request was refused before it was read as one.' }),
+    .meta({ description: 'Null when the request was rejected before it was parsed.' }),
   url: z.string().nullable(),
   totalMs: z.number(),
   pages: count.nullable(),
@@ -39,9 +36,12 @@ export const renderDetail = renderSummary.extend({
   options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   timings: z
     .partialRecord(z.enum(PHASES), z.number())
-    .meta({ description: 'Milliseconds of each phase.' }),
+    .meta({ description: 'Duration of each phase in milliseconds.' }),
   console: z.array(z.object({ level: z.string(), text: z.string() })),
-  user: z.string().nullable().meta({ description: 'Who rendered it in the dashboard.' }),
+  user: z
+    .string()
+    .nullable()
+    .meta({ description: 'Name of the user who rendered it in the dashboard.' }),
 });
 export type RenderDetail = z.output<typeof renderDetail>;
 export const renderQuery = z.object({
@@ -52,7 +52,7 @@ export const renderQuery = z.object({
     .string()
     .max(40)
     .optional()
-    .meta({ description: 'The id of a key; `none` for renders without one.' }),
+    .meta({ description: 'ID of an API key; `none` for renders without a key.' }),
   from: time.optional(),
   to: time.optional(),
 });
@@ -70,16 +70,16 @@ export const overview = z.object({
   usage: z.object({
     period: z.string().meta({
       description:
-        '`2026-11`, a month in UTC, or `2026-11-15`, the first day of a period that is paid for.',
+        'A month in UTC such as `2026-11`, or the first day of a paid billing period such as `2026-11-15`.',
     }),
     count,
   }),
   running: count,
-  waiting: count.meta({ description: 'Of the running: how many wait for a worker.' }),
+  waiting: count.meta({ description: 'How many of the running renders wait for a worker.' }),
   lastDay: z.object({
     since: time.meta({
       description:
-        '24 hours ago, or later for an account with very many renders: of those only the last are looked at.',
+        '24 hours ago; later for accounts with very many renders, of which only the newest are included.',
     }),
     ok: count,
     failed: count,
@@ -88,7 +88,7 @@ export const overview = z.object({
   }),
   errors: z
     .array(z.object({ code: z.string(), reason: z.string().nullable(), count, lastAt: time }))
-    .meta({ description: 'Of the same time.' }),
+    .meta({ description: 'Errors since the same time.' }),
   recent: z.array(renderSummary),
   keys: count,
 });
@@ -107,7 +107,7 @@ export const key = z.object({
   lastUsedAt: time.nullable(),
   replacedBy: id
     .nullable()
-    .meta({ description: 'The key that takes its place: it was rotated, and only runs out.' }),
+    .meta({ description: 'ID of the new key after a rotation; this key works until it expires.' }),
 });
 export type Key = z.output<typeof key>;
 export const keys = z.object({ items: z.array(key) });
@@ -117,12 +117,12 @@ export const newKey = z.strictObject({
   allowedIps: z
     .array(
       z.string({ error: 'a network such as 203.0.113.0/24' }).max(64, 'at most 64 characters'),
-      { error: 'a list of networks' },
+      { error: 'an array of networks' },
     )
     .max(MAX_NETWORKS, `at most ${MAX_NETWORKS} networks`)
     .optional(),
 });
-/** For how long the key before still works. */
+/** How long the old key still works, in ms. */
 export const ROTATION_OVERLAPS = {
   none: 0,
   hour: 3600e3,
@@ -134,21 +134,19 @@ export const keyRotation = z.strictObject({
 });
 export const createdKey = z.object({
   key,
-  text: z
-    .string()
-    .meta({ description: 'The key itself. It is shown here once and stored nowhere.' }),
+  text: z.string().meta({ description: 'The API key. Shown once and not stored.' }),
 });
 export type CreatedKeyView = z.output<typeof createdKey>;
 
 const day = z.iso.date({ error: 'a day in UTC such as 2027-01-31' });
 export const usageQuery = z.object({
-  from: day.optional().meta({ description: 'The first day; 29 days before the last when absent.' }),
-  to: day.optional().meta({ description: 'The last day; today when absent. At most 366 days.' }),
-  key: z
-    .string()
-    .max(40)
+  from: day.optional().meta({ description: 'First day. Default: 29 days before the last day.' }),
+  to: day
     .optional()
-    .meta({ description: 'The id of a key, for the days; `none` for renders without one.' }),
+    .meta({ description: 'Last day. Default: today. The range is at most 366 days.' }),
+  key: z.string().max(40).optional().meta({
+    description: 'ID of an API key, to filter the days; `none` for renders without a key.',
+  }),
 });
 export const usageDay = z.object({
   day,
@@ -165,7 +163,7 @@ export const usage = z.object({
   to: day,
   days: z
     .array(usageDay)
-    .meta({ description: 'Every day of the range, also those without a render.' }),
+    .meta({ description: 'Every day of the range, including days without renders.' }),
   keys: z.array(
     z.object({
       id: z.string().nullable(),
@@ -185,22 +183,28 @@ export const billing = z.object({
   state,
   graceUntil: time
     .nullable()
-    .meta({ description: 'Until when an account that is past due is still served.' }),
+    .meta({ description: 'End of the grace period of an account that is past due.' }),
   periodEnd: time.nullable(),
   cancelAtPeriodEnd: z.boolean(),
-  canManage: z.boolean().meta({ description: 'There is a customer to open the portal for.' }),
+  canManage: z.boolean().meta({ description: 'Whether the customer portal is available.' }),
   notice: z.string().nullable().meta({
     description:
-      'A sentence for people when the payment provider does not answer, and prices or state may be old.',
+      'Message to display when the payment provider is not responding and prices or state may be out of date.',
   }),
   plans: z.array(
     z.object({
       name: z.string(),
       parallel: count,
       monthlyQuota: count.nullable(),
-      title: z.string().nullable().meta({ description: 'What the payment provider calls it.' }),
-      price: z.string().nullable().meta({ description: '`€29.00 / month`' }),
-      sold: z.boolean().meta({ description: 'A checkout leads to it.' }),
+      title: z
+        .string()
+        .nullable()
+        .meta({ description: 'Name of the product at the payment provider.' }),
+      price: z
+        .string()
+        .nullable()
+        .meta({ description: 'Label of the price, such as `€29.00 / month`.' }),
+      sold: z.boolean().meta({ description: 'Whether the plan is for sale.' }),
       current: z.boolean(),
     }),
   ),
@@ -211,7 +215,7 @@ export const checkout = z.strictObject({
 });
 export const redirect = z.object({ url: z.string() });
 
-// For operators.
+// Schemas for operators.
 export const operatorAccount = z.object({
   id,
   name: z.string(),
@@ -245,7 +249,7 @@ export const operatorUser = z.object({
   operator: z.boolean(),
   disabled: z.boolean(),
   twoFactor: z.boolean(),
-  company: z.boolean().meta({ description: 'Linked to the company’s sign-in.' }),
+  company: z.boolean().meta({ description: 'Linked to single sign-on.' }),
   accounts: z.array(z.object({ id, name: z.string(), role: z.string() })),
   lastSignInAt: time.nullable(),
 });
@@ -257,7 +261,7 @@ export const operatorUserChange = z.strictObject({
   disabled: z.boolean().optional(),
   company: z.literal(false).optional().meta({
     description:
-      'Forgets whom the company’s sign-in knows the person as: who next signs in there with the address is taken for the person.',
+      'Unlinks single sign-on. The next SSO login with this email address is linked to the user.',
   }),
 });
 
@@ -278,7 +282,7 @@ export const live = z.object({
   waitingByAccount: z.array(z.object({ id, name: z.string().nullable(), waiting: count })),
   lastMinutes: z
     .array(z.object({ at: time, ok: count, failed: count }))
-    .meta({ description: 'The last 30 minutes, as the processes counted them.' }),
+    .meta({ description: 'Counts of the last 30 minutes, from all API processes.' }),
 });
 export type Live = z.output<typeof live>;
 

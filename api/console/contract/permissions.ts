@@ -1,5 +1,5 @@
-// Who may do what: the permissions of each role in an account. The server checks them on every
-// route; the page only hides what would be refused.
+// The permissions of each role in an account. The server checks them on every route; the dashboard
+// only hides what would be rejected.
 import type { Role } from '../../store/console-documents.ts';
 
 export const PERMISSIONS = [
@@ -26,7 +26,7 @@ const READS: Permission[] = [
   'team.read',
 ];
 
-/** Only an owner may make or unmake owners: that is checked where roles are changed. */
+/** Changing owners also requires the role owner, which is checked where roles change. */
 export const MAY: Record<Role, readonly Permission[]> = {
   owner: PERMISSIONS,
   admin: PERMISSIONS.filter(permission => permission !== 'billing.write'),

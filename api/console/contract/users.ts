@@ -1,4 +1,4 @@
-// The users in the management API: who is signed in, sessions, teams and invitations.
+// Schemas of the management API for users: profile, sessions, teams, invitations and audit log.
 import { z } from 'zod';
 import { ROLES } from '../../store/console-documents.ts';
 import { count, cursorQuery, emailText, id, nameText, page, time } from './common.ts';
@@ -16,7 +16,7 @@ export const me = z.object({
     operator: z.boolean(),
     hasPassword: z.boolean(),
     twoFactor: z.object({ on: z.boolean(), recoveryCodesLeft: count }),
-    company: z.boolean().meta({ description: 'Linked to the company’s sign-in.' }),
+    company: z.boolean().meta({ description: 'Linked to single sign-on.' }),
   }),
   accounts: z.array(
     z.object({ id, name: z.string(), role, permissions: z.array(z.enum(PERMISSIONS)) }),
@@ -28,30 +28,29 @@ export const me = z.object({
     companySignIn: z
       .string()
       .nullable()
-      .meta({ description: 'What the company’s sign-in is called; null without one.' }),
+      .meta({ description: 'Name of the SSO login; null when SSO is not configured.' }),
     plans: z.array(plan),
     renderLogDays: count,
     mcpUrl: z.string().nullable().meta({
-      description:
-        'Where chat programs connect (Model Context Protocol); null when that is switched off.',
+      description: 'URL of the MCP endpoint for AI assistants and editors; null when MCP is off.',
     }),
   }),
 });
 export type Me = z.output<typeof me>;
 
 export const profileChange = z.strictObject({ name: nameText() });
-/** Length protects, rules about characters do not (NIST SP 800-63B). */
+/** A minimum length and no rules about characters (NIST SP 800-63B). */
 export const MIN_PASSWORD = 12;
 export const MAX_PASSWORD = 200;
 const password = z
-  .string({ error: 'a text' })
+  .string({ error: 'a string' })
   .max(MAX_PASSWORD, `at most ${MAX_PASSWORD} characters`);
 export const newPassword = password.min(MIN_PASSWORD, `at least ${MIN_PASSWORD} characters`);
 export const passwordChange = z.strictObject({
   current: password.optional(),
   next: newPassword,
 });
-/** Asked again before what protects the account is changed; absent for who has none. */
+/** Confirms a change of security settings; absent for users without a password. */
 export const passwordAgain = z.strictObject({ password: password.optional() });
 
 export const sessionInfo = z.object({
@@ -67,9 +66,9 @@ export const sessions = z.object({ items: z.array(sessionInfo) });
 export type SessionInfo = z.output<typeof sessionInfo>;
 
 export const twoFactorBegun = z.object({
-  secret: z.string().meta({ description: 'Base32, to be typed into an app.' }),
+  secret: z.string().meta({ description: 'Base32, for manual entry in an authenticator app.' }),
   uri: z.string().meta({ description: '`otpauth://totp/…`' }),
-  qrSvg: z.string().meta({ description: 'The same as a picture.' }),
+  qrSvg: z.string().meta({ description: 'The URI as a QR code.' }),
 });
 export type TwoFactorBegun = z.output<typeof twoFactorBegun>;
 export const code = z.strictObject({ code: z.string().trim().min(6, 'a code').max(40) });
@@ -98,7 +97,7 @@ export type Team = z.output<typeof team>;
 export const newInvitation = z.strictObject({ email: emailText, role });
 export const invited = z.object({
   invitation,
-  link: z.string().meta({ description: 'To be sent to the person; shown once.' }),
+  link: z.string().meta({ description: 'Link to send to the person. Shown once.' }),
 });
 export type Invited = z.output<typeof invited>;
 export const roleChange = z.strictObject({ role });
@@ -120,7 +119,7 @@ export const operatorAuditPage = page(
     account: z
       .object({ id, name: z.string().nullable() })
       .nullable()
-      .meta({ description: 'Null for the installation.' }),
+      .meta({ description: 'Null for entries of the installation.' }),
   }),
 );
 export type OperatorAuditPage = z.output<typeof operatorAuditPage>;
@@ -132,14 +131,14 @@ export const connectedApps = z.object({
       name: z
         .string()
         .nullable()
-        .meta({ description: 'What the app calls itself; null when it says nothing.' }),
-      redirect: z
-        .string()
-        .meta({ description: 'Where its consent was sent: a host, or the scheme of a program.' }),
+        .meta({ description: 'Name that the app gave itself; null when it gave none.' }),
+      redirect: z.string().meta({
+        description: 'Where the consent was sent: a host, or the custom scheme of an app.',
+      }),
       scope: z.string(),
       account: z.object({ id, name: z.string().nullable() }),
       connectedAt: time,
-      lastUsedAt: time.nullable().meta({ description: 'Within a minute.' }),
+      lastUsedAt: time.nullable().meta({ description: 'Accurate to one minute.' }),
     }),
   ),
 });

@@ -11,7 +11,7 @@ const noSuch = (names: readonly string[]) =>
   `${names.slice(0, MAX_SENTENCES).map(quoted).join(', ')}: no such field.`;
 
 const TYPES: Record<string, string> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',

@@ -1,12 +1,11 @@
-// Looks access tokens up for what they open. Nothing is remembered from one call to the next, so
-// that whatever was taken away is gone at once.
+// Verifies access tokens. Nothing is cached between calls, so a revocation takes effect at once.
 import type { Store } from '../../store/store.ts';
 import type { Encryption } from '../security/encryption.ts';
 import { type AccessTokens, SCOPE } from './access.ts';
 import { documentId, openPayload } from './adapter.ts';
 import type { Grants } from './grants.ts';
 
-/** As the provider makes them. */
+/** The format of the provider's tokens. */
 const SHAPE = /^[\w-]{20,100}$/;
 
 export function createAccessTokens(
@@ -18,10 +17,13 @@ export function createAccessTokens(
   return {
     verify: async (token, resource) => {
       if (!SHAPE.test(token)) return undefined;
-      const living = { _id: documentId('AccessToken', token), expiresAt: { $gt: new Date(now()) } };
+      const unexpired = {
+        _id: documentId('AccessToken', token),
+        expiresAt: { $gt: new Date(now()) },
+      };
       const payload = openPayload(
         encryption,
-        await store.limited(store.console.oauth.findOne(living, store.limits)),
+        await store.limited(store.console.oauth.findOne(unexpired, store.limits)),
       );
       const { grantId, aud, scope } = payload ?? {};
       if (grantId === undefined || aud !== resource || !String(scope).split(' ').includes(SCOPE))

@@ -1,30 +1,26 @@
-// Who calls with an access token, and what for: the port between the OAuth server and what it
-// protects.
+// The port between the OAuth server and the resource that it protects: who calls with an access
+// token, and for which account.
 
-/** The one thing that tokens are good for. */
+/** The only scope. */
 export const SCOPE = 'render';
 
-/** What a person allowed a client. */
+/** What a user has authorized a client to do. */
 export interface GrantedAccess {
   /** The user's id. */
   user: string;
-  /**
-   * The account in whose name the client acts; the person is a member of it now, in a role that may
-   * render.
-   */
+  /** The account that the client acts for. The user is a member whose role may render. */
   account: string;
   clientId: string;
-  /** What the client calls itself; empty when it says nothing. */
+  /** The name that the client gave itself; may be empty. */
   clientName: string;
-  /** Names the consent: ending it ends every token that came of it. */
+  /** The id of the consent. Ending it ends all its tokens. */
   grantId: string;
 }
 
 export interface AccessTokens {
   /**
-   * Undefined for a token that is unknown, expired, revoked, or for another resource than
-   * `resource`, for a person who is disabled, and for one who is no member of the account any more
-   * or may not render in it. What was taken away is gone with the next call.
+   * Undefined for a token that is unknown, expired, revoked or for another resource, and for a user
+   * who is disabled or may not render in the account any more. Changes apply to the next call.
    */
   verify(token: string, resource: string): Promise<GrantedAccess | undefined>;
 }

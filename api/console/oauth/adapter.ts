@@ -1,16 +1,16 @@
-// Where oidc-provider keeps what it must find again: MongoDB, shared by all API processes. What is
-// stored is encrypted, and named by a hash.
+// The storage of oidc-provider in MongoDB, shared by all API processes. Payloads are encrypted, and
+// ids are hashes.
 import type { OAuthDocument, Store } from '../../store/store.ts';
 import type { Encryption } from '../security/encryption.ts';
 import { hashToken } from '../security/tokens.ts';
 import { REPEAT_MS, type RefreshTokens } from './refresh-tokens.ts';
 
-/** A registered client that nobody has allowed anything goes after so long, */
+/** A registered client without a consent expires after this time. */
 const UNUSED_CLIENT_MS = 30 * 24 * 3600e3;
-/** and one that somebody uses so long after the last token. */
+/** A client expires this long after its last refresh token was issued. */
 const USED_CLIENT_MS = 400 * 24 * 3600e3;
 
-/** What lives as long as a consent. */
+/** The kinds that prolong their consent. */
 const TOKENS: ReadonlySet<string> = new Set(['AuthorizationCode', 'AccessToken', 'RefreshToken']);
 
 type Payload = Record<string, unknown> & {
@@ -20,7 +20,7 @@ type Payload = Record<string, unknown> & {
   rotations?: number;
 };
 
-/** What oidc-provider asks of a storage. Times are in seconds. */
+/** oidc-provider's interface of a storage. Times are in seconds. */
 export interface Adapter {
   upsert(id: string, payload: Payload, expiresInS?: number): Promise<void>;
   find(id: string): Promise<Payload | undefined>;
@@ -35,20 +35,20 @@ interface Deps {
   store: Store;
   encryption: Encryption;
   refreshTokens: RefreshTokens;
-  /** A token of the consent lives until then. */
+  /** Prolongs the consent until a token of it expires. */
   keepGrant(grantId: string, until: Date): Promise<void>;
-  /** Ends the consent and all that came of it. */
+  /** Ends the consent and all its tokens. */
   endGrant(grantId: string): Promise<void>;
-  /** What is thrown when something that works once was used by somebody else at the same moment. */
+  /** The error for a second use of a single-use token. */
   alreadyUsed(): Error;
-  /** Hears of a refresh token that was used once more in time. */
+  /** Called when a refresh token is repeated within the allowed time. */
   onRepeated(): void;
 }
 
-/** The name of a document. */
+/** The `_id` of a document. */
 export const documentId = (kind: string, id: string): string => `${kind}:${hashToken(id)}`;
 
-/** The document's payload, when it is not over and this installation encrypted it. */
+/** The document's payload; undefined when it cannot be decrypted with this secret. */
 export function openPayload(
   encryption: Encryption,
   document: OAuthDocument | null,
@@ -61,12 +61,12 @@ export function openPayload(
     : payload;
 }
 
-/** One adapter a kind of thing. */
+/** Returns the adapter of each kind of document. */
 export function createAdapter(deps: Deps, now = () => Date.now()): (kind: string) => Adapter {
   const { store, encryption, refreshTokens, keepGrant, endGrant, alreadyUsed, onRepeated } = deps;
   const { oauth } = store.console;
   const { limits, limited } = store;
-  const living = () => ({ $gt: new Date(now()) });
+  const inFuture = () => ({ $gt: new Date(now()) });
   const keepClient = (clientId: string) =>
     limited(
       oauth.updateOne(
@@ -77,10 +77,9 @@ export function createAdapter(deps: Deps, now = () => Date.now()): (kind: string
     );
 
   /**
-   * Whether a refresh token that was used may be used once more, for the same successor: when it
-   * has none, nothing ever came of its use; when nobody has used that one, the answer may have got
-   * lost a moment ago. After that it is a theft
-   * (https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2).
+   * Whether a used refresh token may be used again for the same successor: it has no successor, or
+   * the successor is unused and the response may have been lost less than a minute ago. Otherwise
+   * it is a replay (https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2).
    */
   async function mayRepeat(document: OAuthDocument): Promise<boolean> {
     const { grantId, rotations = 0 } = openPayload(encryption, document) ?? {};
@@ -93,7 +92,7 @@ export function createAdapter(deps: Deps, now = () => Date.now()): (kind: string
       !successor || (!successor.consumedAt && now() - document.consumedAt!.getTime() < REPEAT_MS)
     );
   }
-  const repeats = async (kind: string, document: OAuthDocument | null): Promise<boolean> =>
+  const isRepeat = async (kind: string, document: OAuthDocument | null): Promise<boolean> =>
     kind === 'RefreshToken' && document?.consumedAt !== undefined && (await mayRepeat(document));
 
   return kind => ({
@@ -107,9 +106,9 @@ export function createAdapter(deps: Deps, now = () => Date.now()): (kind: string
         payload: encryption.encrypt(JSON.stringify(payload), _id),
         expiresAt,
       };
-      // A consent names itself, so that what ends it takes it along.
-      const of = kind === 'Grant' ? id : grantId;
-      if (of !== undefined) set.grantId = of;
+      // A consent stores its own id, so that ending it deletes it too.
+      const consentId = kind === 'Grant' ? id : grantId;
+      if (consentId !== undefined) set.grantId = consentId;
       if (uid !== undefined) set.uid = hashToken(uid);
       await limited(oauth.updateOne({ _id }, { $set: set }, { upsert: true, ...limits }));
       if (!TOKENS.has(kind) || grantId === undefined) return;
@@ -118,18 +117,18 @@ export function createAdapter(deps: Deps, now = () => Date.now()): (kind: string
     },
     find: async id => {
       const document = await limited(
-        oauth.findOne({ _id: documentId(kind, id), expiresAt: living() }, limits),
+        oauth.findOne({ _id: documentId(kind, id), expiresAt: inFuture() }, limits),
       );
       const payload = openPayload(encryption, document);
-      if (payload && (await repeats(kind, document))) delete payload['consumed'];
+      if (payload && (await isRepeat(kind, document))) delete payload['consumed'];
       return payload;
     },
     findByUid: async uid =>
       openPayload(
         encryption,
-        await limited(oauth.findOne({ uid: hashToken(uid), expiresAt: living() }, limits)),
+        await limited(oauth.findOne({ uid: hashToken(uid), expiresAt: inFuture() }, limits)),
       ),
-    // Only devices without a browser have such codes, and none are let in.
+    // Only the device flow has user codes, and it is off.
     findByUserCode: async () => undefined,
     consume: async id => {
       const _id = documentId(kind, id);
@@ -139,8 +138,8 @@ export function createAdapter(deps: Deps, now = () => Date.now()): (kind: string
       );
       if (written.matchedCount === 1) return;
       const document = await limited(oauth.findOne({ _id }, limits));
-      if (await repeats(kind, document)) return onRepeated();
-      // Two at the same moment are a theft as much as one after the other.
+      if (await isRepeat(kind, document)) return onRepeated();
+      // A concurrent second use counts as a replay as well.
       if (document?.grantId) await endGrant(document.grantId);
       throw alreadyUsed();
     },

@@ -1,23 +1,23 @@
-// Names to addresses for what strangers make the API fetch: by c-ares, since getaddrinfo has four
-// threads for the whole process, and slow names could hold them all.
+// DNS lookup for URLs that anonymous clients make the API fetch. Uses c-ares, since getaddrinfo has
+// four threads for the whole process, and slow names could block them all.
 import { promises as dns } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
-/** For each name server, of which the system knows a few at most. */
+/** For each name server of the system. */
 const TIMEOUT_MS = 1_000;
 
 interface Options {
   isGood(address: string): boolean;
-  /** Default: those of the system. */
+  /** Name servers; default: those of the system. */
   servers?: readonly string[] | undefined;
 }
 
-/** Every address must be good: a name with one private address among them is somebody's try. */
+/** Every address must be allowed: a name with one private address among them is an attack. */
 export const checkedLookup = ({ isGood, servers }: Options): LookupFunction => {
   async function addresses(hostname: string): Promise<{ address: string; family: 4 | 6 }[]> {
     const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: 2 });
     if (servers) resolver.setServers(servers);
-    // So that no search domain is ever appended.
+    // Absolute, so that no search domain is appended.
     const absolute = `${hostname.replace(/\.$/, '')}.`;
     const [v4, v6] = await Promise.allSettled([
       resolver.resolve4(absolute),

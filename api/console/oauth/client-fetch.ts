@@ -1,6 +1,6 @@
-// Fetches the document in which an app describes itself. Its address comes from strangers and the
-// API has no egress guard: only https, only public addresses, the checked address is the one that
-// is dialled, no redirects, small and short.
+// Fetches the metadata document of an app. The URL comes from anonymous clients and the API has no
+// egress guard, so: https only, public addresses only, the checked address is the one that is
+// dialled, no redirects, bounded size and time.
 import { request } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import {
@@ -17,12 +17,9 @@ const MAX_URL = 500;
 const TIMEOUT_MS = 5_000;
 
 export interface ClientFetchOptions {
-  /** Networks that are closed besides those that are not public. */
+  /** Denied networks, in addition to those that are not public. */
   deny?: readonly Network[];
-  /**
-   * For tests alone: which other addresses may be dialled, who knows names, and whose certificates
-   * are good.
-   */
+  /** For tests only: the allowed addresses, name servers, port and CA certificate. */
   isGood?: (address: string) => boolean;
   nameServers?: readonly string[];
   port?: number;
@@ -35,8 +32,8 @@ export type ClientFetch = (
 ) => Promise<Response>;
 
 /**
- * Rejects with an Error whose message is for the log. The answer's body has only what this server
- * knows, checked.
+ * Rejects with an Error whose message is for the log. The body of the response is the validated
+ * metadata.
  */
 export function createClientFetch(options: ClientFetchOptions = {}): ClientFetch {
   const { deny = [], isGood: isOpen = isPublicAddress, nameServers, port = 443, ca } = options;
@@ -44,12 +41,12 @@ export function createClientFetch(options: ClientFetchOptions = {}): ClientFetch
     isOpen(address) && !deny.some(network => inNetwork(address, network));
   const lookup = checkedLookup({ isGood, servers: nameServers });
 
-  return async (given, { signal } = {}) => {
-    const url = new URL(given);
+  return async (location, { signal } = {}) => {
+    const url = new URL(location);
     if (url.protocol !== 'https:' || url.href.length > MAX_URL || Number(url.port || 443) !== port)
-      throw new Error('only short https addresses on the usual port are fetched');
+      throw new Error('the URL must be short and use https on the default port');
     const literal = literalAddress(url.hostname);
-    // A literal address asks no look-up.
+    // A literal address skips the lookup.
     if (literal !== undefined && !isGood(literal)) throw new Error('the address is not public');
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
     const { status, headers, body } = await get(
@@ -58,9 +55,9 @@ export function createClientFetch(options: ClientFetchOptions = {}): ClientFetch
       ca,
       signal ? AbortSignal.any([signal, timeout]) : timeout,
     );
-    const said =
+    const metadata =
       status === 200 ? JSON.stringify(clientMetadata(JSON.parse(body), 'document')) : null;
-    return new Response(said, { status, headers });
+    return new Response(metadata, { status, headers });
   };
 }
 

@@ -1,20 +1,20 @@
-// What an app says of itself, by registering or in a document of its own: bounded, and cut down to
-// what this server knows. Pure.
+// Validates the metadata of an app from its registration or its document, and keeps the fields that
+// this server supports. Pure.
 import { z } from 'zod';
 import { redirectProblem } from './redirects.ts';
 
 const MAX_REDIRECTS = 20;
 const MAX_URI = 1_000;
-/** Of all of them: whatever a stranger registers is kept for a month. */
+/** Of all URIs together, since registrations of anonymous clients are stored for a month. */
 const MAX_URIS = 4_000;
 const MAX_NAME = 100;
 
 /** `error` is a code of RFC 7591 section 3.2.2. */
-export class ClientRefused extends Error {
-  override name = 'ClientRefused';
+export class InvalidClient extends Error {
+  override name = 'InvalidClient';
   readonly error: 'invalid_redirect_uri' | 'invalid_client_metadata';
 
-  constructor(error: ClientRefused['error'], message: string) {
+  constructor(error: InvalidClient['error'], message: string) {
     super(message);
     this.error = error;
   }
@@ -22,7 +22,7 @@ export class ClientRefused extends Error {
 
 export const CLIENT_AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 
-const described = z.object({
+const metadataSchema = z.object({
   client_id: z.string().optional(),
   redirect_uris: z
     .array(z.string().max(MAX_URI))
@@ -34,9 +34,8 @@ const described = z.object({
 });
 
 /**
- * No control characters, which could forge a line, none that turn the direction of what follows,
- * and no letters that nobody sees. No double quotes: the page of consent puts the name between
- * such, and one that ended them would go on in the page's own words.
+ * Removes control characters, bidirectional overrides and invisible letters. Replaces double
+ * quotes: the consent page quotes the name, which could end the quotation to imitate the page.
  */
 const plainName = (name: string) =>
   name
@@ -50,60 +49,63 @@ const plainName = (name: string) =>
 const NONE = CLIENT_AUTH_METHODS[0];
 
 /**
- * How the app shows who it is. Without a word of it a registered app has a secret (RFC 7591 section
- * 2); a document is public, and there is nothing secret that its app could show. Those of some apps
- * prefer a key of their own and name all that they can do in a list: they go without where the
- * server does not ask for it.
+ * How the app authenticates. The default of a registered app is a secret (RFC 7591 section 2). A
+ * document is public, so its app has no secret: it must accept `none`, at least in its list of
+ * supported methods.
  */
-function authMethod(said: string | undefined, given: unknown, document: boolean): string {
+function authMethod(requested: string | undefined, given: unknown, document: boolean): string {
   if (!document) {
-    const method = said ?? 'client_secret_basic';
+    const method = requested ?? 'client_secret_basic';
     if ((CLIENT_AUTH_METHODS as readonly string[]).includes(method)) return method;
-    throw new ClientRefused(
+    throw new InvalidClient(
       'invalid_client_metadata',
       `token_endpoint_auth_method must be one of ${CLIENT_AUTH_METHODS.join(', ')}.`,
     );
   }
-  const able = (given as Record<string, unknown>)['token_endpoint_auth_methods_supported'];
-  if (said === undefined || said === NONE || (Array.isArray(able) && able.includes(NONE)))
+  const supported = (given as Record<string, unknown>)['token_endpoint_auth_methods_supported'];
+  if (
+    requested === undefined ||
+    requested === NONE ||
+    (Array.isArray(supported) && supported.includes(NONE))
+  )
     return NONE;
   const message =
-    'token_endpoint_auth_method must be none in a document, or none be among its token_endpoint_auth_methods_supported.';
-  throw new ClientRefused('invalid_client_metadata', message);
+    'In a metadata document, token_endpoint_auth_method must be none, or token_endpoint_auth_methods_supported must include none.';
+  throw new InvalidClient('invalid_client_metadata', message);
 }
 
 /**
- * What is kept of it: everything else (logos, scopes, kinds of grants that are not known here) is
- * left out, as RFC 7591 section 2 lets a server do. Throws ClientRefused.
+ * Returns the supported fields; drops logos, scopes and unknown grant types, as RFC 7591 section 2
+ * allows. Throws InvalidClient.
  */
 export function clientMetadata(
   given: unknown,
   from: 'registration' | 'document',
 ): Record<string, unknown> {
-  const parsed = described.safeParse(given);
+  const parsed = metadataSchema.safeParse(given);
   if (!parsed.success) {
     const field = parsed.error.issues[0]!.path[0];
     if (field === undefined)
-      throw new ClientRefused('invalid_client_metadata', 'The metadata must be a JSON object.');
+      throw new InvalidClient('invalid_client_metadata', 'The metadata must be a JSON object.');
     if (field === 'redirect_uris')
-      throw new ClientRefused(
+      throw new InvalidClient(
         'invalid_redirect_uri',
-        `redirect_uris must be a list of 1 to ${MAX_REDIRECTS} URIs of at most ${MAX_URI} characters, together at most ${MAX_URIS}.`,
+        `redirect_uris must be an array of 1 to ${MAX_REDIRECTS} URIs, each at most ${MAX_URI} characters, together at most ${MAX_URIS}.`,
       );
-    throw new ClientRefused('invalid_client_metadata', `${String(field)} must be a text.`);
+    throw new InvalidClient('invalid_client_metadata', `${String(field)} must be a string.`);
   }
   const {
     client_id,
     redirect_uris,
     client_name = '',
-    token_endpoint_auth_method: said,
+    token_endpoint_auth_method: requested,
   } = parsed.data;
   const document = from === 'document';
-  const auth = authMethod(said, given, document);
+  const auth = authMethod(requested, given, document);
   redirect_uris.forEach((uri, index) => {
     const problem = redirectProblem(uri);
     if (problem)
-      throw new ClientRefused('invalid_redirect_uri', `redirect_uris[${index}] ${problem}.`);
+      throw new InvalidClient('invalid_redirect_uri', `redirect_uris[${index}] ${problem}.`);
   });
   const name = plainName(client_name);
   return {
@@ -111,7 +113,7 @@ export function clientMetadata(
     ...(name !== '' && { client_name: name }),
     redirect_uris,
     token_endpoint_auth_method: auth,
-    // Programs listen on whichever port is free, and have schemes of their own.
+    // Allows any loopback port and custom URI schemes.
     application_type: 'native',
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],

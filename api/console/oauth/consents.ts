@@ -1,4 +1,4 @@
-// A consent on its way: what the page shows, and what becomes of the person's answer.
+// Pending consents: what the page shows, and the result of the user's choice.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Provider } from 'oidc-provider';
 import { SCOPE } from './access.ts';
@@ -6,27 +6,27 @@ import type { Grants } from './grants.ts';
 import type { CountOAuthEvent } from './oauth-metrics.ts';
 import { redirectName } from './redirects.ts';
 
-/** An app that asks. */
-export interface Asking {
+/** An app that asks for consent. */
+export interface PendingConsent {
   clientId: string;
-  /** What it calls itself; empty when it says nothing. */
+  /** The name that the app gave itself; may be empty. */
   clientName: string;
-  /** Where the answer goes. */
+  /** Where the code is sent. */
   redirectUri: string;
 }
 
 export interface Consents {
-  /** Undefined when nothing of this name is on its way in this browser. */
+  /** Undefined when this browser has no pending consent of this id. */
   find(
     request: IncomingMessage,
     response: ServerResponse,
     uid: string,
-  ): Promise<Asking | undefined>;
-  /** Where the browser goes on. `account`: checked before. */
+  ): Promise<PendingConsent | undefined>;
+  /** Returns the URL to continue at. The caller has checked `account`. */
   allow(
     request: IncomingMessage,
     response: ServerResponse,
-    asking: Asking,
+    consent: PendingConsent,
     by: { user: string; account: string },
   ): Promise<string>;
   deny(request: IncomingMessage, response: ServerResponse): Promise<string>;
@@ -39,9 +39,7 @@ interface Deps {
   resource: string;
 }
 
-/**
- * The library's error of a consent that is not there. Its class is loaded with the library alone.
- */
+/** The library's error for an unknown consent, by name, since the library is loaded lazily. */
 const isGone = (error: unknown) => error instanceof Error && error.name === 'SessionNotFound';
 
 const ONCE = { mergeWithLastSubmission: false };
@@ -55,7 +53,7 @@ export function createConsents({ provider, grants, count, resource }: Deps): Con
           params,
           prompt,
         } = await (await provider()).interactionDetails(request, response);
-        // The cookie belongs to the path; a page of another name in this one is somebody's try.
+        // The cookie is bound to the path, so another id is an attack.
         if (found !== uid) return undefined;
         return {
           clientId: params['client_id']!,
@@ -68,8 +66,8 @@ export function createConsents({ provider, grants, count, resource }: Deps): Con
       }
     },
     allow: async (request, response, { clientId, clientName, redirectUri }, { user, account }) => {
-      const given = await provider();
-      const grant = new given.Grant({ accountId: user, clientId });
+      const library = await provider();
+      const grant = new library.Grant({ accountId: user, clientId });
       grant.addResourceScope(resource, SCOPE);
       const grantId = await grant.save();
       await grants.begin({
@@ -81,12 +79,12 @@ export function createConsents({ provider, grants, count, resource }: Deps): Con
         redirect: redirectName(redirectUri),
       });
       const result = { login: { accountId: user, remember: false }, consent: { grantId } };
-      const onward = await given.interactionResult(request, response, result, ONCE);
+      const onward = await library.interactionResult(request, response, result, ONCE);
       count('consent_allowed');
       return onward;
     },
     deny: async (request, response) => {
-      const result = { error: 'access_denied', error_description: 'the person did not allow it' };
+      const result = { error: 'access_denied', error_description: 'the user denied access' };
       const onward = await (await provider()).interactionResult(request, response, result, ONCE);
       count('consent_denied');
       return onward;

@@ -1,21 +1,21 @@
-// The keys of the OAuth server as this process has them: read at the first use, and again every
-// minute, so that new ones need no restart. Owns also when what is made of them is made again.
+// The OAuth server's keys in this process: read at the first use and then every minute, so that a
+// rotation needs no restart. Also rebuilds what depends on them.
 import { isDatabaseUnavailable } from '../../store/store.ts';
 import { keysInUse, type OAuthKey, type OAuthKeys } from './keys.ts';
 
 const READ_EVERY_MS = 60_000;
-/** While the database does not answer, only one call in so long waits for it. */
+/** While the database is unavailable, only one call waits for it in this time. */
 const TRY_AGAIN_MS = 5_000;
 
 interface Deps {
-  /** The keys, made when there are none. */
+  /** Reads the keys, or creates them. */
   first(): Promise<OAuthKey[]>;
-  /** Undefined when there are none that this process can read. */
+  /** Reads the keys; undefined when this process cannot decrypt them. */
   again(): Promise<OAuthKey[] | undefined>;
   now?: () => number;
 }
 
-/** Gives those that are in use now. Rejects only as long as none have been read. */
+/** Returns the keys that are in use now. Rejects only while none have been read. */
 export function createFreshKeys({
   first,
   again,
@@ -27,13 +27,13 @@ export function createFreshKeys({
 
   async function read(): Promise<void> {
     try {
-      // Others with another PRESSROOM_SECRET are on their way in or out: who replaced them in turn
-      // would never come to an end.
+      // Keys of another PRESSROOM_SECRET are not replaced: during a rollout, two sets of processes
+      // would replace each other's keys forever.
       keys = keys ? ((await again()) ?? keys) : await first();
       readAgainMs = now() + READ_EVERY_MS;
     } catch (error) {
       readAgainMs = now() + TRY_AGAIN_MS;
-      // What needs the database says itself that it is away, and metadata does not need it.
+      // Calls that need the database report the outage themselves; metadata does not need it.
       if (!keys || !isDatabaseUnavailable(error)) throw error;
     }
   }
@@ -50,24 +50,24 @@ export function createFreshKeys({
 }
 
 /**
- * Gives what `make` made of the keys in use: again when there are others, or when it failed. A call
- * that is under way ends with what it began with.
+ * Returns what `build` created for the keys in use, and builds again after a rotation or a failure.
+ * A running call finishes with the keys it started with.
  */
-export function madeOfKeys<T>(
-  keysNow: () => Promise<OAuthKeys>,
-  make: (keys: OAuthKeys) => Promise<T>,
+export function rebuiltForKeys<T>(
+  currentKeys: () => Promise<OAuthKeys>,
+  build: (keys: OAuthKeys) => Promise<T>,
 ): () => Promise<T> {
-  let current: { of: string; made: Promise<T> } | undefined;
+  let current: { id: string; built: Promise<T> } | undefined;
 
   return async () => {
-    const keys = await keysNow();
-    const of = keys.cookies.join();
-    if (current?.of !== of) current = { of, made: make(keys) };
-    const asked = current;
+    const keys = await currentKeys();
+    const id = keys.cookies.join();
+    if (current?.id !== id) current = { id, built: build(keys) };
+    const used = current;
     try {
-      return await asked.made;
+      return await used.built;
     } catch (error) {
-      if (current === asked) current = undefined;
+      if (current === used) current = undefined;
       throw error;
     }
   };

@@ -1,17 +1,17 @@
-// What people allowed apps to do in their name: one document a consent. Owns who may still act by
-// it; the tokens that come of it are the adapter's.
+// The consents of users for apps, one document each, and whether a consent is still valid. The
+// adapter owns their tokens.
 import type { OAuthGrantDocument, Store } from '../../store/store.ts';
 import { MAY } from '../contract/permissions.ts';
 import { SCOPE } from './access.ts';
 
-/** What a role must have to let an app render in its name. */
-const NEEDED = 'playground.render';
-/** `lastUsedAt` is written at most so often: each call would be a write otherwise. */
+/** The permission that a role needs to authorize an app. */
+const REQUIRED_PERMISSION = 'playground.render';
+/** The least time between two writes of `lastUsedAt`. */
 const TOUCH_EVERY_MS = 60_000;
-/** A consent whose code nobody came for is gone by then. */
+/** A consent whose code is not redeemed expires after this time. */
 const UNREDEEMED_MS = 10 * 60_000;
 
-/** What the audit log calls an app: its own name, or its id when it says none. */
+/** The name of an app in the audit log: its own name, or else its id. */
 export const appName = ({
   clientName,
   clientId,
@@ -24,25 +24,22 @@ export type NewGrant = Pick<
 
 export interface Grants {
   begin(grant: NewGrant): Promise<void>;
-  /**
-   * The consent, when the person is not disabled and still may render in the account. Reads all of
-   * it each time.
-   */
+  /** The consent, if the user is enabled and may render in the account. Never cached. */
   valid(grantId: string): Promise<OAuthGrantDocument | undefined>;
-  /** Notes that it was used now. */
+  /** Stores that it was used now. */
   used(grant: OAuthGrantDocument): Promise<void>;
-  /** A token of it lives until then, and so does it. */
+  /** Prolongs it until one of its tokens expires. */
   keepUntil(grantId: string, until: Date): Promise<void>;
-  /** The newest first. */
+  /** Newest first. */
   listOf(user: string): Promise<OAuthGrantDocument[]>;
   /**
-   * Ends it and every token that came of it, at once; `user`: only when it is theirs. Undefined
+   * Ends it and all its tokens at once; with `user`, only a consent of this user. Returns undefined
    * when there was none.
    */
   end(grantId: string, user?: string): Promise<OAuthGrantDocument | undefined>;
-  /** Whether the person is there, not disabled. */
-  isThere(user: string): Promise<boolean>;
-  /** The accounts in which the person may render, by name. */
+  /** Whether the user exists and is not disabled. */
+  isEnabled(user: string): Promise<boolean>;
+  /** The accounts in which the user may render, sorted by name. */
   accountsOf(user: string): Promise<{ id: string; name: string }[]>;
 }
 
@@ -50,7 +47,7 @@ export function createGrants(store: Store, now = () => Date.now()): Grants {
   const { oauth, oauthGrants, users, teams } = store.console;
   const { limits, limited } = store;
 
-  const isThere = async (user: string) =>
+  const isEnabled = async (user: string) =>
     (await limited(
       users.countDocuments({ _id: user, disabled: { $ne: true } }, { limit: 1, ...limits }),
     )) > 0;
@@ -63,7 +60,7 @@ export function createGrants(store: Store, now = () => Date.now()): Grants {
       ),
     );
     const role = team?.members.find(member => member.user === user)?.role;
-    return role !== undefined && MAY[role].includes(NEEDED);
+    return role !== undefined && MAY[role].includes(REQUIRED_PERMISSION);
   }
 
   return {
@@ -82,8 +79,11 @@ export function createGrants(store: Store, now = () => Date.now()): Grants {
         oauthGrants.findOne({ _id: grantId, expiresAt: { $gt: new Date(now()) } }, limits),
       );
       if (!grant) return undefined;
-      const good = await Promise.all([isThere(grant.user), mayRender(grant.user, grant.account)]);
-      return good.every(Boolean) ? grant : undefined;
+      const checks = await Promise.all([
+        isEnabled(grant.user),
+        mayRender(grant.user, grant.account),
+      ]);
+      return checks.every(Boolean) ? grant : undefined;
     },
     used: async ({ _id, lastUsedAt }) => {
       const at = now();
@@ -105,19 +105,20 @@ export function createGrants(store: Store, now = () => Date.now()): Grants {
       const grant = await limited(
         oauthGrants.findOneAndDelete({ _id, ...(user !== undefined && { user }) }, limits),
       );
-      // Whoever ends a consent that is not theirs ends nothing. What is left of one that is gone
-      // goes too.
+      // Tokens of a deleted consent are deleted too, but not for a user who does not own it.
       if (grant || user === undefined) await limited(oauth.deleteMany({ grantId: _id }, limits));
       return grant ?? undefined;
     },
-    isThere,
+    isEnabled,
     accountsOf: async user => {
       const found = await limited(
         teams.find({ 'members.user': user }, { projection: { members: 1 }, ...limits }).toArray(),
       );
       const ids = found
         .filter(({ members }) =>
-          members.some(member => member.user === user && MAY[member.role].includes(NEEDED)),
+          members.some(
+            member => member.user === user && MAY[member.role].includes(REQUIRED_PERMISSION),
+          ),
         )
         .map(({ _id }) => _id);
       const accounts = store.accounts.find(

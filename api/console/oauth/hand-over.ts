@@ -1,5 +1,5 @@
-// How a call is handed over to oidc-provider, which answers it: under the public URL's name, with
-// nobody whom it knows from before.
+// Passes a call to oidc-provider with the host of the public URL and without the provider's session
+// cookie.
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Provider } from 'oidc-provider';
@@ -10,14 +10,14 @@ import { COOKIES } from './provider.ts';
 export interface HandOverDeps {
   publicUrl: string;
   serve(): Promise<ReturnType<Provider['callback']>>;
-  /** Also remembers it for what is counted in the midst of the provider. */
+  /** Also stores it for limits that are checked inside the provider. */
   ipOf(ctx: Context): string;
 }
 
-/** What stands in place of the call's own. */
+/** Replaces the URL or the body of the call. */
 interface Replaced {
   url?: string;
-  /** It has been read before. */
+  /** The body, when it was already read. */
   body?: Buffer;
 }
 
@@ -28,8 +28,8 @@ const codeOf = (status: number): ErrorCode | undefined => {
 };
 
 /**
- * Node has no public way to make an IncomingMessage of bytes: the library reads no more than this
- * of it.
+ * A request with this body. Node cannot create an IncomingMessage from bytes; the library reads
+ * only these fields.
  */
 const withBody = (
   { method, url, headers, socket, httpVersion }: IncomingMessage,
@@ -43,7 +43,7 @@ const withBody = (
     httpVersion,
   }) as unknown as IncomingMessage;
 
-/** The provider builds links from host and protocol of the request: they are the public URL's. */
+/** The provider builds links from the request's host and protocol, set to the public URL's. */
 export function handOver({
   publicUrl,
   serve,

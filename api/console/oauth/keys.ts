@@ -1,39 +1,30 @@
-// The keys of the OAuth server: made once by whichever process is first, sealed, the same for all
-// of them, and followed by new ones when an operator says so.
+// The keys of the OAuth server: created by the first process, stored encrypted, shared by all
+// processes, and rotated by an operator's command.
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import type { Log } from '../../../common/log.ts';
 import { isDuplicate, type Store } from '../../store/store.ts';
 import { createEncryption } from '../security/encryption.ts';
 
 export interface OAuthKeys {
-  /** Sign the cookies of a consent on its way; the first signs, all are accepted. */
+  /** Sign the cookies of pending consents: the first one signs, all are accepted. */
   cookies: string[];
-  /**
-   * Private keys as JWK. Nothing is signed with them as long as there are no id tokens; the
-   * provider does not start without.
-   */
+  /** Private keys as JWK. The provider requires them, although no ID tokens are issued. */
   jwks: Record<string, unknown>[];
 }
 
-/** One of a generation. */
+/** The keys of one rotation. */
 export interface OAuthKey {
   cookie: string;
   jwk: Record<string, unknown>;
-  /** Every process has it by then. In ms since the epoch. */
+  /** When every process has read it. In ms since the epoch. */
   signsFromMs: number;
 }
 
 const STORED_AS = 'oauth';
-const ROUNDS = 20;
-/**
- * Processes look for new keys every minute (fresh-keys.ts); the rest is for a slow database and
- * clocks that differ.
- */
+const ATTEMPTS = 20;
+/** Processes read new keys every minute (fresh-keys.ts); the rest covers delays and clock skew. */
 const SIGNS_AFTER_MS = 3 * 60_000;
-/**
- * After the next one began to sign: a consent takes an hour at most, the rest is for clocks that
- * differ.
- */
+/** After its successor starts to sign. A consent takes at most an hour; the rest is clock skew. */
 const KEPT_MS = 2 * 3600e3;
 
 function newKey(signsFromMs: number): OAuthKey {
@@ -47,24 +38,21 @@ function newKey(signsFromMs: number): OAuthKey {
   };
 }
 
-/**
- * Newest first, as they are stored; a key is dropped when the next one has signed for so long that
- * nothing of its own is on its way.
- */
+/** Drops keys that no pending consent can depend on. Newest first, as stored. */
 const kept = (keys: readonly OAuthKey[], nowMs: number): OAuthKey[] =>
   keys.filter((_, index) => index === 0 || nowMs < keys[index - 1]!.signsFromMs + KEPT_MS);
 
-/** Which of them sign and which are accepted now. Pure. */
+/** The keys in use, the signing one first. Pure. */
 export function keysInUse(keys: readonly OAuthKey[], nowMs: number): OAuthKeys {
-  const good = kept(keys, nowMs);
-  // A clock that is far behind finds none: the oldest is the one that others signed with last.
-  const signing = good.find(({ signsFromMs }) => signsFromMs <= nowMs) ?? good.at(-1)!;
-  const ordered = [signing, ...good.filter(key => key !== signing)];
+  const valid = kept(keys, nowMs);
+  // With a clock far behind, no key is due yet: use the oldest, as other processes did.
+  const signing = valid.find(({ signsFromMs }) => signsFromMs <= nowMs) ?? valid.at(-1)!;
+  const ordered = [signing, ...valid.filter(key => key !== signing)];
   return { cookies: ordered.map(({ cookie }) => cookie), jwks: ordered.map(({ jwk }) => jwk) };
 }
 
-/** Reads and writes them. */
-function ringIn(store: Store, secret: string) {
+/** Reads and writes the stored keys. */
+function keyRing(store: Store, secret: string) {
   const encryption = createEncryption(secret, 'oauth keys');
   const { meta, limits, limited } = store;
   return {
@@ -73,7 +61,7 @@ function ringIn(store: Store, secret: string) {
       const text = stored === undefined ? undefined : encryption.decrypt(stored);
       return { stored, keys: text === undefined ? undefined : (JSON.parse(text) as OAuthKey[]) };
     },
-    /** False when they are not those that were read any more. */
+    /** False when another process has replaced them since they were read. */
     async write(keys: readonly OAuthKey[], stored: string | undefined): Promise<boolean> {
       const asRead = { _id: STORED_AS, sealed: stored ?? { $exists: false } };
       const sealed = encryption.encrypt(JSON.stringify(keys));
@@ -90,14 +78,14 @@ function ringIn(store: Store, secret: string) {
   };
 }
 
-const restless = () =>
+const alwaysReplaced = () =>
   new Error(
-    'The keys of the OAuth server change all the time: API processes with different PRESSROOM_SECRET share one database.',
+    'The keys of the OAuth server keep changing: API processes with different PRESSROOM_SECRET values share one database. Set the same value everywhere.',
   );
 
 /**
- * The keys that all processes share, newest first. Keys that another PRESSROOM_SECRET sealed are
- * replaced: whoever is in the middle of a consent begins again.
+ * The shared keys, newest first; creates them when there are none. Keys encrypted with another
+ * PRESSROOM_SECRET are replaced, and users with a pending consent start again.
  */
 export async function oauthKeys(
   store: Store,
@@ -105,55 +93,52 @@ export async function oauthKeys(
   log: Log,
   now = () => Date.now(),
 ): Promise<OAuthKey[]> {
-  const ring = ringIn(store, secret);
-  for (let round = 0; round < ROUNDS; round += 1) {
+  const ring = keyRing(store, secret);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const { stored, keys } = await ring.read();
     if (keys) return keys;
     if (stored !== undefined)
       log.warn(
-        'the keys of the OAuth server were sealed with another PRESSROOM_SECRET: new ones are made',
+        'the keys of the OAuth server were encrypted with another PRESSROOM_SECRET: creating new keys',
       );
     const made = [newKey(now())];
     if (await ring.write(made, stored)) return made;
   }
-  throw restless();
+  throw alwaysReplaced();
 }
 
-/**
- * The keys as they are now; undefined when there are none, or another PRESSROOM_SECRET sealed them.
- */
+/** The stored keys; undefined when there are none or another PRESSROOM_SECRET encrypted them. */
 export const readOAuthKeys = async (
   store: Store,
   secret: string,
-): Promise<OAuthKey[] | undefined> => (await ringIn(store, secret).read()).keys;
+): Promise<OAuthKey[] | undefined> => (await keyRing(store, secret).read()).keys;
 
 export interface Rotation {
-  /** From then on the new keys sign: until then every process has read them. */
+  /** When the new keys start to sign. Every process has read them by then. */
   signsFrom: Date;
-  /** What the keys before have signed is good until then. */
+  /** Until when signatures of the previous keys are accepted. */
   oldUntil: Date;
-  /** How many older keys were over and are gone. */
+  /** How many expired keys were deleted. */
   dropped: number;
 }
 
 /**
- * Adds new keys. They are accepted as soon as a process has read them, and sign a little later,
- * when all have. Several at the same moment each add theirs. `other secret`: those that are there
- * were sealed with another PRESSROOM_SECRET, and nothing was changed; `none`: there are none yet,
- * the first call makes them.
+ * Adds new keys: accepted as soon as a process has read them, used for signing once all have.
+ * Concurrent rotations each add keys. Returns `none` when there are no keys yet, `other secret`
+ * when they were encrypted with another PRESSROOM_SECRET; both change nothing.
  */
 export async function rotateOAuthKeys(
   store: Store,
   secret: string,
   now = () => Date.now(),
 ): Promise<Rotation | 'none' | 'other secret'> {
-  const ring = ringIn(store, secret);
-  for (let round = 0; round < ROUNDS; round += 1) {
+  const ring = keyRing(store, secret);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const { stored, keys } = await ring.read();
     if (!keys) return stored === undefined ? 'none' : 'other secret';
     const nowMs = now();
     const stay = kept(keys, nowMs);
-    // Never before one that is there: the order is that of their age.
+    // Not before an existing key, so that the order by age is the order of signing.
     const signsFromMs = Math.max(nowMs + SIGNS_AFTER_MS, stay[0]!.signsFromMs);
     if (await ring.write([newKey(signsFromMs), ...stay], stored))
       return {
@@ -162,5 +147,5 @@ export async function rotateOAuthKeys(
         dropped: keys.length - stay.length,
       };
   }
-  throw restless();
+  throw alwaysReplaced();
 }

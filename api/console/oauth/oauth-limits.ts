@@ -1,5 +1,5 @@
-// How much strangers may ask of the OAuth server from one address: what they ask for is stored, or
-// makes us ask elsewhere.
+// Rate limits of anonymous clients at the OAuth server, by address: their calls store data or make
+// the API fetch documents.
 import { subscriberOf } from '../../../common/addresses.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store } from '../../store/store.ts';
@@ -7,13 +7,11 @@ import { createStoredCount } from '../kit/stored-count.ts';
 import { createDigest } from '../security/encryption.ts';
 
 const WINDOW_MS = 3600e3;
-/**
- * In an hour from one address. Hosted apps register everybody's connection from a few addresses.
- */
+/** Per address and hour. Hosted apps register the connections of all users from few addresses. */
 const MAX = { registration: 100, authorization: 600, document: 120 };
 export type LimitedOperation = keyof typeof MAX;
 
-/** Counts one more; how many seconds to wait when it is too much, else undefined. */
+/** Counts one call. Returns the seconds to wait when it exceeds the limit. */
 export type OAuthLimits = (what: LimitedOperation, ip: string) => Promise<number | undefined>;
 
 export function createOAuthLimits(
@@ -33,9 +31,9 @@ export function createOAuthLimits(
   };
 }
 
-export const tooMuch = (retryAfterS: number): ApiError =>
+export const tooManyCalls = (retryAfterS: number): ApiError =>
   new ApiError(
     'rate_limited',
-    'Too many calls from this address within an hour. Try again later.',
+    'Too many calls from this address in the last hour. Try again later.',
     { retryAfterS },
   );

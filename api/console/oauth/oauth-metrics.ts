@@ -1,5 +1,5 @@
-// The numbers of the OAuth server: what became of apps, consents and tokens. Codes of single calls
-// are in the numbers of HTTP.
+// Metrics of the OAuth server: events of apps, consents and tokens. The HTTP metrics have the error
+// codes of its calls.
 import type { Provider, ProviderContext } from 'oidc-provider';
 import type { Metrics } from '../../../common/operations.ts';
 
@@ -21,15 +21,15 @@ export type CountOAuthEvent = (event: OAuthEvent) => void;
 export const oauthMetrics = (metrics: Metrics): CountOAuthEvent =>
   metrics.counterBy(
     'pressroom_oauth_events_total',
-    'What happened at the OAuth server: apps that registered, consents, tokens given and refused, tokens that came twice.',
+    'Total events of the OAuth server by type.',
     'type',
     EVENTS,
   );
 
-/** What the library says of a code or a refresh token that has done its work. */
+/** The library's error for a code or refresh token that was used before. */
 const REUSED = /already (used|consumed)$/;
 
-/** Counts what the library alone sees. */
+/** Counts events inside the library. */
 export function countTokens(provider: Provider, count: CountOAuthEvent): void {
   provider.on('registration_create.success', () => count('client_registered'));
   provider.on('grant.success', ({ oidc }: ProviderContext) =>
@@ -38,7 +38,7 @@ export function countTokens(provider: Provider, count: CountOAuthEvent): void {
   provider.on(
     'grant.error',
     (_ctx: ProviderContext, error: Error & { error_detail?: string; statusCode?: number }) => {
-      // The database is away: the app comes again.
+      // The database is unavailable, and the app retries.
       if (error.statusCode === 503) return;
       count(REUSED.test(error.error_detail ?? '') ? 'reuse_detected' : 'tokens_refused');
     },

@@ -1,4 +1,4 @@
-// The paths of the OAuth server: what is counted and cut down before oidc-provider sees it.
+// The routes of the OAuth server: rate limits, and the parameters that reach oidc-provider.
 import { subscriberOf } from '../../../common/addresses.ts';
 import { BODY_TIMES, jsonBody, sayContinue } from '../../http/body.ts';
 import { type ByteBudget, overloaded } from '../../http/byte-budget.ts';
@@ -7,17 +7,17 @@ import type { pageRoutes } from '../html/page-route.ts';
 import { formBytes } from '../kit/form-body.ts';
 import { OAUTH_PATHS } from '../kit/oauth-paths.ts';
 import { SCOPE } from './access.ts';
-import { ClientRefused, clientMetadata } from './client-metadata.ts';
+import { clientMetadata, InvalidClient } from './client-metadata.ts';
 import { type HandOverDeps, handOver } from './hand-over.ts';
-import { type OAuthLimits, tooMuch } from './oauth-limits.ts';
+import { type OAuthLimits, tooManyCalls } from './oauth-limits.ts';
 
 interface Deps extends HandOverDeps {
-  /** Says that the database is away. */
-  away: Middleware;
+  /** Responds when the database is unavailable. */
+  onDatabaseError: Middleware;
   budget: ByteBudget;
   limit: OAuthLimits;
   registration: boolean;
-  /** What a person may see goes wrong as a page. */
+  /** Routes whose errors are pages. */
   page: ReturnType<typeof pageRoutes>;
 }
 
@@ -25,33 +25,33 @@ const METADATA_PATHS = [
   '/.well-known/oauth-authorization-server',
   '/.well-known/openid-configuration',
 ];
-/** Other bodies from the address are still arriving. */
+/** Soon, when other bodies from the address have arrived. */
 const SHARE_RETRY_S = 2;
 const TOKEN_MAX_BYTES = 32 * 1_024;
 const REGISTRATION_LIMITS = {
   ...BODY_TIMES,
   maxBytes: 32 * 1_024,
-  words: { missing: 'Send the metadata of the client as a JSON object.', tooLarge: 'Send less.' },
+  words: {
+    missing: 'Send the client metadata as a JSON object.',
+    tooLarge: 'Send a smaller object.',
+  },
 };
 /**
- * What an authorization request may say here. Others would only be refused by one rule or another
- * of OpenID Connect.
+ * The parameters of an authorization request that are passed on; the library rejects some others by
+ * the rules of OpenID Connect.
  */
-const ASKED: ReadonlySet<string> = new Set(
+const PARAMETERS: ReadonlySet<string> = new Set(
   'client_id redirect_uri response_type response_mode state code_challenge code_challenge_method resource'.split(
     ' ',
   ),
 );
 
-/**
- * One scope, which the page of consent names: whatever else an app asks for is left out, as RFC
- * 6749 section 3.3 lets a server do.
- */
-function asked(query: string): string {
+/** Sets the only scope, which the consent page names; RFC 6749 section 3.3 allows that. */
+function authorizationQuery(query: string): string {
   const given = new URLSearchParams(query);
-  const kept = new URLSearchParams([...given].filter(([name]) => ASKED.has(name)));
+  const kept = new URLSearchParams([...given].filter(([name]) => PARAMETERS.has(name)));
   kept.set('scope', SCOPE);
-  // The person is asked each time anyway; "none" must be answered with an error.
+  // Consent is required each time, so `none` must return an error.
   if (given.get('prompt') === 'none') kept.set('prompt', 'none');
   return kept.toString();
 }
@@ -59,33 +59,33 @@ function asked(query: string): string {
 export function oauthRoutes({
   publicUrl,
   serve,
-  away,
+  onDatabaseError,
   budget,
   limit,
   ipOf,
   registration,
   page,
 }: Deps): Route[] {
-  const hand = handOver({ publicUrl, serve, ipOf });
+  const toProvider = handOver({ publicUrl, serve, ipOf });
 
   async function count(what: 'registration' | 'authorization', ctx: Context): Promise<void> {
     const waitS = await limit(what, ipOf(ctx));
-    if (waitS !== undefined) throw tooMuch(waitS);
+    if (waitS !== undefined) throw tooManyCalls(waitS);
   }
 
-  /** The caller is not known yet, so the share is that of its address. */
+  /** The caller is anonymous, so the share is that of its address. */
   const holderOf = (ctx: Context) => ({
     id: subscriberOf(ipOf(ctx)),
     full: overloaded,
-    share: () => tooMuch(SHARE_RETRY_S),
+    share: () => tooManyCalls(SHARE_RETRY_S),
   });
 
-  const boundedRegistration: Middleware = async (ctx, next) => {
+  const limitRegistrations: Middleware = async (ctx, next) => {
     await count('registration', ctx);
     await next();
   };
 
-  /** Pages of other origins may call: nothing here goes by cookies. */
+  /** Other origins may call, since these paths use no cookies. */
   const anyOrigin: Middleware = async (ctx, next) => {
     ctx.set('Access-Control-Allow-Origin', '*');
     await next();
@@ -104,9 +104,9 @@ export function oauthRoutes({
   const register: Middleware = async ctx => {
     try {
       const metadata = clientMetadata(ctx.state.body, 'registration');
-      await hand(ctx, { body: Buffer.from(JSON.stringify(metadata)) });
+      await toProvider(ctx, { body: Buffer.from(JSON.stringify(metadata)) });
     } catch (error) {
-      if (!(error instanceof ClientRefused)) throw error;
+      if (!(error instanceof InvalidClient)) throw error;
       ctx.status = 400;
       ctx.state.code = 'validation_error';
       ctx.set('Cache-Control', 'no-store');
@@ -116,41 +116,41 @@ export function oauthRoutes({
 
   const authorize: Middleware = async ctx => {
     await count('authorization', ctx);
-    await hand(ctx, { url: `${ctx.path}?${asked(ctx.querystring)}` });
+    await toProvider(ctx, { url: `${ctx.path}?${authorizationQuery(ctx.querystring)}` });
   };
-  const direct: Middleware = ctx => hand(ctx);
+  const direct: Middleware = ctx => toProvider(ctx);
 
   /**
-   * One scope is all that there is. An app that asks again for what it asked at first, of which the
-   * rest was left out, would be refused by the letter of RFC 6749 section 6.
+   * Drops the scope, since there is only one. By RFC 6749 section 6 an app that repeats its
+   * original scopes, of which only one was granted, would be rejected.
    */
   const token: Middleware = async ctx => {
-    if (!ctx.is('application/x-www-form-urlencoded')) return hand(ctx);
+    if (!ctx.is('application/x-www-form-urlencoded')) return toProvider(ctx);
     const fields = new URLSearchParams(
       (await formBytes(ctx.req, TOKEN_MAX_BYTES, () => sayContinue(ctx))).toString(),
     );
     fields.delete('scope');
-    await hand(ctx, { body: Buffer.from(fields.toString()) });
+    await toProvider(ctx, { body: Buffer.from(fields.toString()) });
   };
 
   const metadata = METADATA_PATHS.flatMap(path => {
-    const handed: Middleware = ctx => hand(ctx, { url: path });
-    // The path forms of RFC 8414 section 3.1 as well: some clients ask for them with the resource's
+    const handle: Middleware = ctx => toProvider(ctx, { url: path });
+    // Also the path forms of RFC 8414 section 3.1, which some clients request with the resource's
     // path.
     return [path, `${path}/{*resource}`].flatMap((each): Route[] => [
-      { method: 'get', path: each, handle: [away, handed] },
-      { method: 'options', path: each, handle: [away, handed] },
+      { method: 'get', path: each, handle: [onDatabaseError, handle] },
+      { method: 'options', path: each, handle: [onDatabaseError, handle] },
     ]);
   });
 
-  const ofRegistration: Route[] = [
+  const registrationRoutes: Route[] = [
     {
       method: 'post',
       path: OAUTH_PATHS.registration,
       handle: [
         anyOrigin,
-        away,
-        boundedRegistration,
+        onDatabaseError,
+        limitRegistrations,
         jsonBody(REGISTRATION_LIMITS, budget, holderOf),
         register,
       ],
@@ -162,11 +162,11 @@ export function oauthRoutes({
     ...metadata,
     page('get', OAUTH_PATHS.authorization, authorize),
     page('get', `${OAUTH_PATHS.authorization}/:uid`, direct),
-    { method: 'post', path: OAUTH_PATHS.token, handle: [away, token] },
-    { method: 'options', path: OAUTH_PATHS.token, handle: [away, direct] },
-    { method: 'post', path: OAUTH_PATHS.revocation, handle: [away, direct] },
-    { method: 'options', path: OAUTH_PATHS.revocation, handle: [away, direct] },
-    { method: 'get', path: OAUTH_PATHS.jwks, handle: [away, direct] },
-    ...(registration ? ofRegistration : []),
+    { method: 'post', path: OAUTH_PATHS.token, handle: [onDatabaseError, token] },
+    { method: 'options', path: OAUTH_PATHS.token, handle: [onDatabaseError, direct] },
+    { method: 'post', path: OAUTH_PATHS.revocation, handle: [onDatabaseError, direct] },
+    { method: 'options', path: OAUTH_PATHS.revocation, handle: [onDatabaseError, direct] },
+    { method: 'get', path: OAUTH_PATHS.jwks, handle: [onDatabaseError, direct] },
+    ...(registration ? registrationRoutes : []),
   ];
 }

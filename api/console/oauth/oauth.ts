@@ -1,5 +1,5 @@
-// Wires the OAuth server. The library is loaded, and the keys are read, with the first call that
-// needs them; with new keys there is a new provider.
+// Wires the OAuth server. The library and the keys are loaded with the first call that needs them;
+// new keys create a new provider.
 import type { ServerResponse } from 'node:http';
 import type { Provider, ProviderContext } from 'oidc-provider';
 import type { Log } from '../../../common/log.ts';
@@ -9,26 +9,26 @@ import type { Context, Route } from '../../http/state.ts';
 import type { Store } from '../../store/store.ts';
 import type { pageRoutes } from '../html/page-route.ts';
 import type { Audit } from '../security/audit.ts';
-import { createEncryption } from '../security/encryption.ts';
+import { createEncryption, type Encryption } from '../security/encryption.ts';
 import type { AccessTokens } from './access.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { type Adapter, createAdapter } from './adapter.ts';
 import type { ClientFetch } from './client-fetch.ts';
 import { type Consents, createConsents } from './consents.ts';
-import { awayAsJson, overDatabase } from './database-away.ts';
-import { createFreshKeys, madeOfKeys } from './fresh-keys.ts';
+import { type DatabaseGuard, databaseErrorAsJson, databaseGuard } from './database-away.ts';
+import { createFreshKeys, rebuiltForKeys } from './fresh-keys.ts';
 import { appName, createGrants, type Grants } from './grants.ts';
 import { type OAuthKeys, oauthKeys, readOAuthKeys } from './keys.ts';
-import { createOAuthLimits } from './oauth-limits.ts';
+import { createOAuthLimits, type OAuthLimits } from './oauth-limits.ts';
 import { type CountOAuthEvent, countTokens, oauthMetrics } from './oauth-metrics.ts';
 import { oauthRoutes } from './oauth-routes.ts';
 import { createProvider, type ProviderDeps } from './provider.ts';
-import { createRefreshTokens } from './refresh-tokens.ts';
-import { watchedFetch } from './unreadable-documents.ts';
+import { createRefreshTokens, type RefreshTokens } from './refresh-tokens.ts';
+import { reportedFetch } from './unreadable-documents.ts';
 
 export interface OAuthDeps {
   publicUrl: string;
-  /** What tokens are for; also their audience. */
+  /** The protected resource, which is also the audience of tokens. */
   resource: string;
   secret: string;
   store: Store;
@@ -36,12 +36,12 @@ export interface OAuthDeps {
   budget: ByteBudget;
   log: Log;
   metrics: Metrics;
-  /** How apps make themselves known. */
+  /** Which ways apps may identify themselves. */
   clients: ProviderDeps['clients'];
   ipOf(ctx: Context): string;
   renderError: ProviderDeps['renderError'];
   page: ReturnType<typeof pageRoutes>;
-  /** The way to the documents in which apps describe themselves. */
+  /** Fetches the metadata documents of apps. */
   clientFetch: ClientFetch;
 }
 
@@ -53,30 +53,30 @@ export interface OAuth {
   resource: string;
 }
 
+type Library = typeof import('oidc-provider');
+
 /** The library with one set of keys. */
-interface Made {
+interface LoadedProvider {
   provider: Provider;
   serve: ReturnType<Provider['callback']>;
 }
 
-/** The adapter with each operation wrapped by `guarded`. */
-function guardedAdapter(adapter: Adapter, guarded: ReturnType<typeof overDatabase>): Adapter {
-  return {
-    upsert: guarded(adapter.upsert),
-    find: guarded(adapter.find),
-    findByUid: guarded(adapter.findByUid),
-    findByUserCode: guarded(adapter.findByUserCode),
-    consume: guarded(adapter.consume),
-    destroy: guarded(adapter.destroy),
-    revokeByGrantId: guarded(adapter.revokeByGrantId),
-  };
+/** What all providers share, whatever their keys. */
+interface Shared extends OAuthDeps {
+  encryption: Encryption;
+  refreshTokens: RefreshTokens;
+  grants: Grants;
+  limit: OAuthLimits;
+  count: CountOAuthEvent;
+  /** Caller addresses by response, since the provider may be given a replaced request. */
+  callers: WeakMap<ServerResponse, string>;
 }
 
 /** Ends a consent. `reuse`: a code or refresh token was used twice, so it may be stolen. */
 async function endGrant(
-  { grants, count, log, audit }: { grants: Grants; count: CountOAuthEvent; log: Log; audit: Audit },
+  { grants, count, log, audit }: Shared,
   grantId: string,
-  why: 'given back' | 'reuse',
+  why: 'revocation' | 'reuse',
 ): Promise<void> {
   const ended = await grants.end(grantId);
   if (!ended) return;
@@ -86,7 +86,7 @@ async function endGrant(
   if (reuse)
     log.warn(
       { account, user, app: appName(ended) },
-      'a code or refresh token came twice, perhaps a stolen one: the consent is ended',
+      'a code or refresh token was used twice and may be stolen: ended the consent',
     );
   await audit.note(
     { account, user, actor: `the app ${appName(ended)}` },
@@ -98,103 +98,112 @@ async function endGrant(
   );
 }
 
-export function createOAuth(deps: OAuthDeps): OAuth {
-  const {
-    publicUrl,
-    resource,
-    secret,
+/** The adapter with each operation wrapped by `guard`. */
+function guardedAdapter(adapter: Adapter, guard: DatabaseGuard): Adapter {
+  return {
+    upsert: guard(adapter.upsert),
+    find: guard(adapter.find),
+    findByUid: guard(adapter.findByUid),
+    findByUserCode: guard(adapter.findByUserCode),
+    consume: guard(adapter.consume),
+    destroy: guard(adapter.destroy),
+    revokeByGrantId: guard(adapter.revokeByGrantId),
+  };
+}
+
+function providerAdapter(
+  library: Library,
+  shared: Shared,
+  guard: DatabaseGuard,
+): (kind: string) => Adapter {
+  const { store, encryption, refreshTokens, grants, count } = shared;
+  const adapter = createAdapter({
     store,
-    audit,
-    budget,
-    log,
+    encryption,
+    refreshTokens,
+    keepGrant: grants.keepUntil,
+    endGrant: grantId => {
+      const isRevocation = library.Provider.ctx?.oidc.route === 'revocation';
+      return endGrant(shared, grantId, isRevocation ? 'revocation' : 'reuse');
+    },
+    alreadyUsed: () => new library.errors.InvalidGrant('already used'),
+    onRepeated: () => count('tokens_repeated'),
+  });
+  return kind => guardedAdapter(adapter(kind), guard);
+}
+
+async function loadProvider(shared: Shared, keys: OAuthKeys): Promise<LoadedProvider> {
+  const library = await import('oidc-provider');
+  const { publicUrl, resource, store, log, clients, renderError } = shared;
+  const { refreshTokens, grants, limit, count, callers, clientFetch } = shared;
+  const guard = databaseGuard(library, store, log);
+  const provider = createProvider(library, {
+    issuer: publicUrl,
+    resource,
+    keys,
+    adapter: providerAdapter(library, shared, guard),
+    refreshTokens,
     clients,
-    ipOf,
+    fetch: reportedFetch(clientFetch, { count, log, ctx: () => library.Provider.ctx }),
+    mayFetchDocument: guard(async ctx => {
+      const ip = ctx && callers.get(ctx.res);
+      return ip === undefined || (await limit('document', ip)) === undefined;
+    }),
+    mayHaveTokens: guard(async (user, grantId) =>
+      grantId === undefined ? grants.isEnabled(user) : (await grants.valid(grantId))?.user === user,
+    ),
     renderError,
-    page,
-  } = deps;
-  const encryption = createEncryption(secret, 'oauth');
-  const refreshTokens = createRefreshTokens(secret);
-  const grants = createGrants(store);
-  const limit = createOAuthLimits(store, secret);
-  const count = oauthMetrics(deps.metrics);
-  const keysNow = createFreshKeys({
+  });
+  countTokens(provider, count);
+  // Only logged: the library sends its own error response.
+  provider.on('server_error', (_ctx: ProviderContext, error: Error) =>
+    log.error({ err: error }, 'a call of the OAuth server failed'),
+  );
+  provider.on('error', (error: Error) =>
+    log.debug({ reason: error.message }, 'a response could not be sent completely'),
+  );
+  return { provider, serve: provider.callback() };
+}
+
+export function createOAuth(deps: OAuthDeps): OAuth {
+  const { publicUrl, resource, secret, store, budget, log, clients, page } = deps;
+  const shared: Shared = {
+    ...deps,
+    encryption: createEncryption(secret, 'oauth'),
+    refreshTokens: createRefreshTokens(secret),
+    grants: createGrants(store),
+    limit: createOAuthLimits(store, secret),
+    count: oauthMetrics(deps.metrics),
+    callers: new WeakMap(),
+  };
+  const { encryption, grants, limit, count, callers } = shared;
+  const currentKeys = createFreshKeys({
     first: () => oauthKeys(store, secret, log),
     again: async () => {
       store.primary.throwIfMissing();
       return readOAuthKeys(store, secret);
     },
   });
-  /**
-   * Who calls, for what is counted in the midst of the provider. By the answer: the provider may be
-   * given another request.
-   */
-  const callers = new WeakMap<ServerResponse, string>();
-
-  async function make(keys: OAuthKeys): Promise<Made> {
-    const loaded = await import('oidc-provider');
-    const guarded = overDatabase(loaded, store, log);
-    const adapter = createAdapter({
-      store,
-      encryption,
-      refreshTokens,
-      keepGrant: grants.keepUntil,
-      endGrant: grantId =>
-        endGrant(
-          { grants, count, log, audit },
-          grantId,
-          loaded.Provider.ctx?.oidc.route === 'revocation' ? 'given back' : 'reuse',
-        ),
-      alreadyUsed: () => new loaded.errors.InvalidGrant('already used'),
-      onRepeated: () => count('tokens_repeated'),
-    });
-    const provider = createProvider(loaded, {
-      issuer: publicUrl,
-      resource,
-      keys,
-      adapter: kind => guardedAdapter(adapter(kind), guarded),
-      refreshTokens,
-      clients,
-      fetch: watchedFetch(deps.clientFetch, { count, log, ctx: () => loaded.Provider.ctx }),
-      mayFetchDocument: guarded(async ctx => {
-        const ip = ctx && callers.get(ctx.res);
-        return ip === undefined || (await limit('document', ip)) === undefined;
-      }),
-      mayHaveTokens: guarded(async (user, grantId) =>
-        grantId === undefined ? grants.isThere(user) : (await grants.valid(grantId))?.user === user,
-      ),
-      renderError,
-    });
-    countTokens(provider, count);
-    // The library answers with an error of its own.
-    provider.on('server_error', (_ctx: ProviderContext, error: Error) =>
-      log.error({ err: error }, 'the OAuth server failed a call'),
-    );
-    provider.on('error', (error: Error) =>
-      log.debug({ reason: error.message }, 'an answer could not be sent as a whole'),
-    );
-    return { provider, serve: provider.callback() };
-  }
-
-  const made = madeOfKeys(keysNow, make);
+  const loaded = rebuiltForKeys(currentKeys, keys => loadProvider(shared, keys));
 
   return {
     resource,
     grants,
     tokens: createAccessTokens(store, encryption, grants),
     consents: createConsents({
-      provider: async () => (await made()).provider,
+      provider: async () => (await loaded()).provider,
       count,
       grants,
       resource,
     }),
     routes: oauthRoutes({
       publicUrl,
-      serve: async () => (await made()).serve,
-      away: awayAsJson(log),
+      serve: async () => (await loaded()).serve,
+      onDatabaseError: databaseErrorAsJson(log),
       budget,
       limit,
       ipOf: ctx => {
-        const ip = ipOf(ctx);
+        const ip = deps.ipOf(ctx);
         callers.set(ctx.res, ip);
         return ip;
       },

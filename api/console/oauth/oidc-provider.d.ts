@@ -1,11 +1,11 @@
-// The part of oidc-provider, which comes without types, that the OAuth server and the tests use.
+// Types of oidc-provider, which has none: the part that the OAuth server and the tests use.
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http';
 
   interface Grant {
     addOIDCScope(scope: string): void;
     addResourceScope(resource: string, scope: string): void;
-    /** Its id. */
+    /** Returns its id. */
     save(): Promise<string>;
   }
   export interface ProviderContext {
@@ -21,7 +21,7 @@ declare module 'oidc-provider' {
     oidc: {
       client?: { clientId: string; clientName?: string; redirectUriAllowed(uri: string): boolean };
       route?: string;
-      /** There is no such client: it is not looked for again in this call. */
+      /** The client is unknown and not looked up again in this call. */
       noclient?: boolean;
       session?: { accountId: string };
       result?: { consent?: { grantId?: string } };
@@ -36,7 +36,7 @@ declare module 'oidc-provider' {
     prompt: { name: string; details: Record<string, unknown> };
   }
   export class Provider {
-    /** Of the call in whose course this is asked. */
+    /** The context of the current call. */
     static readonly ctx: ProviderContext | undefined;
     constructor(issuer: string, configuration: Record<string, unknown>);
     proxy: boolean;
@@ -55,7 +55,7 @@ declare module 'oidc-provider' {
       response: ServerResponse,
       result: Record<string, unknown>,
     ): Promise<void>;
-    /** Where the browser goes on. */
+    /** Returns the URL at which the browser continues. */
     interactionResult(
       request: IncomingMessage,
       response: ServerResponse,

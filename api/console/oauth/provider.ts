@@ -1,5 +1,5 @@
-// The settings of oidc-provider, which speaks OAuth for us: authorization codes with PKCE for one
-// resource and one scope, and nothing else that it could do.
+// The configuration of oidc-provider: authorization codes with PKCE for one resource and one scope.
+// All its other features are off.
 import type { Provider, ProviderContext } from 'oidc-provider';
 import { consentPath, OAUTH_PATHS } from '../kit/oauth-paths.ts';
 import { OUTAGE } from '../kit/outage.ts';
@@ -9,8 +9,10 @@ import type { ClientFetch } from './client-fetch.ts';
 import { CLIENT_AUTH_METHODS } from './client-metadata.ts';
 import type { OAuthKeys } from './keys.ts';
 import { isDue, type RefreshTokens } from './refresh-tokens.ts';
-import { keepRefused, type OAuthErrorFields, onward } from './refused-requests.ts';
+import { errorRedirect, keepErrorsHere, type OAuthErrorFields } from './refused-requests.ts';
 import { reportUnreadable } from './unreadable-documents.ts';
+
+type Library = typeof import('oidc-provider');
 
 export const COOKIES = {
   session: 'pressroom-oauth-session',
@@ -20,11 +22,11 @@ export const COOKIES = {
 
 const ACCESS_S = 3600;
 const CODE_S = 60;
-/** Without a refresh for so long the app must ask again. */
+/** After this time without a refresh, the app must ask for consent again. */
 const REFRESH_S = 30 * 86_400;
-/** However often it refreshes. */
+/** A consent ends after this time, however often the app refreshes. */
 const GRANT_S = 365 * 86_400;
-/** Signing in with a second factor at the company takes its time. */
+/** Long, since the login may include SSO with a second factor. */
 const INTERACTION_S = 3600;
 
 export interface ProviderDeps {
@@ -33,23 +35,18 @@ export interface ProviderDeps {
   keys: OAuthKeys;
   adapter: (kind: string) => Adapter;
   refreshTokens: RefreshTokens;
-  /** By registering, and by a document of their own. */
+  /** Which ways apps may identify themselves: by registration, by a metadata document. */
   clients: { registration: boolean; document: boolean };
-  /** The way to the documents in which apps describe themselves. */
+  /** Fetches the metadata documents of apps. */
   fetch: ClientFetch;
   mayFetchDocument(ctx: ProviderContext | undefined): Promise<boolean>;
-  /**
-   * Whether tokens are given for this person: by the consent that they come of, where there is one.
-   */
+  /** Whether the user may have tokens, by their consent where there is one. */
   mayHaveTokens(user: string, grantId: string | undefined): Promise<boolean>;
-  /** `back`: leads the person on to the app with it. */
-  renderError(ctx: ProviderContext, refusal: OAuthErrorFields, back: string | undefined): void;
+  /** `back`: the app's redirect URI with the error. */
+  renderError(ctx: ProviderContext, error: OAuthErrorFields, back: string | undefined): void;
 }
 
-/**
- * What the documents of RFC 8414 say that is true here: the library speaks of OpenID Connect
- * besides.
- */
+/** The fields of RFC 8414 that apply here; the library adds those of OpenID Connect. */
 const METADATA: ReadonlySet<string> = new Set([
   'issuer',
   'authorization_endpoint',
@@ -66,7 +63,7 @@ const METADATA: ReadonlySet<string> = new Set([
   'client_id_metadata_document_supported',
 ]);
 
-function trimmed(body: Record<string, unknown>): Record<string, unknown> {
+function oauthMetadata(body: Record<string, unknown>): Record<string, unknown> {
   const kept = Object.fromEntries(Object.entries(body).filter(([name]) => METADATA.has(name)));
   return {
     ...kept,
@@ -75,10 +72,7 @@ function trimmed(body: Record<string, unknown>): Record<string, unknown> {
   };
 }
 
-const featuresOf = (
-  library: typeof import('oidc-provider'),
-  { clients, mayFetchDocument, resource }: ProviderDeps,
-) => ({
+const featuresOf = (library: Library, { clients, mayFetchDocument, resource }: ProviderDeps) => ({
   devInteractions: { enabled: false },
   rpInitiatedLogout: { enabled: false },
   userinfo: { enabled: false },
@@ -87,7 +81,7 @@ const featuresOf = (
   pushedAuthorizationRequests: { enabled: false },
   revocation: {
     enabled: true,
-    // A client revokes its own; of others' it learns nothing.
+    // A client may revoke its own tokens and learns nothing about those of others.
     allowedPolicy: async (
       _ctx: ProviderContext,
       client: { clientId: string },
@@ -105,9 +99,9 @@ const featuresOf = (
     enabled: true,
     defaultResource: async () => resource,
     useGrantedResource: async () => true,
-    getResourceServerInfo: async (_ctx: ProviderContext, asked: string) => {
-      if (asked !== resource)
-        throw new library.errors.InvalidTarget(`the only resource here is ${resource}`);
+    getResourceServerInfo: async (_ctx: ProviderContext, requested: string) => {
+      if (requested !== resource)
+        throw new library.errors.InvalidTarget(`the only supported resource is ${resource}`);
       return {
         scope: SCOPE,
         audience: resource,
@@ -118,19 +112,14 @@ const featuresOf = (
   },
 });
 
-export function createProvider(
-  library: typeof import('oidc-provider'),
-  deps: ProviderDeps,
-): Provider {
-  const { issuer, keys } = deps;
-  const { Check, Prompt, base } = library.interactionPolicy;
+/** Asks for consent every time: the page shows which app asks, and the provider has no sessions. */
+function consentPolicy({ interactionPolicy }: Library) {
+  const { Check, Prompt, base } = interactionPolicy;
   const policy = base();
   policy.clear();
-  // Every time: what is shown is which app asks now, and nobody is signed in with the provider
-  // itself.
-  const asked = new Check(
+  const consent = new Check(
     'asked',
-    'the person is asked each time',
+    'consent is required each time',
     'consent_required',
     ctx => !ctx.oidc.result?.consent?.grantId,
   );
@@ -138,77 +127,86 @@ export function createProvider(
     new Prompt(
       { name: 'consent', requestable: true },
       ctx => ({ name: ctx.oidc.client?.clientName ?? '' }),
-      asked,
+      consent,
     ),
   );
+  return policy;
+}
 
-  const provider = new library.Provider(issuer, {
-    adapter: deps.adapter,
-    jwks: { keys: keys.jwks },
-    cookies: { keys: keys.cookies, names: COOKIES },
-    routes: OAUTH_PATHS,
-    scopes: [SCOPE],
-    responseTypes: ['code'],
-    pkce: { required: () => true },
-    clientAuthMethods: [...CLIENT_AUTH_METHODS],
-    clientDefaults: { application_type: 'native', id_token_signed_response_alg: 'ES256' },
-    // A token is the secret, not where it is sent from.
-    clientBasedCORS: () => true,
-    clockTolerance: 0,
-    enableHttpPostMethods: false,
-    expiresWithSession: async () => false,
-    issueRefreshToken: async () => true,
-    rotateRefreshToken: ({ oidc }: ProviderContext) =>
-      isDue(oidc.entities.RefreshToken!, Date.now()),
-    revokeGrantPolicy: () => true,
-    fetch: deps.fetch,
-    interactions: {
-      policy,
-      url: (_ctx: ProviderContext, { uid }: { uid: string }) => consentPath(uid),
-    },
-    loadExistingGrant: async ({ oidc }: ProviderContext) => {
-      const grantId = oidc.result?.consent?.grantId;
-      return grantId === undefined ? undefined : oidc.provider.Grant.find(grantId);
-    },
-    findAccount: async (_ctx: ProviderContext, id: string, token?: { grantId?: string }) =>
-      (await deps.mayHaveTokens(id, token?.grantId))
-        ? { accountId: id, claims: async () => ({ sub: id }) }
-        : undefined,
-    renderError: (ctx: ProviderContext, refusal: OAuthErrorFields) =>
-      deps.renderError(ctx, refusal, onward(ctx, refusal)),
-    ttl: {
-      AccessToken: ACCESS_S,
-      AuthorizationCode: CODE_S,
-      RefreshToken: REFRESH_S,
-      Grant: GRANT_S,
-      Interaction: INTERACTION_S,
-      Session: CODE_S,
-      IdToken: CODE_S,
-    },
-    features: featuresOf(library, deps),
-  });
-  // An answer that got lost is given again with the same token (refresh-tokens.ts).
+const TTL = {
+  AccessToken: ACCESS_S,
+  AuthorizationCode: CODE_S,
+  RefreshToken: REFRESH_S,
+  Grant: GRANT_S,
+  Interaction: INTERACTION_S,
+  Session: CODE_S,
+  IdToken: CODE_S,
+};
+
+const configurationOf = (library: Library, deps: ProviderDeps) => ({
+  adapter: deps.adapter,
+  jwks: { keys: deps.keys.jwks },
+  cookies: { keys: deps.keys.cookies, names: COOKIES },
+  routes: OAUTH_PATHS,
+  scopes: [SCOPE],
+  responseTypes: ['code'],
+  pkce: { required: () => true },
+  clientAuthMethods: [...CLIENT_AUTH_METHODS],
+  clientDefaults: { application_type: 'native', id_token_signed_response_alg: 'ES256' },
+  // Any origin: access depends on the token, not on the page that sends it.
+  clientBasedCORS: () => true,
+  clockTolerance: 0,
+  enableHttpPostMethods: false,
+  expiresWithSession: async () => false,
+  issueRefreshToken: async () => true,
+  rotateRefreshToken: ({ oidc }: ProviderContext) => isDue(oidc.entities.RefreshToken!, Date.now()),
+  revokeGrantPolicy: () => true,
+  fetch: deps.fetch,
+  interactions: {
+    policy: consentPolicy(library),
+    url: (_ctx: ProviderContext, { uid }: { uid: string }) => consentPath(uid),
+  },
+  loadExistingGrant: async ({ oidc }: ProviderContext) => {
+    const grantId = oidc.result?.consent?.grantId;
+    return grantId === undefined ? undefined : oidc.provider.Grant.find(grantId);
+  },
+  findAccount: async (_ctx: ProviderContext, id: string, token?: { grantId?: string }) =>
+    (await deps.mayHaveTokens(id, token?.grantId))
+      ? { accountId: id, claims: async () => ({ sub: id }) }
+      : undefined,
+  renderError: (ctx: ProviderContext, error: OAuthErrorFields) =>
+    deps.renderError(ctx, error, errorRedirect(ctx, error)),
+  ttl: TTL,
+  features: featuresOf(library, deps),
+});
+
+/** Trims the metadata, adds headers to a 503, and drops the session cookie. */
+async function adjustResponse(ctx: ProviderContext, next: () => Promise<void>): Promise<void> {
+  await next();
+  if (ctx.status === 503) {
+    ctx.res.setHeader('retry-after', String(OUTAGE.retryAfterS));
+    ctx.res.setHeader('cache-control', 'no-store');
+  }
+  if (ctx._matchedRouteName === 'discovery')
+    ctx.body = oauthMetadata(ctx.body as Record<string, unknown>);
+  // The dashboard owns sessions; the provider keeps none.
+  const kept = [ctx.res.getHeader('set-cookie') ?? []]
+    .flat()
+    .filter(cookie => !String(cookie).startsWith(COOKIES.session));
+  if (kept.length > 0) ctx.res.setHeader('set-cookie', kept.map(String));
+  else ctx.res.removeHeader('set-cookie');
+}
+
+export function createProvider(library: Library, deps: ProviderDeps): Provider {
+  const provider = new library.Provider(deps.issuer, configurationOf(library, deps));
+  // The response to a repeated refresh contains the same token (refresh-tokens.ts).
   provider.RefreshToken.prototype.generateTokenId = function () {
     return deps.refreshTokens.idOf(this.grantId, this.rotations);
   };
-  provider.on('authorization.error', keepRefused);
+  provider.on('authorization.error', keepErrorsHere);
   reportUnreadable(provider);
-  // Its host and protocol are written into each request, from the public URL.
+  // Each request carries host and protocol of the public URL (hand-over.ts).
   provider.proxy = true;
-  provider.use(async (ctx, next) => {
-    await next();
-    if (ctx.status === 503) {
-      ctx.res.setHeader('retry-after', String(OUTAGE.retryAfterS));
-      ctx.res.setHeader('cache-control', 'no-store');
-    }
-    if (ctx._matchedRouteName === 'discovery')
-      ctx.body = trimmed(ctx.body as Record<string, unknown>);
-    // Who is signed in is the dashboard's to say: the provider remembers nobody.
-    const kept = [ctx.res.getHeader('set-cookie') ?? []]
-      .flat()
-      .filter(cookie => !String(cookie).startsWith(COOKIES.session));
-    if (kept.length > 0) ctx.res.setHeader('set-cookie', kept.map(String));
-    else ctx.res.removeHeader('set-cookie');
-  });
+  provider.use(adjustResponse);
   return provider;
 }

@@ -1,17 +1,12 @@
-// How refresh tokens follow one another: each has one successor, always the same, so that an answer
-// which got lost can be given again.
+// The rotation of refresh tokens: each token has one fixed successor, so that a lost response can
+// be repeated.
 import { createDigest } from '../security/encryption.ts';
 
-/**
- * An app whose answer got lost, or which sends two requests at once, gets the same answer for so
- * long.
- */
+/** For this long a repeated or parallel refresh returns the same token. */
 export const REPEAT_MS = 60_000;
 
 export interface RefreshTokens {
-  /**
-   * The token of a consent after so many rotations. 256 bits that nobody knows without the secret.
-   */
+  /** The token of a consent after this many rotations: 256 bits derived from the secret. */
   idOf(grantId: string, rotations: number): string;
 }
 
@@ -21,10 +16,9 @@ export function createRefreshTokens(secret: string): RefreshTokens {
 }
 
 /**
- * Whether a refresh token that is used gets a successor. Not one that is a successor itself and
- * still young: programs whose calls run side by side refresh side by side, and one has the
- * successor already while another still sends the token before. While that is answered, what it is
- * answered with stays the last one, so that all of them end with the same. `iat` is in seconds.
+ * Whether a used refresh token gets a successor. A successor younger than two minutes does not: of
+ * parallel calls of an app, one may use it while another still sends its predecessor, and both must
+ * end with the same token. `iat` is in seconds.
  */
 export const isDue = (
   { rotations = 0, iat }: { rotations?: number; iat: number },

@@ -1,5 +1,5 @@
-// Where an authorization request ends that is refused before anybody was asked. Owns when that is a
-// page of ours instead of a redirect, and the way on from it.
+// Authorization requests that fail before consent: whether the error is a page of ours or a
+// redirect to the app, and the link from the page to the app.
 import type { ProviderContext } from 'oidc-provider';
 import { isLoopback } from './redirects.ts';
 
@@ -9,13 +9,11 @@ export interface OAuthErrorFields {
 }
 
 /**
- * Handles the library's event of that name. Anyone may register an app, and could otherwise
- * redirect people from our address to any site or program
- * (https://www.rfc-editor.org/rfc/rfc9700#section-4.11.2): they get a page with a link. Loopback
- * addresses are redirected to, since a program waits there and it is not a site. After consent,
- * responses redirect to the app.
+ * Handles `authorization.error`. Anyone may register an app and could otherwise use our address as
+ * an open redirector (https://www.rfc-editor.org/rfc/rfc9700#section-4.11.2), so errors before
+ * consent are a page with a link. Loopback addresses are safe and get the redirect.
  */
-export function keepRefused(
+export function keepErrorsHere(
   { oidc, query }: ProviderContext,
   error: { allow_redirect: boolean },
 ): void {
@@ -24,15 +22,15 @@ export function keepRefused(
   if (oidc.route === 'authorization' && !toLoopback) error.allow_redirect = false;
 }
 
-/**
- * The app's address with the refusal, to be followed by the person; undefined when it is none of
- * the app's.
- */
-export function onward({ oidc }: ProviderContext, refusal: OAuthErrorFields): string | undefined {
+/** The app's redirect URI with the error; undefined when the URI is not the app's. */
+export function errorRedirect(
+  { oidc }: ProviderContext,
+  error: OAuthErrorFields,
+): string | undefined {
   const uri = oidc.params?.['redirect_uri'];
   if (typeof uri !== 'string' || !oidc.client?.redirectUriAllowed(uri)) return undefined;
   const url = new URL(uri);
-  for (const [name, value] of Object.entries(refusal))
+  for (const [name, value] of Object.entries(error))
     if (typeof value === 'string') url.searchParams.set(name, value);
   return url.href;
 }

@@ -1,63 +1,65 @@
-// What the app and the log hear while the document in which an app describes itself cannot be read.
-// Not that the app is unknown: apps then forget all that they were given, and the person would have
-// to connect them again because a site was slow for a moment.
+// Responses and logs while the metadata document of an app cannot be read. The error is not
+// `invalid_client`, upon which apps discard their tokens and users must connect them again.
 import type { Provider, ProviderContext } from 'oidc-provider';
 import type { Log } from '../../../common/log.ts';
 import type { ClientFetch } from './client-fetch.ts';
-import { ClientRefused } from './client-metadata.ts';
+import { InvalidClient } from './client-metadata.ts';
 import type { CountOAuthEvent } from './oauth-metrics.ts';
 
 /** The library's message for a document that it could not download. */
 export const UNREADABLE = /^client_id metadata document fetch/;
 
-const ANSWER = {
+const RESPONSE = {
   error: 'temporarily_unavailable',
-  error_description: 'The document at client_id cannot be read at the moment. Try again.',
+  error_description: 'The document at client_id is temporarily unavailable. Try again.',
 };
 
 interface Failed {
   error_description?: string;
   error_detail?: string;
-  /** What the fetch threw. */
+  /** The error of the fetch. */
   cause?: unknown;
 }
 
-/** A site that has no such document any more, or says something else in it, says so by itself. */
-const mayPass = ({ cause, error_detail = '' }: Failed) =>
-  !(cause instanceof ClientRefused) && !/^unexpected response status [34]/.test(error_detail);
+/** False for a missing or invalid document, which the library reports correctly. */
+const isTemporary = ({ cause, error_detail = '' }: Failed) =>
+  !(cause instanceof InvalidClient) && !/^unexpected response status [34]/.test(error_detail);
 
-/** For the calls that an app makes by itself; people get a page. */
+/** For calls by apps; people get a page. */
 export function reportUnreadable(provider: Provider): void {
   const report = (ctx: ProviderContext, error: Failed) => {
-    if (!UNREADABLE.test(error.error_description ?? '') || !mayPass(error)) return;
+    if (!UNREADABLE.test(error.error_description ?? '') || !isTemporary(error)) return;
     ctx.status = 503;
-    ctx.body = ANSWER;
+    ctx.body = RESPONSE;
   };
   provider.on('grant.error', report);
   provider.on('revocation.error', report);
 }
 
-interface Watching {
+interface Reporting {
   count: CountOAuthEvent;
   log: Log;
-  /** Of the call in whose course a document is asked for. */
+  /** The context of the call that needs the document. */
   ctx(): ProviderContext | undefined;
 }
 
-/** The same `fetch`, which logs and counts a failed download of a document. */
-export function watchedFetch(fetch: ClientFetch, { count, log, ctx }: Watching): ClientFetch {
+/** `fetch` that also logs and counts failed downloads. */
+export function reportedFetch(fetch: ClientFetch, { count, log, ctx }: Reporting): ClientFetch {
   return async (url, options) => {
     const unreadable = (reason: string) => {
-      // Else the library asks for it once more, to see where the refusal may be sent.
+      // Otherwise the library fetches it again to find the redirect URI for the error.
       const call = ctx();
       if (call) call.oidc.noclient = true;
       count('document_unreadable');
-      log.info({ host: new URL(url).host, reason }, 'the document of an app could not be read');
+      log.info(
+        { host: new URL(url).host, reason },
+        'could not read the metadata document of an app',
+      );
     };
     try {
-      const answer = await fetch(url, options);
-      if (answer.status !== 200) unreadable(`it was answered with ${answer.status}`);
-      return answer;
+      const response = await fetch(url, options);
+      if (response.status !== 200) unreadable(`the site responded with status ${response.status}`);
+      return response;
     } catch (error) {
       unreadable((error as Error).message);
       throw error;

@@ -10,7 +10,7 @@ import { formBody } from '../kit/form-body.ts';
 import { consentPath } from '../kit/oauth-paths.ts';
 import type { SignedIn } from '../kit/route.ts';
 import { SCOPE } from '../oauth/access.ts';
-import type { Asking } from '../oauth/consents.ts';
+import type { PendingConsent } from '../oauth/consents.ts';
 import { appName } from '../oauth/grants.ts';
 import type { OAuth } from '../oauth/oauth.ts';
 import { isLoopback, redirectName } from '../oauth/redirects.ts';
@@ -23,7 +23,7 @@ type Account = { id: string; name: string };
 const provenHost = (clientId: string) =>
   clientId.startsWith('https://') ? URL.parse(clientId)?.host : undefined;
 
-function appLabel({ clientId, clientName }: Asking): Markup {
+function appLabel({ clientId, clientName }: PendingConsent): Markup {
   const named =
     clientName === '' ? markup`An app without a name` : markup`An app named “${clientName}”`;
   const host = provenHost(clientId);
@@ -108,7 +108,7 @@ const sendGone = (ctx: Context) =>
 async function sendForm(
   { grants, publicUrl }: ConsentFlow,
   ctx: Context,
-  asking: Asking,
+  asking: PendingConsent,
   { user }: SignedIn,
   error?: string,
   status = 200,
@@ -169,7 +169,7 @@ async function submitAnswer(flow: ConsentFlow, ctx: Context): Promise<void> {
 async function allow(
   flow: ConsentFlow,
   ctx: Context,
-  asking: Asking,
+  asking: PendingConsent,
   signedIn: SignedIn,
   accountId: string,
 ): Promise<void> {

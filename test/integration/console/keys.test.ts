@@ -134,9 +134,9 @@ describe('keys in the dashboard', () => {
       { allowedIps: Array(51).fill('10.0.0.1') },
       '`allowedIps` must be at most 50 networks',
     ],
-    ['a blank name', { name: ' ' }, '`name` must be a text that is not blank'],
-    ['a name of two lines', { name: 'a\nb' }, '`name` must be a text without control characters'],
-    ['no name', { name: undefined }, '`name` must be a text'],
+    ['a blank name', { name: ' ' }, '`name` must be a string that is not blank'],
+    ['a name of two lines', { name: 'a\nb' }, '`name` must be a string without control characters'],
+    ['no name', { name: undefined }, '`name` must be a string'],
     ['a field that there is not', { hash: 'x' }, '`hash`: no such field'],
   ];
   for (const [what, body, words] of wrong)

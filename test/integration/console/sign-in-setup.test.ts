@@ -167,7 +167,7 @@ describe('the first person of an installation', () => {
     const wrong: [Record<string, string>, string][] = [
       [{ password: 'short' }, 'Must be at least 12 characters.'],
       [{ email: 'nobody' }, 'Must be an email address'],
-      [{ name: ' ' }, 'Must be a text that is not blank.'],
+      [{ name: ' ' }, 'Must be a string that is not blank.'],
       [{ account: at.account }, 'An account with this name already exists.'],
     ];
     for (const [field, words] of wrong) {

@@ -155,7 +155,7 @@ describe('the fetch of an app’s document', () => {
       'ftp://localhost/x',
       'file:///etc/passwd',
     ])
-      expect(await refused(usual(wrong)), wrong).to.match(/only short https addresses/);
+      expect(await refused(usual(wrong)), wrong).to.match(/must be short and use https/);
     expect(calls).to.equal(0);
   });
 

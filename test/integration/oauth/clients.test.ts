@@ -285,10 +285,10 @@ describe('apps', () => {
       expect(answer.status).to.equal(400);
       expect(answer.body.toString()).to.include('Could not read the client metadata document');
       expect(
-        lines.filter(({ msg }) => msg === 'the document of an app could not be read').at(-1),
+        lines.filter(({ msg }) => msg === 'could not read the metadata document of an app').at(-1),
       ).to.include({
         host: 'client.example',
-        reason: 'it was answered with 403',
+        reason: 'the site responded with status 403',
       });
       expect(await eventsCounted(fixture, 'document_unreadable')).to.be.above(before);
     });
