@@ -7,7 +7,7 @@ import { rulesYaml, withValues } from '../../tools/boards/rules-yaml.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { PROMTOOL_MS, usePromtool } from './promtool.ts';
 import { cases, type RuleCase } from './rule-cases.ts';
-import { type Course, WELL } from './rule-series.ts';
+import { type Course, HEALTHY } from './rule-series.ts';
 
 const RULES = fileURLToPath(
   new URL('../../charts/pressroom/rules/pressroom.yaml', import.meta.url),
@@ -17,9 +17,7 @@ const alerts = groups
   .flatMap(({ rules }) => rules)
   .filter((rule): rule is Alert => 'alert' in rule);
 
-/**
- * promtool's notation: `start+step x times`, one after the other; the first sample is at minute 0.
- */
+/** Samples in the notation of promtool. The first sample is at minute 0. */
 function samples(course: Course, stepMin: number, untilMin: number): string {
   const times = Math.ceil(untilMin / stepMin);
   if (typeof course === 'number') return `${course}x${times}`;
@@ -45,7 +43,7 @@ const labelsText = (labels: Record<string, string>) =>
     .map(([name, value]) => `${name}="${value}"`)
     .join(',');
 
-/** What the series ALERTS must hold, and nothing else. */
+/** The exact content of the series ALERTS. */
 function expected({ firing }: RuleCase) {
   return firing.map(({ alert, labels = {} }) => {
     const rule = alerts.find(
@@ -60,7 +58,7 @@ function expected({ firing }: RuleCase) {
 
 function unitTest(each: RuleCase, rules: string) {
   const { stepMin = 1, atMin, series } = each;
-  const courses = { ...WELL, ...series };
+  const courses = { ...HEALTHY, ...series };
   return {
     rule_files: [rules],
     evaluation_interval: `${stepMin}m`,
@@ -82,7 +80,7 @@ function unitTest(each: RuleCase, rules: string) {
   };
 }
 
-describe('the set of rules for Prometheus', function () {
+describe('Prometheus rules', function () {
   this.timeout(PROMTOOL_MS);
   const file = temporaryFolder();
   const run = usePromtool();
@@ -90,14 +88,14 @@ describe('the set of rules for Prometheus', function () {
   before(() => writeFileSync(file('rules.yaml'), withValues(rulesYaml())));
 
   for (const [what, path] of [
-    ['as it is in the chart', () => RULES],
-    ['with the values put in', () => file('rules.yaml')],
+    ['as stored in the chart', () => RULES],
+    ['with values', () => file('rules.yaml')],
   ] as const)
-    it(`passes promtool's check ${what}`, async () => {
+    it(`pass promtool check ${what}`, async () => {
       expect(await run('check', 'rules', path())).to.match(/SUCCESS: \d+ rules found/);
     });
 
-  it('has no word in capitals left when the values are put in', () => {
+  it('contain no placeholders after values are inserted', () => {
     expect(withValues(rulesYaml())).not.to.match(/^[^#]*(?:RELEASE|OBJECTIVE|RUNBOOK)_/m);
   });
 
@@ -108,14 +106,14 @@ describe('the set of rules for Prometheus', function () {
       await run('test', 'rules', test);
     });
 
-  it('has no alert that fires in none of these cases', () => {
+  it('have a case in which it fires for every alert', () => {
     const seen = new Set(cases.flatMap(({ firing }) => firing.map(({ alert }) => alert)));
     expect(
       [...new Set(alerts.map(({ alert }) => alert))].filter(name => !seen.has(name)),
     ).to.deep.equal([]);
   });
 
-  it('names only labels in its texts that the alert has', () => {
+  it('use only labels of the alert in annotations', () => {
     for (const { alert, annotations } of alerts) {
       const labels = cases.flatMap(({ firing }) =>
         firing.filter(each => each.alert === alert).map(each => each.labels ?? {}),

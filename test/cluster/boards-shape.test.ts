@@ -29,7 +29,7 @@ const expressions = [
   ...rules.map(({ expr }) => expr),
 ];
 
-describe('the boards', () => {
+describe('Grafana dashboards', () => {
   for (const [name, board] of Object.entries(boards)) {
     const json = boardJson(board);
     const { panels, ...rest } = JSON.parse(json) as {
@@ -40,7 +40,7 @@ describe('the boards', () => {
     };
     const shown = panels.filter(({ type }) => type !== 'row');
 
-    it(`${name} names no data source but the variable`, () => {
+    it(`${name} uses only the data source variable`, () => {
       const uids = [...json.matchAll(/"datasource": \{[^}]*"uid": "([^"]*)"/g)].map(
         match => match[1],
       );
@@ -52,14 +52,14 @@ describe('the boards', () => {
       ]);
     });
 
-    it(`${name} says in every panel what good looks like or what to do, with a unit`, () => {
+    it(`${name} has a description and a unit for every panel`, () => {
       for (const { title, description, fieldConfig } of shown) {
         expect(description, title).to.match(/^[A-Z].{60,}\.$/s);
         expect(fieldConfig?.defaults.unit, title).not.to.equal(undefined);
       }
     });
 
-    it(`${name} has ids, titles and letters of queries once, and panels that do not lie over each other`, () => {
+    it(`${name} has unique IDs, titles and query letters, and panels that do not overlap`, () => {
       expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
       expect(new Set(shown.map(({ title }) => title)).size).to.equal(shown.length);
       const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
@@ -72,7 +72,7 @@ describe('the boards', () => {
     });
   }
 
-  it('have each a name and an address of their own', () => {
+  it('have unique titles and UIDs', () => {
     expect(Object.values(boards).map(({ title }) => title)).to.deep.equal([
       'Pressroom / Service',
       'Pressroom / Capacity',
@@ -81,27 +81,28 @@ describe('the boards', () => {
     expect(new Set(Object.values(boards).map(({ uid }) => uid)).size).to.equal(3);
   });
 
-  it('and the rules ask only for what some process or rule tells', () => {
-    const told = new Map<string, string[]>(
+  it('use only metrics and labels that a process or a recording rule provides', () => {
+    const provided = new Map<string, string[]>(
       allMetrics().map(({ name, labels }) => [name, [...labels]]),
     );
     const recorded = new Set(rules.flatMap(rule => ('record' in rule ? [rule.record] : [])));
     for (const expr of expressions)
       for (const [, name, where] of expr.matchAll(/(pressroom[a-z0-9_:]+)\{([^}]*)\}/g)) {
-        const metric = told.get(name!) ?? told.get(name!.replace(/_(bucket|count|sum)$/, ''));
+        const metric =
+          provided.get(name!) ?? provided.get(name!.replace(/_(bucket|count|sum)$/, ''));
         expect(metric !== undefined || recorded.has(name!), name!).to.equal(true);
-        const asked = [...where!.matchAll(/(\w+)(?:=~|!=|!~|=)"/g)].map(match => match[1]!);
+        const used = [...where!.matchAll(/(\w+)(?:=~|!=|!~|=)"/g)].map(match => match[1]!);
         const known = [...(metric ?? []), 'namespace', 'pod', 'pool', 'le'];
-        expect(known, `${name} in ${expr}`).to.include.members(asked);
+        expect(known, `${name} in ${expr}`).to.include.members(used);
       }
   });
 
-  it('take each reason of a failed render for ours or for the page’s', () => {
+  it('attribute each reason of a failed render to the service or to the page', () => {
     expect(`${PAGES}|${OURS}`.split('|').sort()).to.deep.equal([...RENDER_FAILED_REASONS].sort());
   });
 });
 
-describe('the runbook', () => {
+describe('runbook', () => {
   const sections = new Map(
     [...runbook.matchAll(/^## (\S+)\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm)].map(match => [
       match[1]!,
@@ -109,13 +110,13 @@ describe('the runbook', () => {
     ]),
   );
 
-  it('has a section for each alert, and none for another', () => {
+  it('has exactly one section for each alert', () => {
     expect([...sections.keys()].sort()).to.deep.equal(
       [...new Set(alerts.map(({ alert }) => alert))].sort(),
     );
   });
 
-  it('is where the alerts point', () => {
+  it('is linked from the alerts', () => {
     for (const { alert, annotations } of alerts)
       expect(annotations.runbook_url).to.equal(`RUNBOOK_URL#${alert.toLowerCase()}`);
   });
@@ -126,7 +127,7 @@ describe('the runbook', () => {
         expect(text, name).to.include(`**${part}.**`);
   });
 
-  it('names only panels that there are, and sections that there are', () => {
+  it('references only existing panels and sections', () => {
     const panels = new Set(
       Object.values(boards).flatMap(({ rows }) =>
         rows.flatMap(row => row.panels.map(({ title }) => title)),

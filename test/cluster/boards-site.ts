@@ -1,6 +1,6 @@
-// A service whose every number can be asked for: real API and worker, a real controller where there
-// is a real API server for it, and a real Prometheus that scrapes them and evaluates the chart's
-// rules. Everything has happened once that a board shows only after it happened.
+// A running service with all metrics: a real API and worker, a real controller if a cluster is
+// available, and a real Prometheus with the chart's rules. Every event that creates a series has
+// happened once.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +24,7 @@ const SCRAPE_S = 1;
 
 export interface BoardsSite {
   prometheus: Prometheus;
-  /** Why no controller runs; undefined when one does. */
+  /** Why no controller is running, if so. */
   noController: string | undefined;
   stop(): Promise<void>;
 }
@@ -40,7 +40,7 @@ const pool = (replicas?: number) => ({
   },
 });
 
-/** Stops what was started, the last first. */
+/** Starts all processes; `stop` stops them in reverse order. */
 export async function startBoardsSite(
   binaries: PrometheusBinaries,
   folder: string,
@@ -99,7 +99,7 @@ async function build(
     atEnd(() => controller.kill('SIGTERM'));
     await prometheus.setTargets([...targets, target('controller-1', controller)]);
   }
-  // What happened before the first scrape is no step that a rate could see.
+  // A rate misses increases before the first scrape.
   await prometheus.until(
     'up == 1',
     samples => samples.length === targets.length + (cluster ? 1 : 0),
@@ -111,16 +111,13 @@ async function build(
   return { prometheus, noController };
 }
 
-/**
- * Renders that end in every way that is seen only when it happened: delivered, failed, refused, on
- * trial, without a database.
- */
+/** Renders with every outcome: succeeded, failed, rejected, trial, without a database. */
 async function makeEvents(site: Awaited<ReturnType<typeof startSite>>): Promise<void> {
   const account = await site.account('scale');
   const must = async (call: Promise<{ status: number; body: Buffer }>, status: number) => {
-    const answer = await call;
-    if (answer.status !== status)
-      throw new Error(`wanted ${status}, got ${answer.status} ${answer.body}`);
+    const response = await call;
+    if (response.status !== status)
+      throw new Error(`expected ${status}, got ${response.status} ${response.body}`);
   };
   for (let count = 0; count < 3; count++)
     await must(site.render(account, { html: `<p>${count}</p>` }), 200);
@@ -144,10 +141,10 @@ async function makeEvents(site: Awaited<ReturnType<typeof startSite>>): Promise<
   await site.cluster.working();
 }
 
-/** An error of MongoDB that its driver does not try again. */
+/** A MongoDB error that the driver does not retry. */
 const UNAUTHORIZED = 13;
 
-/** One decision that changes the size, seen by Prometheus before and after. */
+/** Causes one scaling decision, with a scrape before and after. */
 async function changeSize(cluster: Cluster, prometheus: Prometheus): Promise<void> {
   const decisions = `sum(pressroom_scale_decisions_total{namespace="${NAMESPACE}",pool="${POOL}"})`;
   const [before] = await prometheus.until(decisions);

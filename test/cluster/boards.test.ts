@@ -12,10 +12,7 @@ import { prometheusBinaries } from './prometheus-binaries.ts';
 
 const MINUTE_MS = 60_000;
 
-/**
- * What Grafana puts in for its variables: all, or the one that was chosen; windows of a rate are at
- * least four scrapes long.
- */
+/** Values of the Grafana variables. The rate interval is at least four scrapes. */
 const CHOICES: Record<string, Record<string, string>> = {
   'for all pools': { namespace: '.+', pool: '.+', __rate_interval: '1m' },
   'for one pool': { namespace: 'pressroom', pool: 'pressroom', __rate_interval: '1m' },
@@ -33,7 +30,7 @@ const needsController = (expr: string) =>
     ofController.has(name.replace(/_(bucket|count|sum)$/, '')),
   );
 
-/** The series that an expression starts from: without windows, functions and comparisons. */
+/** The selectors in an expression. */
 const selectors = (expr: string) => [
   ...new Set([...expr.matchAll(/[a-z0-9_:]+\{[^}]*\}/g)].map(([selector]) => selector)),
 ];
@@ -42,7 +39,7 @@ const rules = groups.flatMap(({ rules }) => rules);
 const recordings = rules.filter(rule => 'record' in rule);
 const alerts = rules.filter((rule): rule is Alert => 'alert' in rule);
 
-describe('the boards and rules, before a Prometheus that scrapes a running service', function () {
+describe('Grafana dashboards and rules with a Prometheus that scrapes a running service', function () {
   this.timeout(2 * MINUTE_MS);
   const folder = temporaryFolder();
   let site: BoardsSite | undefined;
@@ -54,14 +51,14 @@ describe('the boards and rules, before a Prometheus that scrapes a running servi
     if (!binaries)
       skip(
         this,
-        'Prometheus is not here and cannot be fetched: it comes with Debian’s package prometheus.',
+        'Prometheus is not installed and could not be downloaded (Debian package prometheus).',
       );
     site = await startBoardsSite(binaries, folder());
   });
 
   const check = (context: Mocha.Context, expr: string) => {
     if (site!.noController !== undefined && needsController(expr))
-      skip(context, `no controller runs here: ${site!.noController}`);
+      skip(context, `no controller is running: ${site!.noController}`);
     return site!.prometheus.until(expr);
   };
 
@@ -69,7 +66,7 @@ describe('the boards and rules, before a Prometheus that scrapes a running servi
     for (const { title: panel, queries } of rows.flatMap(({ panels }) => panels))
       for (const [index, { expr }] of queries.entries())
         for (const [choice, values] of Object.entries(CHOICES))
-          it(`answer the question of ${title}: ${panel}, ${index + 1}, ${choice}`, async function () {
+          it(`return data for ${title}: ${panel}, query ${index + 1}, ${choice}`, async function () {
             await check(this, substituted(expr, values));
           });
 
@@ -89,11 +86,11 @@ describe('the boards and rules, before a Prometheus that scrapes a running servi
     });
 
   for (const { alert, expr, labels } of alerts)
-    it(`look at series that there are, for ${alert}${labels['window'] ? ` over ${labels['window']}` : ''}`, async function () {
+    it(`use existing series in ${alert}${labels['window'] ? ` over ${labels['window']}` : ''}`, async function () {
       for (const selector of selectors(withValues(expr))) await check(this, selector);
     });
 
-  it('evaluate every rule without an error', async () => {
+  it('evaluate every rule without errors', async () => {
     type Rules = { groups: { rules: { name: string; health: string; lastError?: string }[] }[] };
     const { groups: evaluated } = await site!.prometheus.api<Rules>('rules');
     const states = evaluated.flatMap(group => group.rules);
@@ -101,7 +98,7 @@ describe('the boards and rules, before a Prometheus that scrapes a running servi
     expect(states.filter(({ health }) => health !== 'ok')).to.deep.equal([]);
   });
 
-  it('carry the pool on every series of API and workers', async () => {
+  it('have the label pool on every series of the API and the workers', async () => {
     expect(
       await site!.prometheus.query(
         'count by (__name__) ({job=~"api|workers",pool!="pressroom",__name__!~"up|scrape_.*"})',

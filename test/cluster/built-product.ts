@@ -1,5 +1,4 @@
-// The images of the product, built once for all suites of a run that use them: a build takes
-// minutes.
+// Builds the images of the product once per test run, because a build takes minutes.
 import { readFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +8,7 @@ import { buildImages, type Images } from './image-build.ts';
 export const TARGETS = ['api', 'worker', 'controller'] as const;
 export type Target = (typeof TARGETS)[number];
 
-/** What they say of themselves. */
+/** The version and revision in the image labels. */
 export const VERSION = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ).version as string;
@@ -17,7 +16,7 @@ export const REVISION = 'f00d';
 
 let building: Promise<Images<Target>> | undefined;
 
-/** Built by the first call; the store is everybody's until the end of the run. */
+/** Builds the images at the first call. All suites share the store until the end of the run. */
 export function productImages(): Promise<Images<Target>> {
   building ??= mkdtemp(join(tmpdir(), 'pressroom-test-images-')).then(folder =>
     buildImages(TARGETS, folder, { VERSION, REVISION }),
@@ -25,7 +24,7 @@ export function productImages(): Promise<Images<Target>> {
   return building;
 }
 
-/** After all suites. */
+/** Call after all suites. */
 export async function removeProductImages(): Promise<void> {
   const built = await building?.catch(() => undefined);
   building = undefined;

@@ -45,7 +45,7 @@ const account = (name: string, where: string) => ({
   metadata: { name, namespace: where },
 });
 
-describe('the chart before a real API server', function () {
+describe('chart on a real API server', function () {
   this.timeout(5 * MINUTE_MS);
   let helm: Helm;
   let cluster: Cluster;
@@ -82,13 +82,10 @@ describe('the chart before a real API server', function () {
   });
   after(() => cluster?.stop());
 
-  /**
-   * What becomes of the pods of an object when their Deployment, or whatever it is, makes them
-   * here.
-   */
+  /** Creates the pods of an object with a dry run. */
   async function podsOf(object: KubeObject): Promise<{ status: number; message: string }> {
     const pod = podOf(object)!;
-    const where = object.metadata.namespace;
+    const podNamespace = object.metadata.namespace;
     const name = `${object.metadata.name}-dry`;
     const volumes = (object.spec.volumeClaimTemplates ?? []).map(({ metadata }: KubeObject) => ({
       name: metadata.name,
@@ -100,24 +97,24 @@ describe('the chart before a real API server', function () {
       kind: 'Pod',
       metadata: {
         name,
-        namespace: where,
+        namespace: podNamespace,
         labels: pod.metadata.labels,
         annotations: pod.metadata.annotations,
       },
       spec,
     };
-    const answer = await cluster.request(
+    const response = await cluster.request(
       'POST',
-      `/api/v1/namespaces/${where}/pods?dryRun=All&fieldValidation=Strict`,
+      `/api/v1/namespaces/${podNamespace}/pods?dryRun=All&fieldValidation=Strict`,
       body,
     );
-    return { status: answer.status, message: answer.body.message ?? '' };
+    return { status: response.status, message: response.body.message ?? '' };
   }
 
-  it('has each of its objects accepted, with no field unknown', async () => {
+  it('renders objects that the API server accepts without unknown fields', async () => {
     for (const [name, objects] of rendered) {
       const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
-      const said = await cluster
+      const output = await cluster
         .kubectl(
           'apply',
           '--server-side',
@@ -129,32 +126,32 @@ describe('the chart before a real API server', function () {
           { input },
         )
         .catch((error: Error) => error);
-      expect(said, `${name}: ${said}`).to.be.a('string');
-      expect((said as string).trim().split('\n'), name).to.have.length(objects.length);
+      expect(output, `${name}: ${output}`).to.be.a('string');
+      expect((output as string).trim().split('\n'), name).to.have.length(objects.length);
     }
   });
 
-  it('has what the controller makes of its pool accepted too', async () => {
+  it('has a pool whose owned objects the API server accepts', async () => {
     for (const [name, objects] of rendered)
       for (const object of childrenOfPool(objects)) {
         const input = JSON.stringify(object);
-        const said = await cluster
+        const output = await cluster
           .kubectl('apply', '--server-side', '--dry-run=server', '--validate=strict', '-f', '-', {
             input,
           })
           .catch((error: Error) => error);
-        expect(said, `${name}: ${said}`).to.be.a('string');
+        expect(output, `${name}: ${output}`).to.be.a('string');
       }
   });
 
-  it('has all of its pods admitted under pod security `restricted`, the workers among them', async () => {
+  it('has pods that meet the Pod Security Standard `restricted`, including workers', async () => {
     let seen = 0;
     for (const [name, objects] of rendered)
       for (const object of [...objects, ...childrenOfPool(objects)]) {
         if (
           !podOf(object) ||
           object.metadata.namespace !== NAMESPACE ||
-          name === 'no filter around the workers'
+          name === 'workers without a seccomp profile'
         )
           continue;
         const { status, message } = await podsOf(object);
@@ -164,8 +161,8 @@ describe('the chart before a real API server', function () {
     expect(seen).to.be.greaterThan(60);
   });
 
-  it('has workers refused there that want no seccomp filter, as their mode says', async () => {
-    const objects = rendered.find(([name]) => name === 'no filter around the workers')![1];
+  it('has workers without a seccomp profile rejected by the Pod Security Standard `restricted`', async () => {
+    const objects = rendered.find(([name]) => name === 'workers without a seccomp profile')![1];
     const { status, message } = await podsOf(
       childrenOfPool(objects).find(({ kind }) => kind === 'Deployment'),
     );
@@ -173,10 +170,8 @@ describe('the chart before a real API server', function () {
     expect(message).to.match(/seccompProfile/);
   });
 
-  it('has the installer of the profile admitted in its own namespace, and in no restricted one', async () => {
-    const objects = rendered.find(
-      ([name]) => name === 'everything that brings objects of its own',
-    )![1];
+  it('has a seccomp installer that is admitted only in its privileged namespace', async () => {
+    const objects = rendered.find(([name]) => name === 'all optional objects')![1];
     const installer = objects.find(({ kind }) => kind === 'DaemonSet');
     expect((await podsOf(installer)).status).to.equal(201);
     const elsewhere = await podsOf({
@@ -188,7 +183,7 @@ describe('the chart before a real API server', function () {
     );
   });
 
-  it('passes kubeconform -strict with the schemas of this API server', async function () {
+  it('passes kubeconform -strict with the schemas of the API server', async function () {
     const why = whyNoBinaries(['kubeconform']);
     if (why !== undefined) skip(this, why);
     this.timeout(BUILD_LIMIT_MS);

@@ -18,15 +18,15 @@ import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 
 const MINUTE_MS = 60_000;
 
-/** What stands in Secrets, by the variable that reads it. */
+/** Values of Secrets, by variable. */
 const SECRET: Record<string, string> = {
   MONGODB_URI: 'mongodb://user:password@db.example/pressroom?replicaSet=a',
   PRESSROOM_EGRESS_PROXY: 'http://proxy.example:3128',
 };
-/** Variables that are nobody's configuration. */
+/** Variables that are not part of a configuration schema. */
 const FOREIGN = ['NODE_EXTRA_CA_CERTS', 'MONGODB_PASSWORD', 'EXTRA'];
 
-/** As the kubelet makes it: the last of a name counts. */
+/** The environment as built by the kubelet: the last variable of a name wins. */
 const environmentOf = (container: KubeObject): Record<string, string> =>
   Object.fromEntries(
     container.env.map(({ name, value, valueFrom }: KubeObject) => [
@@ -42,7 +42,7 @@ const environmentOf = (container: KubeObject): Record<string, string> =>
 const known = (...schemas: z.ZodObject[]) =>
   [...schemas, processVariables].flatMap(({ shape }) => Object.keys(shape));
 
-describe("the environment of the chart's processes", function () {
+describe("environment of the chart's processes", function () {
   this.timeout(2 * MINUTE_MS);
   let helm: Helm;
   const rendered: [string, KubeObject[]][] = [];
@@ -60,25 +60,24 @@ describe("the environment of the chart's processes", function () {
       .flatMap(object => podOf(object)?.spec.containers ?? [])
       .filter(container => container.name === name);
 
-  /** Runs over every set of values; throws what the process would say. */
-  function everywhere(
+  /** Reads the configuration of a process from every set of values. */
+  function forEachSet(
     name: string,
     variables: string[],
-    look: (objects: KubeObject[]) => KubeObject[],
+    select: (objects: KubeObject[]) => KubeObject[],
     read: (env: Record<string, string>, set: string) => void,
   ) {
     let seen = 0;
     for (const [set, objects] of rendered)
-      for (const container of look(objects)) {
+      for (const container of select(objects)) {
         seen++;
         const names = container.env.map((each: KubeObject) => each.name);
-        expect(
-          new Set(names).size,
-          `${set}: a variable of the ${name} stands there twice: ${names}`,
-        ).to.equal(names.length);
+        expect(new Set(names).size, `${set}: duplicate variable of the ${name}: ${names}`).to.equal(
+          names.length,
+        );
         expect(
           names.filter((each: string) => !variables.includes(each) && !FOREIGN.includes(each)),
-          `${set}: the ${name} knows none of these`,
+          `${set}: unknown variables of the ${name}`,
         ).to.deep.equal([]);
         const env = environmentOf(container);
         readConfig(processVariables, env);
@@ -87,8 +86,8 @@ describe("the environment of the chart's processes", function () {
     expect(seen, name).to.be.greaterThan(5);
   }
 
-  it('is one that the API starts with, whatever the values', () => {
-    everywhere(
+  it('is valid for the API with all values', () => {
+    forEachSet(
       'API',
       known(apiVariables),
       objects => containers(objects, 'api'),
@@ -99,9 +98,9 @@ describe("the environment of the chart's processes", function () {
     );
   });
 
-  it('is one that a worker starts with, as the controller hands it on', () => {
+  it('is valid for a worker with all values', () => {
     writeFileSync(folder('ca.crt'), rootCertificates[0]!);
-    everywhere(
+    forEachSet(
       'worker',
       known(workerVariables),
       objects => containers(childrenOfPool(objects), 'worker'),
@@ -116,17 +115,17 @@ describe("the environment of the chart's processes", function () {
     );
   });
 
-  it('is one that the controller starts with', () => {
-    everywhere(
+  it('is valid for the controller with all values', () => {
+    forEachSet(
       'controller',
       known(controllerVariables),
       objects => containers(objects, 'controller'),
       (env, set) => {
         const config = readControllerConfig(env);
         expect(config.namespaces, set).to.deep.equal(
-          set === 'a controller for the whole cluster'
+          set === 'a cluster-wide controller'
             ? []
-            : set === 'a controller for more namespaces'
+            : set === 'a controller for several namespaces'
               ? ['press', 'other']
               : ['press'],
         );
@@ -135,10 +134,10 @@ describe("the environment of the chart's processes", function () {
     );
   });
 
-  it('names the authorities of the operator where their file lies, for pages too', () => {
+  it('contains the path of the CA bundle for the processes and for pages', () => {
     for (const [set, key] of [
-      ["a company's proxy and authority", 'ca.crt'],
-      ['an authority in a Secret', 'root.pem'],
+      ['an HTTP proxy and a private CA', 'ca.crt'],
+      ['a private CA in a Secret', 'root.pem'],
     ]) {
       const objects = rendered.find(([name]) => name === set)![1];
       const file = `/etc/pressroom/ca/${key}`;
@@ -154,7 +153,7 @@ describe("the environment of the chart's processes", function () {
     }
   });
 
-  it('agrees between API and workers on the pool, its secret and what pages may reach', () => {
+  it('has the same pool, pool secret and egress rules for the API and the workers', () => {
     for (const [set, objects] of rendered) {
       const [worker] = containers(childrenOfPool(objects), 'worker');
       if (!worker) continue;
@@ -166,16 +165,16 @@ describe("the environment of the chart's processes", function () {
         'PRESSROOM_EGRESS_DENY',
         'PRESSROOM_EGRESS_PORTS',
       ]) {
-        const [ours, theirs] = [api, worker].map(({ env }) =>
+        const [ofApi, ofWorker] = [api, worker].map(({ env }) =>
           env.find((each: KubeObject) => each.name === name),
         );
-        expect(ours, `${set}: ${name}`).to.deep.equal(theirs);
+        expect(ofApi, `${set}: ${name}`).to.deep.equal(ofWorker);
       }
     }
   });
 
-  it('writes large numbers and switches as the processes read them', () => {
-    const objects = rendered.find(([name]) => name === 'variables of all processes')![1];
+  it('formats large numbers and booleans as the processes expect', () => {
+    const objects = rendered.find(([name]) => name === 'configuration of all processes')![1];
     const api = environmentOf(containers(objects, 'api')[0]);
     expect(api).to.include({
       PRESSROOM_TRIAL: 'off',
@@ -189,13 +188,8 @@ describe("the environment of the chart's processes", function () {
     });
   });
 
-  it('has what is secret of people and payments from Secrets, where the operator names them', () => {
-    const [api] = containers(
-      rendered.find(
-        ([name]) => name === 'a dashboard with people of the company, who pay by Stripe',
-      )![1],
-      'api',
-    );
+  it('reads the secrets of SSO and Stripe from existing Secrets', () => {
+    const [api] = containers(rendered.find(([name]) => name === 'SSO and Stripe')![1], 'api');
     const from = (variable: string) => {
       const { name, key } = api.env.find((each: KubeObject) => each.name === variable).valueFrom
         .secretKeyRef;
@@ -216,9 +210,9 @@ describe("the environment of the chart's processes", function () {
     expect(readApiConfig(environmentOf(without)).dashboard.on).to.equal(false);
   });
 
-  it('has what the operator says of the tool for chat programs, and closes to it what is closed to pages', () => {
+  it('contains the MCP settings and the denied networks', () => {
     const [api] = containers(
-      rendered.find(([name]) => name === 'a tool for chat programs, in a closed network')![1],
+      rendered.find(([name]) => name === 'an MCP server without client metadata documents')![1],
       'api',
     );
     const { mcp, publicUrl, egress } = readApiConfig(environmentOf(api));
@@ -231,7 +225,7 @@ describe("the environment of the chart's processes", function () {
     expect(egress.deny.map(({ cidr }) => cidr)).to.deep.equal(['198.51.101.0/24']);
   });
 
-  it('still accepts the pepper before, where there is one', () => {
+  it('reads the previous pepper if it exists', () => {
     const variable = (set: string) =>
       one(
         rendered.find(([name]) => name === set)![1],
@@ -240,19 +234,19 @@ describe("the environment of the chart's processes", function () {
       ).spec.template.spec.containers[0].env.find(
         ({ name }: KubeObject) => name === 'PRESSROOM_PEPPER_PREVIOUS',
       ).valueFrom.secretKeyRef;
-    expect(variable('the defaults')).to.deep.equal({
+    expect(variable('the default values')).to.deep.equal({
       name: 'room-secrets',
       key: 'pepper-previous',
       optional: true,
     });
-    expect(variable('Secrets of the operator')).to.deep.equal({
+    expect(variable('existing Secrets')).to.deep.equal({
       name: 'old',
       key: 'p',
       optional: true,
     });
   });
 
-  it('leaves out of `config` only variables that there are', () => {
+  it('excludes only existing variables from `config`', () => {
     const gone = [
       ...API_ELSEWHERE.filter(name => !known(apiVariables).includes(name)),
       ...WORKER_ELSEWHERE.filter(name => !known(workerVariables).includes(name)),

@@ -26,7 +26,7 @@ const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${REL
 const OPTIONS = { controllerManager: true };
 const SECOND = 'second';
 
-/** The writers of the CRD's spec. */
+/** The field managers of the CRD's spec. */
 const managersOf = (crd: {
   metadata: { managedFields: { manager: string; operation: string; subresource?: string }[] };
 }) =>
@@ -35,7 +35,7 @@ const managersOf = (crd: {
     .map(({ manager, operation }) => `${manager} ${operation}`);
 
 for (const major of [3, 4] as const satisfies HelmMajor[])
-  describe(`the chart with Helm ${major}`, function () {
+  describe(`chart with Helm ${major}`, function () {
     this.timeout(5 * MINUTE_MS);
     let cluster: Cluster;
     let helm: Helm;
@@ -61,8 +61,8 @@ for (const major of [3, 4] as const satisfies HelmMajor[])
       withValues(LEAST, file =>
         run(program, 'install', release, CHART, '--no-hooks', '--values', file),
       );
-    /** A controller of the release that has led and has ended. */
-    async function lead(): Promise<void> {
+    /** Runs a controller of the release until it has become the leader. */
+    async function runLeader(): Promise<void> {
       const controller = await startController(
         cluster,
         one(await helm.template(), 'Deployment', `${RELEASE}-controller`),
@@ -78,7 +78,7 @@ for (const major of [3, 4] as const satisfies HelmMajor[])
       }
     }
 
-    it('installs a release, and a second one beside it', async () => {
+    it('installs two releases', async () => {
       await install(helm);
       await runHooks(cluster, await helm.template());
       expect(managersOf((await cluster.get(CRD))!)).to.deep.equal(['helm Apply']);
@@ -86,18 +86,18 @@ for (const major of [3, 4] as const satisfies HelmMajor[])
       await run(helm, 'uninstall', SECOND, '--no-hooks');
     });
 
-    it('installs a release again after an uninstall, though a controller led in between', async () => {
-      await lead();
+    it('reinstalls a release whose controller has written the Lease', async () => {
+      await runLeader();
       await run(helm, 'uninstall', RELEASE, '--no-hooks');
       expect(await cluster.get(LEASE)).to.equal(undefined);
       await install(helm);
       await run(helm, 'uninstall', RELEASE, '--no-hooks');
     });
 
-    it('upgrades a release of Helm 3, and installs another after that', async () => {
+    it('upgrades a release of Helm 3, and then installs another one', async () => {
       await cluster.kubectl('delete', 'crd', `${PLURAL}.${GROUP}`);
       await install(helm3);
-      await lead();
+      await runLeader();
       await runHooks(cluster, await helm.template());
       await withValues(LEAST, file =>
         run(helm, 'upgrade', RELEASE, CHART, '--no-hooks', '--values', file),

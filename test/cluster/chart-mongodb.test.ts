@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SECRETS = { password: 'p'.repeat(43), keyfile: 'k'.repeat(43) };
 
-describe('the bundled MongoDB of the chart', function () {
+describe('bundled MongoDB of the chart', function () {
   this.timeout(3 * MINUTE_MS);
   const folder = temporaryFolder();
   const children: ChildProcess[] = [];
@@ -28,7 +28,7 @@ describe('the bundled MongoDB of the chart', function () {
   before(async function () {
     this.timeout(BUILD_LIMIT_MS);
     const helm = await findHelm(this);
-    const objects = await helm.template(MATRIX['a trial with a bundled MongoDB']);
+    const objects = await helm.template(MATRIX['a bundled MongoDB']);
     const pod = one(objects, 'StatefulSet').spec.template.spec;
     containers = Object.fromEntries(
       pod.containers.map((container: KubeObject) => [container.name, container]),
@@ -46,10 +46,10 @@ describe('the bundled MongoDB of the chart', function () {
     }
   });
 
-  /** What stands in the chart, in the places of this machine. */
-  const here = (text: string) =>
+  /** Replaces paths and ports of the chart by local ones. */
+  const local = (text: string) =>
     text
-      // First, since this repository may lie there too.
+      // First, because the repository may be in /tmp too.
       .replaceAll('/tmp/', `${folder('.')}/`)
       .replaceAll('/app/', ROOT)
       .replaceAll('/data/db', folder('data'))
@@ -57,11 +57,11 @@ describe('the bundled MongoDB of the chart', function () {
       .replaceAll('27017', String(port));
 
   async function start(name: keyof typeof containers): Promise<ChildProcess> {
-    const [program, ...args] = containers[name].command.map(here);
+    const [program, ...args] = containers[name].command.map(local);
     const env = Object.fromEntries(
       containers[name].env.map(({ name: variable, value, valueFrom }: KubeObject) => [
         variable,
-        valueFrom ? SECRETS[valueFrom.secretKeyRef.key as keyof typeof SECRETS] : here(value),
+        valueFrom ? SECRETS[valueFrom.secretKeyRef.key as keyof typeof SECRETS] : local(value),
       ]),
     );
     const { path } = await mongodBinary();
@@ -73,7 +73,7 @@ describe('the bundled MongoDB of the chart', function () {
     return child;
   }
 
-  const said = (child: ChildProcess) => {
+  const outputOf = (child: ChildProcess) => {
     let text = '';
     child.stdout!.on('data', (chunk: Buffer) => {
       text += chunk.toString();
@@ -81,11 +81,11 @@ describe('the bundled MongoDB of the chart', function () {
     return () => text;
   };
 
-  it('becomes a replica set that asks for a password, by the two containers of its pod in any order', async () => {
-    const founder = said(await start('found-set'));
-    said(await start('mongodb'));
-    await eventually(() => expect(founder()).to.match(/the replica set is ready/), MINUTE_MS);
-    const uri = here(apiUri).replace('$(MONGODB_PASSWORD)', SECRETS.password);
+  it('becomes a replica set with authentication, whichever container starts first', async () => {
+    const initiator = outputOf(await start('found-set'));
+    outputOf(await start('mongodb'));
+    await eventually(() => expect(initiator()).to.match(/the replica set is ready/), MINUTE_MS);
+    const uri = local(apiUri).replace('$(MONGODB_PASSWORD)', SECRETS.password);
     const client = new MongoClient(uri);
     try {
       await client
@@ -97,19 +97,19 @@ describe('the bundled MongoDB of the chart', function () {
     } finally {
       await client.close();
     }
-    const stranger = new MongoClient(`mongodb://localhost:${port}/?directConnection=true`);
-    const refused = await stranger
+    const unauthenticated = new MongoClient(`mongodb://localhost:${port}/?directConnection=true`);
+    const error = await unauthenticated
       .db('pressroom')
       .collection('things')
       .findOne()
       .catch((error: Error) => error.message);
-    await stranger.close();
-    expect(refused).to.match(/authentication/);
+    await unauthenticated.close();
+    expect(error).to.match(/authentication/);
   });
 
-  it('finds all done when its container is started again, and ends when it is told to', async () => {
+  it('accepts an initiated replica set after a restart of its sidecar, which exits on SIGTERM', async () => {
     const child = await start('found-set');
-    const text = said(child);
+    const text = outputOf(child);
     await eventually(() => expect(text()).to.match(/the replica set is ready/), MINUTE_MS);
     child.kill('SIGTERM');
     expect((await once(child, 'exit'))[0]).to.equal(0);

@@ -16,7 +16,7 @@ import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 
 const MINUTE_MS = 60_000;
 
-describe('the names and labels in the chart', function () {
+describe('names and labels of the chart', function () {
   this.timeout(2 * MINUTE_MS);
   let helm: Helm;
   const render = (set: string) => helm.template(MATRIX[set]);
@@ -26,11 +26,11 @@ describe('the names and labels in the chart', function () {
     helm = await findHelm(this);
   });
 
-  it('give every pod the labels that all shall have, and those of its Jobs what the pods of the controller have', async () => {
-    for (const object of await render('everything that brings objects of its own'))
+  it('include the common labels on every pod, and the controller pod labels on the Jobs', async () => {
+    for (const object of await render('all optional objects'))
       if (podOf(object))
         expect(podOf(object)!.metadata.labels, object.metadata.name).to.include({ team: 'paper' });
-    const placed = (await render('pods placed with care')).filter(
+    const placed = (await render('scheduling constraints')).filter(
       ({ kind }) => kind === 'Job' || kind === 'Pod',
     );
     expect(placed).to.have.length(3);
@@ -42,8 +42,8 @@ describe('the names and labels in the chart', function () {
     }
   });
 
-  it("stay the chart's own whatever others say", async () => {
-    for (const { kind, metadata } of await render('labels that the chart has too'))
+  it('cannot be overridden by values', async () => {
+    for (const { kind, metadata } of await render('labels that conflict with those of the chart'))
       expect(metadata.labels, `${kind} ${metadata.name}`).to.include({
         'app.kubernetes.io/name': 'pressroom',
         'app.kubernetes.io/version': '0.1.0',
@@ -51,7 +51,7 @@ describe('the names and labels in the chart', function () {
       });
   });
 
-  it('are text where YAML would take them for switches and numbers', async () => {
+  it('are quoted where YAML would parse booleans or numbers', async () => {
     const values = {
       secrets: {
         poolSecret: { existingSecret: '1234', key: '1' },
@@ -85,20 +85,20 @@ describe('the names and labels in the chart', function () {
       'pressroom.dev/pool',
     ];
     const wrong: string[] = [];
-    const look = (node: KubeObject, path: string): void => {
+    const visit = (node: KubeObject, path: string): void => {
       if (typeof node !== 'object' || node === null) return;
       for (const [field, value] of Object.entries(node)) {
         const isName = names.includes(field) || (field === 'value' && path.includes('/env/'));
         if (isName && typeof value !== 'string') wrong.push(`${path}/${field}: ${value}`);
-        look(value, `${path}/${field}`);
+        visit(value, `${path}/${field}`);
       }
     };
-    // Helm reads YAML 1.1.
-    for (const document of parseAllDocuments(text, { version: '1.1' })) look(document.toJS(), '');
+    // Helm parses YAML 1.1.
+    for (const document of parseAllDocuments(text, { version: '1.1' })) visit(document.toJS(), '');
     expect(wrong).to.deep.equal([]);
   });
 
-  it('are short enough for what Kubernetes makes of them', async () => {
+  it('are short enough for the names that Kubernetes derives from them', async () => {
     const release = `a${'-long-name'.repeat(5)}`;
     const values = { mongodb: { bundled: { enabled: true } }, seccompInstaller: { enabled: true } };
     const objects = await withValues(values, async file =>
@@ -106,7 +106,7 @@ describe('the names and labels in the chart', function () {
     );
     for (const { kind, metadata } of objects)
       expect(metadata.name.length, `${kind} ${metadata.name}`).to.be.at.most(63);
-    // Its pods carry this name with a dash and a hash of up to ten letters as a label.
+    // Its pods have a label with this name, a dash and a hash of up to ten characters.
     expect(one(objects, 'StatefulSet').metadata.name.length).to.be.at.most(52);
   });
 });

@@ -19,7 +19,7 @@ const MINUTE_MS = 60_000;
 const WORKERS = `${RELEASE}-workers`;
 const kindOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
 
-/** Whether a block of addresses holds one, as a network plugin decides it. */
+/** Whether a CIDR contains an address, as a network plugin decides it. */
 function blockOf(cidr: string): (address: string) => boolean {
   const [base, bits] = cidr.split('/') as [string, string];
   const list = new BlockList();
@@ -27,9 +27,7 @@ function blockOf(cidr: string): (address: string) => boolean {
   return address => kindOf(address) === kindOf(base) && list.check(address, kindOf(address));
 }
 
-/**
- * Whether pods under the policy may open a TCP connection to an address, going by the blocks in it.
- */
+/** Whether the IP blocks of a policy allow a TCP connection to an address. */
 function reachOf(policy: KubeObject): (address: string, port: number) => boolean {
   const rules = policy.spec.egress.map(({ to = [], ports }: KubeObject) => ({
     opens: (port: number) =>
@@ -52,13 +50,10 @@ function reachOf(policy: KubeObject): (address: string, port: number) => boolean
     );
 }
 
-/** An address of every IPv4 network of 16 bits. */
+/** One address of every /16 network of IPv4. */
 const EVERYWHERE = Array.from({ length: 2 ** 16 }, (_, at) => `${at >> 8}.${at & 255}.3.1`);
 
-/**
- * In networks of the registries of special addresses that are smaller than that, and in those of
- * IPv6; and some that are public.
- */
+/** Special-purpose addresses in smaller networks and of IPv6, and some public ones. */
 const SPECIAL = [
   ...[
     '168.63.129.16',
@@ -98,7 +93,7 @@ const SPECIAL = [
   ],
 ];
 
-describe("the chart's NetworkPolicies", function () {
+describe("chart's NetworkPolicies", function () {
   this.timeout(2 * MINUTE_MS);
   let helm: Helm;
   let plain: KubeObject[];
@@ -111,7 +106,7 @@ describe("the chart's NetworkPolicies", function () {
     plain = await helm.template();
   });
 
-  it('let workers reach public addresses and no others, as the guard does', () => {
+  it('allow workers only public addresses, as the egress guard does', () => {
     const reaches = reachOf(policy(plain, WORKERS));
     const different = [...EVERYWHERE, ...SPECIAL].filter(
       address => reaches(address, 443) !== isPublicAddress(address),
@@ -120,7 +115,7 @@ describe("the chart's NetworkPolicies", function () {
     expect([reaches('1.1.1.1', 443), reaches('10.1.1.1', 443)]).to.deep.equal([true, false]);
   });
 
-  it('let workers reach only the ports of pages', () => {
+  it('allow workers only the ports for pages', () => {
     const reaches = reachOf(policy(plain, WORKERS));
     expect([80, 443, 8080, 8443].map(port => reaches('1.1.1.1', port))).to.deep.equal([
       true,
@@ -136,8 +131,8 @@ describe("the chart's NetworkPolicies", function () {
     ]);
   });
 
-  it('open what egress.allow names by network, and close what egress.deny names', async () => {
-    const reaches = reachOf(policy(await render('intranet pages and closed networks'), WORKERS));
+  it('allow the networks in egress.allow and deny those in egress.deny', async () => {
+    const reaches = reachOf(policy(await render('allowed and denied networks'), WORKERS));
     expect(reaches('10.1.2.3', 443)).to.equal(true);
     expect(reaches('10.2.3.4', 9000)).to.equal(true);
     expect(reaches('10.2.3.4', 443)).to.equal(false);
@@ -151,13 +146,13 @@ describe("the chart's NetworkPolicies", function () {
     expect(reaches('1.1.1.1', 443)).to.equal(true);
   });
 
-  it("let workers reach a company's proxy in place of the internet", async () => {
-    const reaches = reachOf(policy(await render("a company's proxy and authority"), WORKERS));
+  it('allow workers the HTTP proxy instead of public addresses', async () => {
+    const reaches = reachOf(policy(await render('an HTTP proxy and a private CA'), WORKERS));
     expect(reaches('10.20.30.40', 3128)).to.equal(true);
     expect(reaches('1.1.1.1', 443)).to.equal(false);
   });
 
-  it('let only the API of the release reach the workers, and only Prometheus the metrics', () => {
+  it('allow only the API to reach workers, and only Prometheus to scrape them', () => {
     const { podSelector, policyTypes, ingress } = policy(plain, WORKERS).spec;
     expect(podSelector.matchLabels).to.deep.equal({
       'app.kubernetes.io/component': 'worker',
@@ -184,7 +179,7 @@ describe("the chart's NetworkPolicies", function () {
     ]);
   });
 
-  it('let nobody reach the controller but Prometheus', () => {
+  it('allow only Prometheus to reach the controller', () => {
     expect(
       policy(plain, `${RELEASE}-controller`).spec.ingress.map(
         ({ ports }: KubeObject) => ports[0].port,
@@ -192,8 +187,8 @@ describe("the chart's NetworkPolicies", function () {
     ).to.deep.equal([9090]);
   });
 
-  it('let the test pod call an API that is closed to others', async () => {
-    const objects = await render('narrow NetworkPolicies');
+  it('allow the test pod to call an API with restricted sources', async () => {
+    const objects = await render('restricted NetworkPolicies');
     const [open] = policy(objects, `${RELEASE}-api`).spec.ingress;
     const test = one(objects, 'Pod').metadata.labels;
     expect(
@@ -205,7 +200,7 @@ describe("the chart's NetworkPolicies", function () {
     ).to.equal(true);
   });
 
-  it('let the Jobs reach the API server, and the test the API, where nothing else may', async () => {
+  it('allow the Jobs to reach kube-apiserver and the test pod to reach the API', async () => {
     const job = one(plain, 'Job', `${RELEASE}-make-secrets`).spec.template.metadata.labels;
     const setup = policy(plain, `${RELEASE}-setup`);
     expect(job).to.include(setup.spec.podSelector.matchLabels);
@@ -220,17 +215,17 @@ describe("the chart's NetworkPolicies", function () {
     ).to.deep.equal([443, 6443]);
     const test = policy(plain, `${RELEASE}-test`).spec;
     expect(one(plain, 'Pod').metadata.labels).to.include(test.podSelector.matchLabels);
-    const way = test.egress.find(({ ports }: KubeObject) => ports[0].port === 8080);
-    expect(way.to[0].podSelector.matchLabels).to.deep.equal(
+    const rule = test.egress.find(({ ports }: KubeObject) => ports[0].port === 8080);
+    expect(rule.to[0].podSelector.matchLabels).to.deep.equal(
       one(plain, 'Deployment', `${RELEASE}-api`).spec.selector.matchLabels,
     );
-    const narrow = await render('narrow NetworkPolicies');
+    const narrow = await render('restricted NetworkPolicies');
     expect(policy(narrow, `${RELEASE}-setup`).spec.egress[0].to).to.deep.equal([
       { ipBlock: { cidr: '10.0.0.1/32' } },
     ]);
   });
 
-  it('lead the controller to Prometheus where the metrics are read, unless told otherwise', async () => {
+  it('allow the controller to reach Prometheus at the monitoring peers by default', async () => {
     const to = (objects: KubeObject[], port: number) =>
       policy(objects, `${RELEASE}-controller`).spec.egress.find(
         ({ ports }: KubeObject) => ports[0].port === port,
@@ -238,22 +233,24 @@ describe("the chart's NetworkPolicies", function () {
     expect(to(plain, 9090)).to.deep.equal([
       { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } },
     ]);
-    expect(to(await render('narrow NetworkPolicies'), 9091)).to.deep.equal([{ podSelector: {} }]);
+    expect(to(await render('restricted NetworkPolicies'), 9091)).to.deep.equal([
+      { podSelector: {} },
+    ]);
   });
 
-  it('lead the API to the OpenID provider and to Stripe when it is to speak to them', async () => {
+  it('allow the API to reach the OpenID Connect provider and Stripe if they are configured', async () => {
     const name = `${RELEASE}-api`;
-    const set = 'a dashboard with people of the company, who pay by Stripe';
-    const withoutTool = ({ api, ...values }: Values & { api?: { config?: object } }) => ({
+    const set = 'SSO and Stripe';
+    const withoutMcp = ({ api, ...values }: Values & { api?: { config?: object } }) => ({
       ...values,
       api: { ...api, config: { ...api?.config, PRESSROOM_MCP: 'off' } },
     });
-    const wide = policy(await helm.template(withoutTool(MATRIX[set]!)), name).spec.egress.filter(
+    const wide = policy(await helm.template(withoutMcp(MATRIX[set]!)), name).spec.egress.filter(
       ({ ports }: KubeObject) => ports[0].port === 443,
     );
     expect(wide.map(({ to }: KubeObject) => to?.length)).to.deep.equal([undefined, 2]);
     const narrow = await helm.template({
-      ...withoutTool(MATRIX[set]!),
+      ...withoutMcp(MATRIX[set]!),
       networkPolicy: {
         companySignIn: { to: [{ ipBlock: { cidr: '10.5.0.1/32' } }], ports: [8443] },
         stripe: { to: [{ ipBlock: { cidr: '10.5.0.2/32' } }], ports: [3128] },
@@ -268,7 +265,7 @@ describe("the chart's NetworkPolicies", function () {
     ]).to.deep.equal([false, false, false]);
   });
 
-  it('lead the API to the documents of chat programs at public addresses, unless it fetches none', async () => {
+  it('allow the API to fetch client metadata documents from public addresses if enabled', async () => {
     const reach = async (values: Values) =>
       reachOf(policy(await helm.template(values), `${RELEASE}-api`));
     const open = await reach({ egress: { deny: ['198.51.101.0/24'] } });
@@ -292,8 +289,8 @@ describe("the chart's NetworkPolicies", function () {
     expect([narrow('10.5.0.3', 8443), narrow('1.1.1.1', 443)]).to.deep.equal([true, false]);
   });
 
-  it('lead the API to the bundled MongoDB, and nobody else', async () => {
-    const objects = await render('a trial with a bundled MongoDB');
+  it('allow only the API and its own member to reach the bundled MongoDB', async () => {
+    const objects = await render('a bundled MongoDB');
     const { ingress, podSelector } = policy(objects, `${RELEASE}-mongodb`).spec;
     expect(podSelector.matchLabels).to.deep.equal(
       one(objects, 'StatefulSet').spec.selector.matchLabels,

@@ -12,7 +12,7 @@ interface Rule {
   annotations?: Record<string, string>;
 }
 
-describe("the chart's rules for Prometheus", function () {
+describe("chart's Prometheus rules", function () {
   this.timeout(2 * MINUTE_MS);
   let helm: Helm;
 
@@ -35,7 +35,7 @@ describe("the chart's rules for Prometheus", function () {
   const objective = (rules: Rule[], name: string) =>
     rules.find(({ record }) => record === `pressroom:${name}`)?.expr;
 
-  it('have the values of the release in place of every word that stands for one', async () => {
+  it('contain the values of the release instead of placeholders', async () => {
     const rules = await rulesWith({}, { pool: { name: 'reports' } });
     expect(rules.length).to.be.greaterThan(20);
     expect(JSON.stringify(rules)).not.to.match(/RELEASE_|OBJECTIVE_|RUNBOOK_/);
@@ -44,7 +44,7 @@ describe("the chart's rules for Prometheus", function () {
     expect(rules.filter(({ expr }) => /namespace="(?!press")/.test(expr))).to.deep.equal([]);
   });
 
-  it('watch over the objectives of the values', async () => {
+  it('use the objectives in the values', async () => {
     const usual = await rulesWith({});
     expect(objective(usual, 'availability_objective:ratio')).to.equal('(0.999)');
     const own = await rulesWith({
@@ -58,14 +58,14 @@ describe("the chart's rules for Prometheus", function () {
     expect(text).not.to.include('le=~\\"1(');
   });
 
-  it("keep the templates of Prometheus' own as they are", async () => {
+  it('keep the templates of Prometheus unchanged', async () => {
     const texts = (await rulesWith({})).flatMap(({ annotations = {} }) =>
       Object.values(annotations),
     );
     expect(texts.filter(text => text.includes('{{ $')).length).to.be.greaterThan(5);
   });
 
-  it("link to the runbook of the release's own API unless the values say where it is", async () => {
+  it('link to the runbook of the API unless alerts.runbookUrl is set', async () => {
     const links = async (values: Parameters<typeof rulesWith>[0]) =>
       (await rulesWith(values)).flatMap(({ alert, annotations }) =>
         alert ? [annotations?.runbook_url ?? 'none'] : [],
@@ -76,7 +76,7 @@ describe("the chart's rules for Prometheus", function () {
       expect(link).to.match(/^https:\/\/wiki\.example\/runbook#[a-z]+$/);
   });
 
-  it('leave out alerts that are disabled, and give the others the labels that they shall have', async () => {
+  it('omit disabled alerts, and add alertLabels to the others', async () => {
     const all = await rulesWith({});
     const [first, second] = [...new Set(all.flatMap(({ alert }) => alert ?? []))] as [
       string,
@@ -91,7 +91,7 @@ describe("the chart's rules for Prometheus", function () {
     expect(fewer.find(({ alert }) => alert === second)?.labels?.severity).to.be.a('string');
   });
 
-  it("leave the controller's own group to the release that has the controller", async () => {
+  it('include the controller group only in a release with a controller', async () => {
     const names = (groups: { name: string }[]) => groups.map(({ name }) => name);
     expect(names(await groupsWith({}))).to.include('pressroom-controller');
     const without = await groupsWith({}, { controller: { enabled: false } });
@@ -99,7 +99,7 @@ describe("the chart's rules for Prometheus", function () {
     expect(without.length).to.be.greaterThan(0);
   });
 
-  it('find all pods by PodMonitors, and keep the namespace of a pool as the controller tells it', async () => {
+  it('come with PodMonitors for all pods, which keep the pool namespace in controller metrics', async () => {
     const objects = await helm.template({
       podMonitor: { enabled: true, labels: { release: 'prometheus' } },
     });

@@ -9,14 +9,14 @@ import { nodePrograms, whyNoNode } from './node/node-programs.ts';
 
 const MINUTE_MS = 60_000;
 const RENDERED = /<p>rendered<\/p>/;
-const REFUSED = /sandbox|namespace|sys_chroot|zygote/i;
+const SANDBOX_ERROR = /sandbox|namespace|sys_chroot|zygote/i;
 
 interface Rule {
   names: string[];
   args?: { value: number }[];
 }
 
-/** CLONE_NEW… of all kinds, as container runtimes forbid them by default. */
+/** All CLONE_NEW… flags, which container runtimes block by default. */
 const ALL_NAMESPACES = 0x7e02_0000;
 
 describe("Chrome's sandbox in a container", function () {
@@ -48,18 +48,18 @@ describe("Chrome's sandbox in a container", function () {
     ({ runc } = await nodePrograms(console.log));
   });
 
-  it('starts and renders under the profile of the chart', async () => {
+  it('starts with the seccomp profile of the chart', async () => {
     expect(await chrome(profile)).to.match(RENDERED);
   });
 
   for (const name of ['unshare', 'chroot'])
-    it(`does not start without the profile's leave for ${name}`, async () => {
-      const said = await chrome(without(name));
-      expect(said).not.to.match(RENDERED);
-      expect(said).to.match(REFUSED);
+    it(`does not start if the profile blocks ${name}`, async () => {
+      const output = await chrome(without(name));
+      expect(output).not.to.match(RENDERED);
+      expect(output).to.match(SANDBOX_ERROR);
     });
 
-  it('does not start where clone makes no namespaces, as under the filter that runtimes have by default', async () => {
+  it('does not start if clone cannot create namespaces, as with the default profile', async () => {
     const filter = changed(rules =>
       rules.map(rule =>
         rule.names.includes('clone')
@@ -67,12 +67,12 @@ describe("Chrome's sandbox in a container", function () {
           : rule,
       ),
     );
-    const said = await chrome(filter);
-    expect(said).not.to.match(RENDERED);
-    expect(said).to.match(REFUSED);
+    const output = await chrome(filter);
+    expect(output).not.to.match(RENDERED);
+    expect(output).to.match(SANDBOX_ERROR);
   });
 
-  it('opens only the sockets that pages need, also for who is root in a network of its own', async () => {
+  it('allows only the sockets that pages need, even to root in its own network namespace', async () => {
     const families = {
       inet: '2, 1, 0',
       routes: '16, 3, 0',
@@ -82,15 +82,14 @@ describe("Chrome's sandbox in a container", function () {
       crypto: '38, 5, 0',
     };
     const attempts = Object.entries(families).map(
-      ([name, words]) =>
-        `print "${name} ", (socket(my $s, ${words}) ? "opened" : "refused"), "\\n";`,
+      ([name, args]) => `print "${name} ", (socket(my $s, ${args}) ? "opened" : "refused"), "\\n";`,
     );
-    const said = await runConfined(
+    const output = await runConfined(
       runc,
       ['unshare', '--user', '--map-root-user', '--net', 'perl', '-e', attempts.join('\n')],
       profile,
     );
-    expect(said.trim().split('\n')).to.deep.equal([
+    expect(output.trim().split('\n')).to.deep.equal([
       'inet opened',
       'routes opened',
       'netfilter refused',
@@ -100,13 +99,13 @@ describe("Chrome's sandbox in a container", function () {
     ]);
   });
 
-  it('knows no system calls of 32 bits, whose sockets a filter cannot look into', () => {
+  it('blocks 32-bit system calls, whose socket arguments a filter cannot inspect', () => {
     expect(profile.architectures).to.deep.equal(['SCMP_ARCH_X86_64', 'SCMP_ARCH_AARCH64']);
     expect(profile.syscalls.flatMap(({ names }: Rule) => names)).not.to.include('socketcall');
   });
 
-  it('lets nobody mount anything in the namespaces that may be made', async () => {
-    const said = await runConfined(
+  it('does not allow mounts in new namespaces', async () => {
+    const output = await runConfined(
       runc,
       [
         'unshare',
@@ -118,7 +117,7 @@ describe("Chrome's sandbox in a container", function () {
       ],
       profile,
     );
-    expect(said)
+    expect(output)
       .to.match(/^0$/m)
       .and.to.match(/^refused$/m);
     expect(

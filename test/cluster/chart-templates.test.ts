@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000;
 const CLUSTER_SCOPED = ['ClusterRole', 'ClusterRoleBinding', 'Namespace'];
 const hookOf = (object: KubeObject): string => object.metadata.annotations?.['helm.sh/hook'] ?? '';
 
-describe('the chart, rendered', function () {
+describe('rendered chart', function () {
   this.timeout(2 * MINUTE_MS);
   let helm: Helm;
   const rendered: Record<string, KubeObject[]> = {};
@@ -39,7 +39,7 @@ describe('the chart, rendered', function () {
       );
   });
 
-  it('gives every object a name of its own, its namespace and its labels', () => {
+  it('has unique names, namespaces and labels', () => {
     for (const [name, objects] of Object.entries(rendered)) {
       const names = objects.map(
         ({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`,
@@ -56,8 +56,8 @@ describe('the chart, rendered', function () {
     }
   });
 
-  it('gives every object the labels and annotations that all shall have', () => {
-    for (const set of ['everything that brings objects of its own', 'other accounts and labels'])
+  it('adds common labels and annotations to every object', () => {
+    for (const set of ['all optional objects', 'custom service accounts and labels'])
       for (const { kind, metadata } of rendered[set]!) {
         expect(metadata.labels, `${set}: ${kind} ${metadata.name}`).to.include({ team: 'paper' });
         expect(metadata.annotations, `${set}: ${kind} ${metadata.name}`).to.include({
@@ -66,20 +66,20 @@ describe('the chart, rendered', function () {
       }
   });
 
-  it('mounts a token of Kubernetes only where Kubernetes is spoken to', () => {
+  it('mounts service account tokens only in the controller and the Jobs', () => {
     for (const objects of Object.values(rendered))
       for (const object of objects) {
         const pod = podOf(object);
         if (!pod) continue;
-        const speaks =
+        const usesApi =
           object.metadata.labels['app.kubernetes.io/component'] === 'controller' ||
           object.kind === 'Job';
-        expect(pod.spec.automountServiceAccountToken, object.metadata.name).to.equal(speaks);
+        expect(pod.spec.automountServiceAccountToken, object.metadata.name).to.equal(usesApi);
         expect(pod.spec.enableServiceLinks, object.metadata.name).to.equal(false);
       }
   });
 
-  it('gives every container a read-only file system and bounds of memory', () => {
+  it('sets a read-only root file system and a memory limit for every container', () => {
     for (const objects of Object.values(rendered))
       for (const object of objects)
         for (const container of podOf(object)?.spec.containers ?? []) {
@@ -92,7 +92,7 @@ describe('the chart, rendered', function () {
         }
   });
 
-  it('gives the controller no right to Secrets, and to nothing by a star', () => {
+  it('grants the controller no access to Secrets and no wildcard permissions', () => {
     for (const objects of Object.values(rendered)) {
       const roles = objects.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole');
       for (const role of roles)
@@ -110,7 +110,7 @@ describe('the chart, rendered', function () {
     }
   });
 
-  it('gives nobody the right to delete or replace anything but the Lease', () => {
+  it('grants no delete permission, and update only for the Lease', () => {
     for (const objects of Object.values(rendered))
       for (const role of objects.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole'))
         for (const { resources, verbs } of role.rules) {
@@ -122,36 +122,36 @@ describe('the chart, rendered', function () {
         }
   });
 
-  it('keeps the controller in the namespace of the release unless told otherwise', () => {
-    const rights = (objects: KubeObject[]) =>
+  it('restricts the controller to the namespace of the release by default', () => {
+    const bindings = (objects: KubeObject[]) =>
       objects.filter(
         ({ kind, metadata }) =>
           /RoleBinding$/.test(kind) &&
           metadata.labels['app.kubernetes.io/component'] === 'controller',
       );
     expect(
-      rights(rendered['the defaults']!).map(
+      bindings(rendered['the default values']!).map(
         ({ kind, metadata }) => `${kind} ${metadata.namespace}`,
       ),
     ).to.deep.equal([`RoleBinding ${NAMESPACE}`, `RoleBinding ${NAMESPACE}`]);
     expect(
-      rights(rendered['a controller for more namespaces']!).map(
+      bindings(rendered['a controller for several namespaces']!).map(
         ({ metadata }) => metadata.namespace,
       ),
     ).to.have.members([NAMESPACE, NAMESPACE, 'other']);
     expect(
-      rights(rendered['a controller for the whole cluster']!).map(({ kind }) => kind),
+      bindings(rendered['a cluster-wide controller']!).map(({ kind }) => kind),
     ).to.have.members(['ClusterRoleBinding', 'RoleBinding']);
   });
 
-  it('makes Secrets by a Job with the right to make them, and to look at these and add to them alone', () => {
-    const made = (set: string) => {
+  it('generates Secrets with a Job that can only create, read and patch them', () => {
+    const commandsOf = (set: string) => {
       const job = rendered[set]!.find(
         ({ kind, metadata }) => kind === 'Job' && metadata.name.endsWith('make-secrets'),
       );
       return job?.spec.template.spec.containers.map(({ command }: KubeObject) => command.slice(3));
     };
-    const ours = [
+    const own = [
       '--secret',
       'room-secrets',
       '--keys',
@@ -159,13 +159,13 @@ describe('the chart, rendered', function () {
       '--added',
       'dashboard-secret',
     ];
-    expect(made('the defaults')).to.deep.equal([ours]);
-    expect(made('a trial with a bundled MongoDB')).to.deep.equal([
-      ours,
+    expect(commandsOf('the default values')).to.deep.equal([own]);
+    expect(commandsOf('a bundled MongoDB')).to.deep.equal([
+      own,
       ['--secret', 'room-mongodb', '--keys', 'password,keyfile'],
     ]);
-    expect(made('Secrets of the operator')).to.equal(undefined);
-    const { rules } = one(rendered['the defaults']!, 'Role', 'room-make-secrets');
+    expect(commandsOf('existing Secrets')).to.equal(undefined);
+    const { rules } = one(rendered['the default values']!, 'Role', 'room-make-secrets');
     expect(rules).to.deep.equal([
       { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
       { apiGroups: [''], resources: ['secrets'], resourceNames: ['room-secrets'], verbs: ['get'] },
@@ -178,18 +178,18 @@ describe('the chart, rendered', function () {
     ]);
   });
 
-  it('renders no secret of its own making', () => {
+  it('renders no generated secrets', () => {
     for (const [name, objects] of Object.entries(rendered)) {
       const secrets = objects.filter(({ kind }) => kind === 'Secret');
       expect(
         secrets.map(({ metadata }) => metadata.name),
         name,
-      ).to.deep.equal(name === 'an address of MongoDB as a value' ? ['room-mongodb'] : []);
+      ).to.deep.equal(name === 'a MongoDB connection string as a value' ? ['room-mongodb'] : []);
     }
   });
 
-  it('runs its Jobs, with what they need, before anything of the release is there', () => {
-    const setup = rendered['a trial with a bundled MongoDB']!.filter(
+  it('runs its Jobs with their permissions before the release is installed', () => {
+    const setup = rendered['a bundled MongoDB']!.filter(
       ({ metadata }) => metadata.labels['app.kubernetes.io/component'] === 'setup',
     );
     expect(setup.map(({ kind }) => kind)).to.include.members([
@@ -207,7 +207,7 @@ describe('the chart, rendered', function () {
     }
   });
 
-  it('names images by registry, tag and digest', () => {
+  it('builds image references from registry, tag and digest', () => {
     const imagesOf = (objects: KubeObject[]) =>
       Object.fromEntries(
         ['api', 'controller'].map(part => [
@@ -215,11 +215,11 @@ describe('the chart, rendered', function () {
           one(objects, 'Deployment', `room-${part}`).spec.template.spec.containers[0].image,
         ]),
       );
-    expect(imagesOf(rendered['the defaults']!)).to.deep.equal({
+    expect(imagesOf(rendered['the default values']!)).to.deep.equal({
       api: 'pressroom-api:0.1.0',
       controller: 'pressroom-controller:0.1.0',
     });
-    const own = rendered['images by digest from a registry of the operator']!;
+    const own = rendered['images by digest from a private registry']!;
     expect(imagesOf(own)).to.deep.equal({
       api: `registry.example/team/pressroom-api@sha256:${'a'.repeat(64)}`,
       controller: 'registry.example/team/pressroom-controller:1.2.3',
@@ -238,8 +238,8 @@ describe('the chart, rendered', function () {
       );
   });
 
-  it('drains by the rules: no pod less while it rolls, and longer than the API may take', () => {
-    const { spec } = one(rendered['the defaults']!, 'Deployment', 'room-api');
+  it('rolls out the API without losing pods, with enough time to drain', () => {
+    const { spec } = one(rendered['the default values']!, 'Deployment', 'room-api');
     expect(spec.strategy.rollingUpdate).to.deep.equal({ maxUnavailable: 0, maxSurge: 1 });
     expect(spec.template.spec.terminationGracePeriodSeconds).to.be.greaterThan(155);
     const { readinessProbe, livenessProbe, startupProbe } = spec.template.spec.containers[0];
@@ -252,7 +252,7 @@ describe('the chart, rendered', function () {
     ]);
   });
 
-  it('drains in less time than its pods are given', async () => {
+  it('sets a drain timeout below the grace period', async () => {
     const drains = async (values: Record<string, unknown>, part: string) =>
       one(
         await helm.template(values),
@@ -269,29 +269,31 @@ describe('the chart, rendered', function () {
     );
   });
 
-  it('rolls the API when the address of MongoDB among the values changes', async () => {
-    const mark = async (uri: string) =>
+  it('restarts the API when mongodb.uri changes', async () => {
+    const hashFor = async (uri: string) =>
       one(await helm.template({ mongodb: { uri } }), 'Deployment', 'room-api').spec.template
         .metadata.annotations['pressroom.dev/mongodb-uri'];
     const [first, second] = [
-      await mark('mongodb://a.example/x'),
-      await mark('mongodb://b.example/x'),
+      await hashFor('mongodb://a.example/x'),
+      await hashFor('mongodb://b.example/x'),
     ];
     expect(first).to.match(/^[0-9a-f]{16}$/);
     expect(second).not.to.equal(first);
   });
 
-  it('leaves the number of API pods to its autoscaler where there is one', () => {
-    expect(one(rendered['the defaults']!, 'Deployment', 'room-api').spec.replicas).to.equal(2);
-    const scaled = rendered['everything that brings objects of its own']!;
+  it('sets no replicas for the API if autoscaling is enabled', () => {
+    expect(one(rendered['the default values']!, 'Deployment', 'room-api').spec.replicas).to.equal(
+      2,
+    );
+    const scaled = rendered['all optional objects']!;
     expect(one(scaled, 'Deployment', 'room-api').spec).not.to.have.property('replicas');
     expect(one(scaled, 'HorizontalPodAutoscaler').spec.behavior).to.deep.equal({
       scaleDown: { stabilizationWindowSeconds: 60 },
     });
   });
 
-  it('lets an Ingress pass large bodies and long renders', () => {
-    const ingress = one(rendered['everything that brings objects of its own']!, 'Ingress');
+  it('configures the Ingress for large bodies and long renders', () => {
+    const ingress = one(rendered['all optional objects']!, 'Ingress');
     expect(ingress.metadata.annotations).to.include({
       'nginx.ingress.kubernetes.io/proxy-body-size': '11m',
       'nginx.ingress.kubernetes.io/proxy-read-timeout': '300',
@@ -302,8 +304,8 @@ describe('the chart, rendered', function () {
     ]);
   });
 
-  it('places pods as told, and counts its own where a constraint does not say whom', () => {
-    const { spec } = one(rendered['pods placed with care']!, 'Deployment', 'room-api').spec
+  it('applies scheduling values, and adds selectors to spread constraints', () => {
+    const { spec } = one(rendered['scheduling constraints']!, 'Deployment', 'room-api').spec
       .template;
     expect(spec).to.deep.include({
       nodeSelector: { disk: 'fast' },
@@ -328,7 +330,7 @@ describe('the chart, rendered', function () {
     expect(podAffinityTerm.labelSelector.matchLabels).to.include({
       'app.kubernetes.io/component': 'api',
     });
-    const { template } = one(rendered['pods placed with care']!, 'BrowserPool').spec;
+    const { template } = one(rendered['scheduling constraints']!, 'BrowserPool').spec;
     expect(template).to.deep.include({
       runtimeClassName: 'gvisor',
       serviceAccountName: 'printer',
@@ -338,7 +340,7 @@ describe('the chart, rendered', function () {
     expect(template.topologySpreadConstraints).to.have.length(2);
   });
 
-  it('asks for what pod security demands whatever the security context says', async () => {
+  it('meets the Pod Security Standard `restricted` with any podSecurityContext', async () => {
     const objects = await helm.template({
       podSecurityContext: {
         runAsUser: null,
@@ -355,8 +357,8 @@ describe('the chart, rendered', function () {
     });
   });
 
-  it('has every board in a ConfigMap, as its file is', () => {
-    const objects = rendered['everything that brings objects of its own']!;
+  it('contains every Grafana dashboard in a ConfigMap', () => {
+    const objects = rendered['all optional objects']!;
     const boards = readdirSync(join(CHART, 'dashboards')).filter(name => name.endsWith('.json'));
     expect(boards).not.to.deep.equal([]);
     for (const name of boards) {
@@ -368,8 +370,8 @@ describe('the chart, rendered', function () {
     }
   });
 
-  it('puts the profile for Chrome on nodes from a namespace of its own', () => {
-    const objects = rendered['everything that brings objects of its own']!;
+  it('installs the seccomp profile from a separate namespace', () => {
+    const objects = rendered['all optional objects']!;
     expect(one(objects, 'Namespace').metadata.labels).to.include({
       'pod-security.kubernetes.io/enforce': 'privileged',
     });
@@ -384,8 +386,8 @@ describe('the chart, rendered', function () {
     expect(spec.containers[0].securityContext.seLinuxOptions).to.deep.equal({ type: 'spc_t' });
   });
 
-  it('leaves that namespace to who makes it, with the Secrets of a private registry', () => {
-    const objects = rendered['the installer in a namespace of the operator']!;
+  it('does not create the namespace of the seccomp installer if it exists', () => {
+    const objects = rendered['the seccomp installer in an existing namespace']!;
     expect(objects.filter(({ kind }) => kind === 'Namespace')).to.deep.equal([]);
     const { metadata, spec } = one(objects, 'DaemonSet');
     expect(metadata.namespace).to.equal('pressroom-seccomp');

@@ -60,7 +60,7 @@ describe('pod of helm test', function () {
   });
 
   it('renders a page with the configured API key', async () => {
-    const { code, output } = await run(MATRIX['Secrets of the operator']!, withoutTrial);
+    const { code, output } = await run(MATRIX['existing Secrets']!, withoutTrial);
     expect(output).to.match(/v1\/render returned a PDF/);
     expect(code).to.equal(0);
   });
@@ -72,7 +72,7 @@ describe('pod of helm test', function () {
   });
 
   it('fails with the response of the API if the API key is invalid', async () => {
-    const { code, output } = await run(MATRIX['Secrets of the operator']!, {
+    const { code, output } = await run(MATRIX['existing Secrets']!, {
       url: target.url,
       key: 'pressroom_live_wrong',
     });

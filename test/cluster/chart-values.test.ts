@@ -7,20 +7,20 @@ import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 
 const MINUTE_MS = 60_000;
 
-/** What is wrong, and the words that must stand in the refusal. */
-const REFUSED: [string, Values, RegExp][] = [
+/** Invalid values, and what the error must contain. */
+const INVALID: [string, Values, RegExp][] = [
   ['an unknown value', { apis: {} }, /apis/],
-  ['an unknown value within', { api: { replica: 3 } }, /api[\s\S]*replica/],
-  ['a number that is a word', { api: { replicas: 'two' } }, /api[./]replicas/],
-  ['a number out of bounds', { pool: { slotsPerPod: 0 } }, /pool[./]slotsPerPod/],
+  ['an unknown nested value', { api: { replica: 3 } }, /api[\s\S]*replica/],
+  ['text instead of a number', { api: { replicas: 'two' } }, /api[./]replicas/],
+  ['a number out of range', { pool: { slotsPerPod: 0 } }, /pool[./]slotsPerPod/],
   [
-    'a word that is not one of a list',
+    'an invalid enum value',
     { pool: { chromeSandbox: { mode: 'on' } } },
     /pool[./]chromeSandbox[./]mode/,
   ],
   ['an unknown field of scaling', { pool: { scaling: { max: 3 } } }, /pool[./]scaling[\s\S]*max/],
   [
-    'an unknown field within scaling',
+    'an unknown nested field of scaling',
     { pool: { scaling: { scaleUp: { pods: 3 } } } },
     /scaleUp[\s\S]*pods/,
   ],
@@ -50,60 +50,64 @@ const REFUSED: [string, Values, RegExp][] = [
     /pool[./]config[\s\S]*PRESSROOM_TRIAL/,
   ],
   [
-    'an objective that cannot be met',
+    'an objective of 1',
     { alerts: { availabilityObjective: 1 } },
     /alerts[./]availabilityObjective/,
   ],
-  ['pages without a port', { egress: { ports: [] } }, /egress[./]ports/],
+  ['an empty list of ports for pages', { egress: { ports: [] } }, /egress[./]ports/],
   [
-    'a path that leads elsewhere',
+    'a path outside the seccomp directory',
     { pool: { chromeSandbox: { localhostProfile: '../chrome.json' } } },
     /localhostProfile/,
   ],
   [
-    'a path that a shell would run',
+    'a path with shell syntax',
     { pool: { chromeSandbox: { localhostProfile: 'a$(id).json' } } },
     /localhostProfile/,
   ],
   [
-    'a bound that the histogram does not have',
+    'a threshold without a histogram bucket',
     { alerts: { queueWaitSeconds: 2 } },
     /alerts[./]queueWaitSeconds/,
   ],
 ];
 
-/** What the templates refuse, since it is about several values. */
+/** Combinations of values that the templates reject. */
 const CONTRADICTIONS: [string, Values, RegExp][] = [
-  ['no way to MongoDB', { mongodb: { existingSecret: '' } }, /mongodb\.existingSecret/],
-  ['two ways to MongoDB', { mongodb: { existingSecret: 'a', uri: 'mongodb://b' } }, /only one of/],
+  ['missing MongoDB settings', { mongodb: { existingSecret: '' } }, /mongodb\.existingSecret/],
+  ['two MongoDB settings', { mongodb: { existingSecret: 'a', uri: 'mongodb://b' } }, /only one of/],
   ['an Ingress without a host', { ingress: { enabled: true } }, /ingress\.hosts/],
   [
-    'a proxy that the NetworkPolicy does not know',
+    'a proxy without a CIDR for the NetworkPolicy',
     { egress: { proxy: { existingSecret: 'proxy' } } },
     /egress\.proxy\.cidr/,
   ],
-  ['a name that no pool can have', { pool: { name: '1st' } }, /pool\.name/],
-  ['pages without a port, by null', { egress: { ports: null } }, /egress\.ports/],
+  ['an invalid pool name', { pool: { name: '1st' } }, /pool\.name/],
+  ['null ports for pages', { egress: { ports: null } }, /egress\.ports/],
   [
-    'a way of a NetworkPolicy without a port',
+    'an empty list of ports of a NetworkPolicy',
     { networkPolicy: { mongodb: { ports: [] } } },
     /ports.*networkPolicy/,
   ],
-  ['an authority in two places', { caBundle: { configMap: 'a', secret: 'b' } }, /caBundle/],
   [
-    'the installer in the namespace of the release',
+    'a CA bundle in a ConfigMap and a Secret',
+    { caBundle: { configMap: 'a', secret: 'b' } },
+    /caBundle/,
+  ],
+  [
+    'the seccomp installer in the namespace of the release',
     { seccompInstaller: { enabled: true, namespace: 'press' } },
     /seccompInstaller\.namespace/,
   ],
 ];
 
-const refusal = (attempt: Promise<unknown>): Promise<string> =>
+const errorOf = (attempt: Promise<unknown>): Promise<string> =>
   attempt.then(
     () => '',
     (error: Error) => error.message,
   );
 
-describe("the chart's values", function () {
+describe('chart values', function () {
   this.timeout(2 * MINUTE_MS);
   let helm: Helm;
 
@@ -112,27 +116,27 @@ describe("the chart's values", function () {
     helm = await findHelm(this);
   });
 
-  it('have the defaults that their schema tells', () => {
+  it('have the same defaults in values.yaml and in the schema', () => {
     const defaults = parse(valuesYaml(), { version: '1.1' });
     expect(chartValues.parse(defaults)).to.deep.equal(chartValues.parse({}));
   });
 
-  it('know what a chart above this one hands down', async () => {
+  it('accept the values that a parent chart passes down', async () => {
     await helm.template({ global: { anything: 1 }, enabled: true });
   });
 
-  for (const [what, values, words] of REFUSED)
-    it(`refuse ${what} by name`, async () => {
-      expect(await refusal(helm.template(values))).to.match(words);
+  for (const [what, values, pattern] of INVALID)
+    it(`are rejected with the name of the value: ${what}`, async () => {
+      expect(await errorOf(helm.template(values))).to.match(pattern);
     });
 
-  for (const [what, values, words] of CONTRADICTIONS)
-    it(`refuse ${what}, and say what to do`, async () => {
-      expect(await refusal(helm.template(values))).to.match(words);
+  for (const [what, values, pattern] of CONTRADICTIONS)
+    it(`are rejected with instructions: ${what}`, async () => {
+      expect(await errorOf(helm.template(values))).to.match(pattern);
     });
 
-  it('take null for nothing, as a group whose lines are all commented out is read', async () => {
-    const nothing = {
+  it('accept null, which YAML produces for a group whose lines are all commented out', async () => {
+    const nulls = {
       config: null,
       podLabels: null,
       podAnnotations: null,
@@ -141,9 +145,9 @@ describe("the chart's values", function () {
       extraVolumeMounts: null,
     };
     const objects = await helm.template({
-      api: { ...nothing, trustedProxies: null, serviceAccount: { annotations: null } },
-      pool: { ...nothing, scaling: null, resources: null },
-      controller: { ...nothing, namespaces: null },
+      api: { ...nulls, trustedProxies: null, serviceAccount: { annotations: null } },
+      pool: { ...nulls, scaling: null, resources: null },
+      controller: { ...nulls, namespaces: null },
       alerts: { enabled: true, labels: null, alertLabels: null, disabled: null },
       egress: { allow: null, deny: null, dnsServers: null },
       commonLabels: null,
@@ -159,7 +163,7 @@ describe("the chart's values", function () {
     );
   });
 
-  it('take a default annotation away with null', async () => {
+  it('remove a default annotation with null', async () => {
     const annotations = {
       'nginx.ingress.kubernetes.io/proxy-body-size': null,
       'haproxy.org/timeout-server': '300s',

@@ -9,18 +9,18 @@ const bytesOf = (size: string) =>
 const sum = (sizes: (string | undefined)[]) =>
   sizes.reduce((total, size) => total + (size ? bytesOf(size) : 0), 0);
 
-describe("the volumes of the chart's pods", function () {
+describe("volumes of the chart's pods", function () {
   this.timeout(BUILD_LIMIT_MS);
 
   for (const [set, values] of Object.entries(MATRIX))
-    it(`have their disk asked for, with ${set}`, async function () {
+    it(`are covered by ephemeral storage requests with ${set}`, async function () {
       for (const object of await (await findHelm(this)).template(values)) {
         const { volumes = [], containers = [] } = podOf(object)?.spec ?? {};
         const most = sum(volumes.map(({ emptyDir }: KubeObject) => emptyDir?.sizeLimit));
-        const asked = sum(
+        const requested = sum(
           containers.map(({ resources }: KubeObject) => resources.requests['ephemeral-storage']),
         );
-        expect(asked, object.metadata.name).to.be.at.least(most);
+        expect(requested, object.metadata.name).to.be.at.least(most);
       }
     });
 });

@@ -8,9 +8,9 @@ const MIB = 2 ** 20;
 
 const DEFAULTS = { requests: { cpu: '1000m', memory: '1024Mi' }, limits: { memory: '4096Mi' } };
 
-/** Values of the pool, and the requests and limits of its workers. */
-const SUMS: [string, Values, object][] = [
-  ['two slots, as by default', {}, DEFAULTS],
+/** Pool values, and the resulting requests and limits. */
+const RESOURCES: [string, Values, object][] = [
+  ['two slots, the default', {}, DEFAULTS],
   [
     'one slot',
     { slotsPerPod: 1 },
@@ -22,23 +22,23 @@ const SUMS: [string, Values, object][] = [
     { requests: { cpu: '4000m', memory: '2560Mi' }, limits: { memory: '13312Mi' } },
   ],
   [
-    'renders with more memory',
+    'a larger render memory limit',
     { config: { PRESSROOM_RENDER_MEMORY: '1.5GiB' } },
     { requests: DEFAULTS.requests, limits: { memory: '5120Mi' } },
   ],
   [
-    'renders with memory in bytes',
+    'a render memory limit in bytes',
     { config: { PRESSROOM_RENDER_MEMORY: '134217729' } },
     { requests: DEFAULTS.requests, limits: { memory: '2306Mi' } },
   ],
-  ['nothing, by null', { resources: null, config: null }, DEFAULTS],
+  ['null values', { resources: null, config: null }, DEFAULTS],
   [
-    'a memory limit of the operator',
+    'a custom memory limit',
     { slotsPerPod: 8, resources: { limits: { memory: '2Gi' } } },
     { requests: { cpu: '4000m', memory: '1024Mi' }, limits: { memory: '2Gi' } },
   ],
   [
-    'requests of the operator',
+    'custom requests',
     {
       slotsPerPod: 8,
       resources: { requests: { cpu: '250m', memory: '64Mi' }, limits: { cpu: '8' } },
@@ -47,7 +47,7 @@ const SUMS: [string, Values, object][] = [
   ],
 ];
 
-describe("the chart's workers", function () {
+describe("chart's workers", function () {
   this.timeout(120_000);
   let helm: Helm;
 
@@ -64,14 +64,14 @@ describe("the chart's workers", function () {
     return { pod, container: pod.containers[0], pool: one(objects, 'BrowserPool') };
   };
 
-  for (const [what, pool, resources] of SUMS)
+  for (const [what, pool, resources] of RESOURCES)
     it(`have requests and limits for ${what}`, async () => {
       const { limits, requests } = (await workerOf(pool)).container.resources;
       const { 'ephemeral-storage': _disk, ...others } = requests;
       expect({ requests: others, limits }).to.deep.equal(resources);
     });
 
-  it('may use the memory of a render in all slots at once', async () => {
+  it('have a memory limit for the largest render in all slots at once', async () => {
     for (const slotsPerPod of [1, 2, 8, 64]) {
       const { container } = await workerOf({ slotsPerPod });
       const env = Object.fromEntries(
@@ -84,7 +84,7 @@ describe("the chart's workers", function () {
     }
   });
 
-  it('have a volume for /tmp of the size that the operator sets, or that the slots need', async () => {
+  it('have a /tmp volume of the configured size, or by the number of slots', async () => {
     const sizeOf = async (pool: Values) => {
       const { pod, container } = await workerOf(pool);
       const size = pod.volumes[0].emptyDir.sizeLimit;
@@ -95,7 +95,7 @@ describe("the chart's workers", function () {
     expect(await sizeOf({ slotsPerPod: 8, scratchSizeLimit: '5Gi' })).to.equal('5Gi');
   });
 
-  it('restart Chrome between accounts when the operator wants it', async () => {
+  it('restart Chrome between accounts if chromePerAccount is true', async () => {
     const perAccount = async (pool: Values) => {
       const { container } = await workerOf(pool);
       return container.env.find(({ name }: KubeObject) => name === 'PRESSROOM_CHROME_PER_ACCOUNT')

@@ -1,5 +1,5 @@
-// Looks whether an API in an image serves apps: the OAuth server and the MCP tool, whose packages
-// are loaded with the first call that needs them.
+// Checks that the API in an image serves MCP clients. The packages of the OAuth server and the MCP
+// server are loaded at the first call.
 import { expect } from 'chai';
 import { mcpClient } from '../support/console/mcp-fixture.ts';
 import { authorizeApp, PUBLIC_URL } from '../support/console/oauth-flow.ts';
@@ -8,10 +8,7 @@ import { httpCall } from '../support/http-call.ts';
 import type { Installation } from '../support/installation.ts';
 import { pdfText } from '../support/pdf.ts';
 
-/**
- * An app finds out where it gets a token, is allowed to render, renders, and its link leads to the
- * PDF. The API's public URL must be PUBLIC_URL.
- */
+/** Discovers the OAuth server, authorizes a client, renders, and downloads the PDF of the link. */
 export async function letsAppsRender(port: number, site: Installation): Promise<void> {
   const { status, headers } = await httpCall(
     port,
@@ -23,9 +20,9 @@ export async function letsAppsRender(port: number, site: Installation): Promise<
   expect(status).to.equal(401);
   const [, resource] = /resource_metadata="([^"]+)"/.exec(headers['www-authenticate']!)!;
   for (const path of [new URL(resource!).pathname, '/.well-known/oauth-authorization-server']) {
-    const answer = await httpCall(port, 'GET', path);
-    expect(answer.status, String(answer.body)).to.equal(200);
-    expect(String(answer.body)).to.include(PUBLIC_URL);
+    const response = await httpCall(port, 'GET', path);
+    expect(response.status, String(response.body)).to.equal(200);
+    expect(String(response.body)).to.include(PUBLIC_URL);
   }
   const { _id: account } = (await site.store.accounts.findOne({ name: site.account }))!;
   const developer = await signedIn(site.store, { account, role: 'developer' });

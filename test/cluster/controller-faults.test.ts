@@ -17,41 +17,38 @@ import { PATCH } from './kube/api-request.ts';
 import type { Cluster } from './kube/cluster.ts';
 import { type FaultyApiServer, faultyApiServer } from './kube/faulty-api-server.ts';
 
-/** How long a fault lasts whose requests are counted. */
+/** Duration of a fault during which requests are counted. */
 const FAULT_MS = 20_000;
-/**
- * What one controller may ask in that time: its five watches with growing pauses, its Lease and its
- * one pool.
- */
+/** Limit of requests in that time: five watches with backoff, the Lease and one pool. */
 const MAX_REQUESTS = 90;
 
-describe('the controller, when the API server misbehaves', function () {
+describe('controller with a faulty API server', function () {
   this.timeout(4 * SLOW_MS);
   const NAMESPACE = 'press';
   let cluster: Cluster;
-  let door: FaultyApiServer;
+  let proxy: FaultyApiServer;
   let controller: PressroomProcess;
   let size = 1;
 
   before(async function () {
     cluster = await clusterFor(this, { controllerManager: true });
     await cluster.apply([...namespaceWithRights(NAMESPACE), poolManifest('main', NAMESPACE)]);
-    door = await faultyApiServer(cluster);
-    controller = await startController(cluster, NAMESPACE, { server: door.server });
+    proxy = await faultyApiServer(cluster);
+    controller = await startController(cluster, NAMESPACE, { server: proxy.server });
     await controller.untilReady();
     await eventually(async () => expect(await replicas()).to.equal(1), SLOW_MS);
   });
-  afterEach(() => door?.heal());
+  afterEach(() => proxy?.heal());
   after(async () => {
     await controller?.kill();
-    await door?.close();
+    await proxy?.close();
     await cluster?.stop();
   });
 
   const paths = childPaths(NAMESPACE, 'main');
   const replicas = async () => (await cluster.get(paths.deployment))?.spec.replicas;
-  /** A change of the pool has its effect. */
-  async function acts(): Promise<void> {
+  /** Changes the size of the pool and waits until it has taken effect. */
+  async function changeSize(): Promise<void> {
     size = (size % 5) + 1;
     await cluster.request(
       'PATCH',
@@ -63,48 +60,48 @@ describe('the controller, when the API server misbehaves', function () {
   }
   const uids = async () =>
     Promise.all(Object.values(paths).map(async path => (await cluster.get(path)).metadata.uid));
-  /** What is asked while a fault lasts is bounded, and nothing is lost by it. */
-  async function bounded(
+  /** Verifies that the number of requests during a fault is bounded and no object is lost. */
+  async function expectBounded(
     fault: () => Promise<void> | void,
-    mend: () => Promise<void> | void,
+    repair: () => Promise<void> | void,
   ): Promise<void> {
     const before = await uids();
     await fault();
-    const since = door.calls().length;
+    const since = proxy.calls().length;
     await sleep(FAULT_MS);
-    const asked = door.calls().length - since;
-    await mend();
-    expect(asked, 'calls while the fault lasted').to.be.lessThan(MAX_REQUESTS);
+    const calls = proxy.calls().length - since;
+    await repair();
+    expect(calls, 'calls during the fault').to.be.lessThan(MAX_REQUESTS);
     expect(controller.alive()).to.equal(true);
-    await acts();
+    await changeSize();
     expect(await uids()).to.deep.equal(before);
   }
 
-  it('goes on after the API server was restarted', async () => {
-    await bounded(
+  it('recovers after a restart of the API server', async () => {
+    await expectBounded(
       () => cluster.stopApiServer(),
       () => cluster.startApiServer(),
     );
   });
 
-  it('goes on after etcd stood still', async () => {
-    await bounded(
+  it('recovers after etcd was frozen', async () => {
+    await expectBounded(
       () => cluster.pauseEtcd(),
       () => cluster.resumeEtcd(),
     );
   });
 
-  it('goes on after all watches were cut, again and again', async () => {
+  it('recovers after all watches were cut repeatedly', async () => {
     for (let round = 0; round < 3; round++) {
-      await eventually(() => expect(door.watches().length).to.be.at.least(5), SLOW_MS);
-      expect(door.cutWatches()).to.be.at.least(5);
+      await eventually(() => expect(proxy.watches().length).to.be.at.least(5), SLOW_MS);
+      expect(proxy.cutWatches()).to.be.at.least(5);
     }
-    await acts();
+    await changeSize();
   });
 
-  it('hears what happened while its watches were cut', async () => {
-    await eventually(() => expect(door.watches().length).to.be.at.least(5), SLOW_MS);
-    door.cutWatches();
+  it('detects changes made while its watches were cut', async () => {
+    await eventually(() => expect(proxy.watches().length).to.be.at.least(5), SLOW_MS);
+    proxy.cutWatches();
     await cluster.request('DELETE', paths.service);
     await eventually(
       async () => expect(await cluster.get(paths.service)).to.not.equal(undefined),
@@ -112,67 +109,67 @@ describe('the controller, when the API server misbehaves', function () {
     );
   });
 
-  it('lists anew when the version of a watch is too old (410)', async () => {
-    await eventually(() => expect(door.watches().length).to.be.at.least(5), SLOW_MS);
+  it('lists again if the version of a watch has expired (410)', async () => {
+    await eventually(() => expect(proxy.watches().length).to.be.at.least(5), SLOW_MS);
     const lists = () =>
-      door
+      proxy
         .calls()
         .filter(
           ({ method, watch, path }) => method === 'GET' && !watch && path.endsWith('/deployments'),
         ).length;
     const before = lists();
-    door.expireWatches();
+    proxy.expireWatches();
     await eventually(() => expect(lists()).to.be.greaterThan(before), SLOW_MS);
-    await acts();
+    await changeSize();
   });
 
-  it('asks with growing pauses when every watch is refused', async () => {
-    await bounded(
+  it('retries with backoff if every watch is rejected', async () => {
+    await expectBounded(
       () => {
-        door.rule({ matches: ({ watch }) => watch, do: { status: 500, reason: 'InternalError' } });
-        door.cutWatches();
+        proxy.rule({ matches: ({ watch }) => watch, do: { status: 500, reason: 'InternalError' } });
+        proxy.cutWatches();
       },
-      () => door.heal(),
+      () => proxy.heal(),
     );
   });
 
-  it('goes on after a time in which all was refused for overload (429)', async () => {
-    await bounded(
+  it('recovers after all requests were rejected for overload (429)', async () => {
+    await expectBounded(
       () =>
-        void door.rule({ do: { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 1 } }),
-      () => door.heal(),
+        void proxy.rule({ do: { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 1 } }),
+      () => proxy.heal(),
     );
   });
 
-  it('goes on when every answer comes three seconds late', async () => {
-    const slow = door.rule({ do: { delayMs: 3_000 } });
-    await acts();
+  it('works with a latency of three seconds', async () => {
+    const slow = proxy.rule({ do: { delayMs: 3_000 } });
+    await changeSize();
     slow.remove();
   });
 
-  it('goes on after an answer was lost whose write was done', async () => {
-    const lost = door.rule({
+  it('recovers if the response to a successful write is lost', async () => {
+    const lost = proxy.rule({
       matches: ({ method, path }) => method === 'PATCH' && path.endsWith('/main-workers'),
       do: 'reset-after',
       times: 2,
     });
-    await acts();
-    // The second may still be on its way: what the first wrote is seen before its answer is lost.
+    await changeSize();
+    // The second hit may follow later: the first write is visible before its response is lost.
     await eventually(() => expect(lost.hits()).to.equal(2), SLOW_MS);
-    await acts();
+    await changeSize();
   });
 
-  it('deletes nothing when a list comes back empty that should not be', async () => {
-    // As when its rights are taken away: the list is refused, and what is known stays known.
+  it('deletes nothing if its lists are forbidden', async () => {
+    // Without its permissions, the list is rejected and the cache stays as it is.
     const before = await uids();
     await cluster.request(
       'DELETE',
       `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/rolebindings/controller`,
     );
-    door.cutWatches();
+    proxy.cutWatches();
     await sleep(FAULT_MS / 2);
     await cluster.apply(namespaceWithRights(NAMESPACE));
-    await acts();
+    await changeSize();
     expect(await uids()).to.deep.equal(before);
     expect(
       controller.log.some(({ err }) =>
@@ -181,7 +178,7 @@ describe('the controller, when the API server misbehaves', function () {
     ).to.equal(true);
   });
 
-  it('says in its log who is not allowed what', () => {
+  it('logs which account lacks which permission', () => {
     const line = controller.log.find(({ err }) =>
       /forbidden/i.test((err as { message?: string })?.message ?? ''),
     )!;
@@ -190,7 +187,7 @@ describe('the controller, when the API server misbehaves', function () {
     );
   });
 
-  it('knows all of its pool after all of that', async () => {
+  it('reports the correct status after all faults', async () => {
     await eventually(
       async () =>
         expect((await getPool(cluster, NAMESPACE, 'main')).status!.desiredReplicas).to.equal(size),

@@ -1,5 +1,5 @@
-// What the tests of the controller share: a real cluster with the CRD in it, real controller
-// processes, and ways to look at what they did.
+// Shared set-up of the controller tests: a real cluster with the CRD, real controller processes,
+// and functions that read their results.
 
 import type { BrowserPool } from '../../crds/browser-pool.ts';
 import { browserPoolCrd } from '../../crds/crd.ts';
@@ -9,10 +9,10 @@ import { skip } from '../support/skip.ts';
 import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 import { type Cluster, type ClusterOptions, startCluster, whyNoCluster } from './kube/cluster.ts';
 
-/** Of waiting for a cluster to do something: on a busy machine everything in it is slow. */
+/** Time limit for an effect in the cluster, which is slow on a busy machine. */
 export const SLOW_MS = 90_000;
 
-/** What a controller may do, as in the chart. */
+/** The permissions of a controller, as in the chart. */
 const RULES = [
   { apiGroups: ['pressroom.dev'], resources: ['browserpools'], verbs: ['list', 'watch'] },
   { apiGroups: ['pressroom.dev'], resources: ['browserpools/status'], verbs: ['patch'] },
@@ -33,10 +33,7 @@ const RULES = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
 ];
 
-/**
- * The namespace `name` with a service account `controller` that has a controller's rights there and
- * nowhere else.
- */
+/** A namespace with the service account `controller`, which has permissions only there. */
 export const namespaceWithRights = (name: string): object[] => [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'controller', namespace: name } },
@@ -55,7 +52,7 @@ export const namespaceWithRights = (name: string): object[] => [
   },
 ];
 
-/** Before all tests of a suite: a cluster with the CRD, or a skip that says why there is none. */
+/** Starts a cluster with the CRD, or skips the suite. Call it in `before`. */
 export async function clusterFor(
   context: Mocha.Context,
   options: ClusterOptions,
@@ -74,11 +71,11 @@ export async function clusterFor(
 interface ControllerOptions {
   name?: string;
   env?: Record<string, string>;
-  /** Another way to the API server than the straight one. */
+  /** URL of a proxy to the API server. */
   server?: string;
 }
 
-/** A controller of one namespace, with the rights of its service account. */
+/** Starts a controller of one namespace with the permissions of its service account. */
 export async function startController(
   cluster: Cluster,
   namespace: string,
@@ -104,7 +101,7 @@ export const getPool = async (
   name: string,
 ): Promise<BrowserPool> => (await cluster.get(`${POOLS(namespace)}/${name}`)) as BrowserPool;
 
-/** `True Reason` for each condition. */
+/** The status and reason of each condition, such as `True AllReady`. */
 export async function conditions(
   cluster: Cluster,
   namespace: string,
@@ -119,7 +116,7 @@ export async function conditions(
   );
 }
 
-/** Paths of the three objects of a pool. */
+/** API paths of the three owned objects of a pool. */
 export const childPaths = (
   namespace: string,
   pool: string,

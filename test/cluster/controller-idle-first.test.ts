@@ -24,7 +24,7 @@ interface Pod {
   metadata: { name: string; uid: string; creationTimestamp: string; deletionTimestamp?: string };
 }
 
-describe('a pool that shrinks, with the real ReplicaSet controller', function () {
+describe('scale-down with the real ReplicaSet controller', function () {
   this.timeout(4 * SLOW_MS);
   let cluster: Cluster;
   let target: MetricsTarget | undefined;
@@ -40,11 +40,8 @@ describe('a pool that shrinks, with the real ReplicaSet controller', function ()
       )) as { items: Pod[] }
     ).items;
 
-  /**
-   * What an API and all pods that there are would say, told by one address: `honor_labels` lets it
-   * speak for them.
-   */
-  async function everybody(): Promise<string> {
+  /** The metrics of an API and all pods, served by one target with `honor_labels`. */
+  async function allMetrics(): Promise<string> {
     const labels = (pod: string) => `namespace="${NAMESPACE}",pool="${POOL}",pod="${pod}"`;
     const lines = [
       `pressroom_queue_depth{${labels('api')}} ${queued}`,
@@ -60,8 +57,8 @@ describe('a pool that shrinks, with the real ReplicaSet controller', function ()
   before(async function () {
     cluster = await clusterFor(this, { kwok: { nodes: 3 } });
     const binaries = await prometheusBinaries(console.log);
-    if (!binaries) skip(this, 'there is no Prometheus here, and none could be fetched');
-    target = await startMetricsTarget(everybody);
+    if (!binaries) skip(this, 'Prometheus is not installed and could not be downloaded');
+    target = await startMetricsTarget(allMetrics);
     prometheus = await startPrometheus({
       binaries,
       intervalS: 1,
@@ -93,19 +90,19 @@ describe('a pool that shrinks, with the real ReplicaSet controller', function ()
     eventually(async () => {
       const { spec, status } = await cluster.get(childPaths(NAMESPACE, POOL).deployment);
       expect({
-        wanted: spec.replicas,
+        desired: spec.replicas,
         ready: status.readyReplicas,
         all: status.replicas,
       }).to.deep.equal({
-        wanted: count,
+        desired: count,
         ready: count,
         all: count,
       });
     }, 2 * SLOW_MS);
 
-  it(`removes the ${IDLE} idle pods of ${PODS}, and none that renders`, async () => {
+  it(`removes the ${IDLE} idle pods of ${PODS} and no busy pod`, async () => {
     await untilReady(PODS);
-    // The oldest, which go last when nothing ranks them.
+    // The oldest pods, which would be removed last without deletion costs.
     const byAge = (await pods()).toSorted((a, b) =>
       a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1,
     );

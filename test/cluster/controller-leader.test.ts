@@ -16,7 +16,7 @@ import {
 import { PATCH } from './kube/api-request.ts';
 import type { Cluster } from './kube/cluster.ts';
 
-/** Within which another controller acts when the one that led does not any more. */
+/** Time within which another controller takes over. */
 const TAKE_OVER_MS = 20_000;
 
 describe('several controllers of one namespace', function () {
@@ -53,17 +53,17 @@ describe('several controllers of one namespace', function () {
       { spec: { replicas: count } },
       PATCH.merge,
     );
-  const leads = async (each: PressroomProcess) =>
+  const isLeader = async (each: PressroomProcess) =>
     (await each.metrics()).sum('pressroom_controller_leader') === 1;
-  async function byLead() {
-    const leading = await Promise.all(controllers.map(leads));
+  async function findLeader() {
+    const leading = await Promise.all(controllers.map(isLeader));
     expect(leading.filter(Boolean)).to.have.length(1);
     return {
       leader: controllers[leading.indexOf(true)]!,
       other: controllers[leading.indexOf(false)]!,
     };
   }
-  /** How long it takes until a change of the pool has an effect. */
+  /** The time until a change of the pool takes effect. */
   async function untilActed(count: number): Promise<number> {
     const begun = performance.now();
     await fix(count);
@@ -71,8 +71,8 @@ describe('several controllers of one namespace', function () {
     return performance.now() - begun;
   }
 
-  it('have one leader, and only it writes', async () => {
-    const { leader, other } = await byLead();
+  it('elect one leader, and only the leader writes', async () => {
+    const { leader, other } = await findLeader();
     await untilActed(3);
     const written = async (each: PressroomProcess) =>
       (await each.metrics()).sum('pressroom_kubernetes_requests_total', {
@@ -84,21 +84,21 @@ describe('several controllers of one namespace', function () {
     expect(await other.probe('/readyz')).to.equal(200);
   });
 
-  it('go on within 20 s after the leader was killed', async () => {
-    const { leader, other } = await byLead();
+  it('fail over within 20 s after the leader was killed', async () => {
+    const { leader, other } = await findLeader();
     await leader.kill('SIGKILL');
     expect(await untilActed(4)).to.be.lessThan(TAKE_OVER_MS);
-    expect(await leads(other)).to.equal(true);
+    expect(await isLeader(other)).to.equal(true);
   });
 
-  it('go on at once after the leader was told to stop', async () => {
-    const { leader } = await byLead();
+  it('fail over immediately after the leader received SIGTERM', async () => {
+    const { leader } = await findLeader();
     expect(await leader.kill('SIGTERM')).to.equal(0);
     expect(await untilActed(4)).to.be.lessThan(10_000);
   });
 
-  it('go on within 20 s when the leader stands still, and it changes nothing when it wakes up', async () => {
-    const { leader, other } = await byLead();
+  it('fail over within 20 s if the leader freezes, which changes nothing after it resumes', async () => {
+    const { leader, other } = await findLeader();
     await leader.freeze();
     try {
       expect(await untilActed(5)).to.be.lessThan(TAKE_OVER_MS);
@@ -106,24 +106,24 @@ describe('several controllers of one namespace', function () {
       leader.thaw();
     }
     const { generation } = (await cluster.get(deployment())).metadata;
-    await eventually(async () => expect(await leads(leader)).to.equal(false), SLOW_MS);
+    await eventually(async () => expect(await isLeader(leader)).to.equal(false), SLOW_MS);
     await sleep(5_000);
     const now = await cluster.get(deployment());
     expect(now.spec.replicas).to.equal(5);
     expect(now.metadata.generation).to.equal(generation);
-    expect(await leads(other)).to.equal(true);
+    expect(await isLeader(other)).to.equal(true);
     expect((await getPool(cluster, namespace, 'main')).status!.desiredReplicas).to.equal(5);
   });
 
-  it('leave the lead when the API server is away for longer than the Lease lives, and take it up again', async () => {
-    const { leader } = await byLead();
+  it('give up leadership while the API server is unavailable, and elect a leader afterwards', async () => {
+    const { leader } = await findLeader();
     await cluster.pauseApiServer();
     try {
-      await eventually(async () => expect(await leads(leader)).to.equal(false), SLOW_MS);
+      await eventually(async () => expect(await isLeader(leader)).to.equal(false), SLOW_MS);
     } finally {
       cluster.resumeApiServer();
     }
-    await eventually(byLead, SLOW_MS);
+    await eventually(findLeader, SLOW_MS);
     await untilActed(2);
   });
 });

@@ -23,7 +23,7 @@ import { prometheusBinaries } from './prometheus-binaries.ts';
 const NAMESPACE = 'press';
 const POOL = 'main';
 
-describe('a pool under real load: real renders, a real Prometheus, played pods', function () {
+describe('pool under load, with real renders, a real Prometheus and simulated pods', function () {
   this.timeout(4 * SLOW_MS);
   let cluster: Cluster;
   let site: Site;
@@ -31,12 +31,12 @@ describe('a pool under real load: real renders, a real Prometheus, played pods',
   let controller: PressroomProcess;
   let account: SiteAccount;
   let load: Load | undefined;
-  let feeding: NodeJS.Timeout | undefined;
+  let targetTimer: NodeJS.Timeout | undefined;
 
   before(async function () {
     cluster = await clusterFor(this, { kwok: { nodes: 3 } });
     const binaries = await prometheusBinaries(console.log);
-    if (!binaries) skip(this, 'there is no Prometheus here, and none could be fetched');
+    if (!binaries) skip(this, 'Prometheus is not installed and could not be downloaded');
     site = await startSite({
       apis: 1,
       workers: 1,
@@ -58,16 +58,16 @@ describe('a pool under real load: real renders, a real Prometheus, played pods',
         },
       }),
     ]);
-    // Played pods render nothing: each of them is scraped as the one real worker, so that as many
-    // tell their part as there are.
-    feeding = setInterval(() => void feed().catch(() => {}), 1_000);
+    // Simulated pods do not render: each is scraped from the one real worker, so that none is
+    // missing in the metrics.
+    targetTimer = setInterval(() => void updateTargets().catch(() => {}), 1_000);
     controller = await startController(cluster, NAMESPACE, {
       env: { PRESSROOM_PROMETHEUS_URL: prometheus.url },
     });
     await controller.untilReady();
   });
   after(async () => {
-    clearInterval(feeding);
+    clearInterval(targetTimer);
     await load?.stop();
     await controller?.kill();
     await prometheus?.stop();
@@ -81,7 +81,7 @@ describe('a pool under real load: real renders, a real Prometheus, played pods',
     );
     return (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
   };
-  async function feed(): Promise<void> {
+  async function updateTargets(): Promise<void> {
     const target = (port: number, pod: string) => ({
       address: `127.0.0.1:${port}`,
       labels: { namespace: NAMESPACE, pod, job: 'pods' },
@@ -106,7 +106,7 @@ describe('a pool under real load: real renders, a real Prometheus, played pods',
       .filter(([, count]) => count > 0)
       .map(([reason]) => reason);
 
-  it('is known to be quiet', async () => {
+  it('has metrics and one pod without load', async () => {
     await eventually(
       async () =>
         expect(await conditions(cluster, NAMESPACE, POOL)).to.include({
@@ -117,7 +117,7 @@ describe('a pool under real load: real renders, a real Prometheus, played pods',
     await untilPods(ready => ready === 1);
   });
 
-  it('grows when renders wait', async () => {
+  it('grows when renders are queued', async () => {
     load = startLoad(8, () => site.render(account, { html: '<p>x</p>', wait_delay: '400ms' }));
     await untilPods(ready => ready >= 3);
     const { status } = await getPool(cluster, NAMESPACE, POOL);
@@ -127,7 +127,7 @@ describe('a pool under real load: real renders, a real Prometheus, played pods',
     );
   });
 
-  it('holds its size while Prometheus stands still, though nothing is heard of any load', async () => {
+  it('keeps its size while Prometheus is frozen', async () => {
     await prometheus.freeze();
     try {
       await eventually(
@@ -137,12 +137,12 @@ describe('a pool under real load: real renders, a real Prometheus, played pods',
           }),
         SLOW_MS,
       );
-      // Read only now: the pool may have grown once more by what was heard before.
+      // Read only now, because the pool may have grown once more before the outage was detected.
       const before = (await deployment()).spec.replicas;
       expect(before).to.be.at.least(3);
       await load!.stop();
       load = undefined;
-      // Longer than the quiet after which the pool would shrink.
+      // Longer than the delay after which the pool would shrink.
       await new Promise(resolve => setTimeout(resolve, 25_000));
       expect((await deployment()).spec.replicas).to.equal(before);
     } finally {
@@ -157,7 +157,7 @@ describe('a pool under real load: real renders, a real Prometheus, played pods',
     );
   });
 
-  it('shrinks when nobody renders, and says why', async () => {
+  it('shrinks without load, with the reason Idle', async () => {
     await untilPods(ready => ready === 1);
     expect((await getPool(cluster, NAMESPACE, POOL)).status!.lastScaleReason).to.equal('Idle');
   });

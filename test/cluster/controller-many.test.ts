@@ -14,19 +14,16 @@ import { prometheusBinaries } from './prometheus-binaries.ts';
 const NAMESPACE = 'press';
 const POOLS = 200;
 const PODS_EACH = 10;
-/** One kubectl for all of them meets its time limit on a busy machine. */
+/** A single kubectl for all of them would exceed its time limit on a busy machine. */
 const APPLIED_AT_ONCE = 20;
 const MINUTE_MS = 60_000;
-/** How long the controller looks at all of them, second by second, before it is judged. */
+/** Duration of the measurement. */
 const WATCHED_MS = 30_000;
 
 const poolName = (index: number) => `pool-${index}`;
 
-/**
- * What 200 APIs and 2,000 workers would say, told by one address: `honor_labels` lets it speak for
- * all.
- */
-function everybody(): string {
+/** The metrics of 200 APIs and 2,000 workers, served by one target with `honor_labels`. */
+function allMetrics(): string {
   const lines: string[] = [];
   for (let pool = 0; pool < POOLS; pool++) {
     const labels = (pod: string) =>
@@ -41,12 +38,12 @@ function everybody(): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The least upper bound of a bucket that has so much of a histogram. */
+/** The upper bound of the bucket that contains a quantile. */
 function quantile(buckets: Record<string, number>, share: number): string {
   const bounds = Object.keys(buckets).filter(bound => bound !== '+Inf');
-  const wanted = share * buckets['+Inf']!;
+  const threshold = share * buckets['+Inf']!;
   return (
-    bounds.toSorted((a, b) => Number(a) - Number(b)).find(bound => buckets[bound]! >= wanted) ??
+    bounds.toSorted((a, b) => Number(a) - Number(b)).find(bound => buckets[bound]! >= threshold) ??
     '+Inf'
   );
 }
@@ -57,7 +54,7 @@ describe(`${POOLS} pools of ${PODS_EACH} pods each`, function () {
   let target: MetricsTarget | undefined;
   let prometheus: Prometheus;
   let controller: PressroomProcess;
-  const text = everybody();
+  const text = allMetrics();
 
   before(async function () {
     cluster = await clusterFor(this, {
@@ -65,7 +62,7 @@ describe(`${POOLS} pools of ${PODS_EACH} pods each`, function () {
       controllerManager: { args: ['--kube-api-qps=400', '--kube-api-burst=800'] },
     });
     const binaries = await prometheusBinaries(console.log);
-    if (!binaries) skip(this, 'there is no Prometheus here, and none could be fetched');
+    if (!binaries) skip(this, 'Prometheus is not installed and could not be downloaded');
     target = await startMetricsTarget(() => text);
     prometheus = await startPrometheus({
       binaries,
@@ -106,7 +103,7 @@ describe(`${POOLS} pools of ${PODS_EACH} pods each`, function () {
     }, 10 * MINUTE_MS);
   });
 
-  it('are looked at without a failure and without a write, in little time and memory', async () => {
+  it('are reconciled without failures and writes, with low CPU and memory usage', async () => {
     await eventually(async () => {
       const known = (await pools()).filter(({ status }) =>
         status?.conditions?.some(
@@ -117,7 +114,7 @@ describe(`${POOLS} pools of ${PODS_EACH} pods each`, function () {
         throw new Error(`the load of ${known.length} of ${POOLS} pools is known`);
       await sleep(1_000);
     }, 3 * MINUTE_MS);
-    // What is told of numbers that moved.
+    // Waits for status updates after the last change.
     await sleep(20_000);
     const before = await controller.metrics();
     await sleep(WATCHED_MS);
@@ -127,8 +124,8 @@ describe(`${POOLS} pools of ${PODS_EACH} pods each`, function () {
     expect(grown('pressroom_reconcile_duration_seconds_count', { outcome: 'error' })).to.equal(0);
     for (const verb of ['apply', 'patch', 'create'])
       expect(grown('pressroom_kubernetes_requests_total', { verb }), verb).to.equal(0);
-    const looks = grown('pressroom_reconcile_duration_seconds_count', { outcome: 'ok' });
-    expect(looks).to.be.greaterThan(POOLS);
+    const runs = grown('pressroom_reconcile_duration_seconds_count', { outcome: 'ok' });
+    expect(runs).to.be.greaterThan(POOLS);
     const buckets = (samples: typeof after) =>
       samples.by('pressroom_reconcile_duration_seconds_bucket', 'le');
     const spent = Object.fromEntries(
@@ -137,7 +134,7 @@ describe(`${POOLS} pools of ${PODS_EACH} pods each`, function () {
     const { nowBytes, peakBytes } = await controller.memory();
     const cpu = grown('process_cpu_seconds_total') / (WATCHED_MS / 1000);
     console.log(
-      `    ${looks} looks in ${WATCHED_MS / 1000} s: p50 at most ${quantile(spent, 0.5)} s, p99 at most ${quantile(spent, 0.99)} s; ${Math.round(nowBytes / 1e6)} MB now, ${Math.round(peakBytes / 1e6)} MB at most; ${Math.round(cpu * 100)} % of a core.`,
+      `    ${runs} reconciliations in ${WATCHED_MS / 1000} s: p50 at most ${quantile(spent, 0.5)} s, p99 at most ${quantile(spent, 0.99)} s; ${Math.round(nowBytes / 1e6)} MB memory, peak ${Math.round(peakBytes / 1e6)} MB; ${Math.round(cpu * 100)} % of a CPU.`,
     );
     expect(nowBytes).to.be.lessThan(600e6);
   });

@@ -18,11 +18,11 @@ import { PATCH } from './kube/api-request.ts';
 import { countBy } from './kube/audit.ts';
 import type { Cluster } from './kube/cluster.ts';
 
-/** How long something that cannot be done is counted. */
-const REFUSED_MS = 20_000;
+/** Duration for which rejected requests are counted. */
+const COUNTED_MS = 20_000;
 
-/** A Prometheus that always tells of the same quiet pool: what is tried here are its readers. */
-async function quietPrometheus(namespace: string, pool: string) {
+/** A fake Prometheus that always returns the same idle pool. */
+async function idlePrometheus(namespace: string, pool: string) {
   const sample = (labels: object, value: number) => ({
     metric: { namespace, pool, ...labels },
     value: [0, String(value)],
@@ -49,7 +49,7 @@ async function quietPrometheus(namespace: string, pool: string) {
   };
 }
 
-describe('the controller, when some of it cannot be done', function () {
+describe('controller with partial failures', function () {
   this.timeout(3 * SLOW_MS);
   let cluster: Cluster;
   const controllers: PressroomProcess[] = [];
@@ -77,7 +77,7 @@ describe('the controller, when some of it cannot be done', function () {
   const untilReplicas = (namespace: string, count: number) =>
     eventually(async () => expect(await replicas(namespace)).to.equal(count), SLOW_MS);
 
-  it('tries a size that is refused again more and more seldom, and does not say that it has changed', async () => {
+  it('retries a rejected scaling with backoff, and does not report a change', async () => {
     await cluster.apply([
       ...namespaceWithRights('refused'),
       poolManifest('main', 'refused', { replicas: 1 }),
@@ -97,14 +97,14 @@ describe('the controller, when some of it cannot be done', function () {
     );
     const { lastScaleTime } = (await getPool(cluster, 'refused', 'main')).status!;
     const before = (await cluster.auditRequests()).length;
-    await sleep(REFUSED_MS);
-    const ours = (await cluster.auditRequests())
+    await sleep(COUNTED_MS);
+    const own = (await cluster.auditRequests())
       .slice(before)
       .filter(({ user, verb }) => user.includes('refused:controller') && verb === 'patch');
-    // At 5, 10, 20 ms and so on: a dozen in the first 20 s.
-    expect(countBy(ours, 'resource').deployments ?? 0).to.be.lessThan(13);
-    // Sentences are told anew every 15 s at most.
-    expect(countBy(ours, 'resource')['browserpools/status'] ?? 0).to.be.lessThan(3);
+    // Retries after 5, 10, 20 ms and so on: a dozen in the first 20 s.
+    expect(countBy(own, 'resource').deployments ?? 0).to.be.lessThan(13);
+    // Messages are written at most every 15 s.
+    expect(countBy(own, 'resource')['browserpools/status'] ?? 0).to.be.lessThan(3);
     expect((await getPool(cluster, 'refused', 'main')).status!.lastScaleTime).to.equal(
       lastScaleTime,
     );
@@ -112,7 +112,7 @@ describe('the controller, when some of it cannot be done', function () {
     await untilReplicas('refused', 4);
   });
 
-  it('looks after its other namespaces when it may not see one of them', async () => {
+  it('manages its other namespaces if one is forbidden', async () => {
     await cluster.apply([
       ...namespaceWithRights('seen'),
       poolManifest('main', 'seen', { replicas: 2 }),
@@ -121,17 +121,20 @@ describe('the controller, when some of it cannot be done', function () {
     await untilReplicas('seen', 2);
   });
 
-  it('does not tell of an outage of Prometheus when another one takes over', async () => {
-    const prometheus = await quietPrometheus('takeover', 'main');
+  it('does not report a Prometheus outage when another controller takes over', async () => {
+    const prometheus = await idlePrometheus('takeover', 'main');
     try {
       await cluster.apply([...namespaceWithRights('takeover'), poolManifest('main', 'takeover')]);
       const env = { PRESSROOM_PROMETHEUS_URL: prometheus.url, PRESSROOM_PROMETHEUS_INTERVAL: '5s' };
-      const told = async () =>
+      const metricsCondition = async () =>
         (await getPool(cluster, 'takeover', 'main')).status?.conditions?.find(
           ({ type }) => type === 'MetricsAvailable',
         );
       const first = await start('takeover', { name: 'first', env });
-      await eventually(async () => expect(await told()).to.include({ status: 'True' }), SLOW_MS);
+      await eventually(
+        async () => expect(await metricsCondition()).to.include({ status: 'True' }),
+        SLOW_MS,
+      );
       const second = await start('takeover', { name: 'second', env });
       await second.untilReady();
       await first.kill('SIGTERM');
@@ -147,7 +150,7 @@ describe('the controller, when some of it cannot be done', function () {
     }
   });
 
-  it('leaves a restart by kubectl alone, and a Deployment whose labels are gone its size', async () => {
+  it('keeps a restart by kubectl, and the size of a Deployment whose labels were removed', async () => {
     await cluster.apply([
       ...namespaceWithRights('edited'),
       poolManifest('main', 'edited', { replicas: 5 }),
@@ -157,7 +160,7 @@ describe('the controller, when some of it cannot be done', function () {
     await cluster.kubectl('rollout', 'restart', 'deployment/main-workers', '-n', 'edited');
     await first.kill('SIGTERM');
     const path = childPaths('edited', 'main').deployment;
-    // Nobody watches meanwhile, and the load is not known afterwards.
+    // No controller is running now, and the load is unknown afterwards.
     await cluster.request('PATCH', path, { metadata: { labels: null } }, PATCH.merge);
     await patchPool('edited', { spec: { replicas: null, scaling: { minReplicas: 1 } } });
     await start('edited', { name: 'second' });

@@ -18,10 +18,10 @@ import { PATCH } from './kube/api-request.ts';
 import { countBy } from './kube/audit.ts';
 import type { Cluster } from './kube/cluster.ts';
 
-/** How long nothing may happen on a quiet cluster. */
+/** Duration without writes on an idle cluster. */
 const QUIET_MS = 60_000;
 
-describe('the controller, on a real API server', function () {
+describe('controller on a real API server', function () {
   this.timeout(2 * SLOW_MS);
   let cluster: Cluster;
   let controller: PressroomProcess;
@@ -67,7 +67,7 @@ describe('the controller, on a real API server', function () {
         regarding?.name === name && reportingController?.includes('pressroom'),
     );
 
-  it('makes a Deployment, a Service and a PodDisruptionBudget of a pool, and says in its status how far that is', async () => {
+  it('creates a Deployment, a Service and a PodDisruptionBudget for a pool, and writes its status', async () => {
     await cluster.apply([poolManifest('one', 'press', { scaling: { minReplicas: 2 } })]);
     await untilReady('one');
     const [deployment, service, budget] = await Promise.all(
@@ -91,10 +91,10 @@ describe('the controller, on a real API server', function () {
     });
     expect(
       (await eventsOf('one')).map(({ action, note }) => `${action} ${note}`).join('\n'),
-    ).to.match(/^Created 2 pods\./m);
+    ).to.match(/Created with 2 pods\./);
   });
 
-  it('rolls out what changes in the spec', async () => {
+  it('rolls out changes of the spec', async () => {
     await patchPool('one', {
       spec: { slotsPerPod: 5, template: { image: 'pressroom-worker:next' } },
     });
@@ -107,7 +107,7 @@ describe('the controller, on a real API server', function () {
     expect((await getPool(cluster, 'press', 'one')).status!.observedGeneration).to.equal(2);
   });
 
-  it('takes away what is no longer in the spec', async () => {
+  it('removes fields that are removed from the spec', async () => {
     await patchPool('one', {
       spec: { template: { nodeSelector: { 'kubernetes.io/os': 'linux' } } },
     });
@@ -121,7 +121,7 @@ describe('the controller, on a real API server', function () {
     await eventually(async () => expect(await selector()).to.equal(undefined), SLOW_MS);
   });
 
-  it('corrects what somebody else changes, and leaves alone what is not its own', async () => {
+  it('reverts changes to its own fields, and keeps fields of other clients', async () => {
     const { deployment } = paths('one');
     await cluster.request(
       'PATCH',
@@ -142,7 +142,7 @@ describe('the controller, on a real API server', function () {
     );
   });
 
-  it('keeps a fixed size, also from `kubectl scale`', async () => {
+  it('keeps a size that is fixed with `kubectl scale`', async () => {
     await cluster.kubectl('scale', 'bpool/one', '--replicas=4', '-n', 'press');
     await eventually(
       async () =>
@@ -159,7 +159,7 @@ describe('the controller, on a real API server', function () {
     expect((await eventsOf('one')).map(({ reason }) => reason)).to.include('Fixed');
   });
 
-  it('changes nothing of a paused pool, and makes up for it afterwards', async () => {
+  it('does not change a paused pool, and applies pending changes afterwards', async () => {
     await patchPool('one', { spec: { paused: true } });
     await eventually(
       async () =>
@@ -187,9 +187,9 @@ describe('the controller, on a real API server', function () {
     );
   });
 
-  it('writes nothing on a quiet cluster', async () => {
+  it('writes nothing on an idle cluster', async () => {
     await untilReady('one');
-    // The last status of what went before is on its way at most so long.
+    // Status updates of earlier tests are written within this time.
     await sleep(20_000);
     const versions = async () =>
       (
@@ -201,16 +201,16 @@ describe('the controller, on a real API server', function () {
     const [before, since] = [await versions(), (await cluster.auditRequests()).length];
     await sleep(QUIET_MS);
     expect(await versions()).to.deep.equal(before);
-    const ours = (await cluster.auditRequests())
+    const own = (await cluster.auditRequests())
       .slice(since)
       .filter(({ user }) => user.includes('controller') && user.includes('press'));
-    // The Lease, every two seconds: read and written.
-    const others = ours.filter(({ resource, verb }) => resource !== 'leases' && verb !== 'watch');
+    // The Lease is read and written every two seconds.
+    const others = own.filter(({ resource, verb }) => resource !== 'leases' && verb !== 'watch');
     expect(countBy(others, 'verb', 'resource')).to.deep.equal({});
-    expect(ours.length).to.be.greaterThan(10).and.lessThan(90);
+    expect(own.length).to.be.greaterThan(10).and.lessThan(90);
   }).timeout(QUIET_MS + SLOW_MS);
 
-  it('leaves an object alone that has the name of its own and belongs to another', async () => {
+  it('does not change an object with the same name that belongs to another owner', async () => {
     const theirs = {
       apiVersion: 'v1',
       kind: 'Service',
@@ -235,7 +235,7 @@ describe('the controller, on a real API server', function () {
     await untilReady('two');
   });
 
-  it('tells in a condition what the API server does not take of a template', async () => {
+  it('reports a template that the API server rejects in a condition', async () => {
     await cluster.apply([
       poolManifest('three', 'press', {
         template: { image: 'x', resources: { requests: { cpu: 'plenty' } } },
@@ -253,10 +253,10 @@ describe('the controller, on a real API server', function () {
     );
   });
 
-  it('has everything of a pool removed with it, and tells Prometheus no more of it', async () => {
-    const told = async () =>
+  it('removes the objects and the metrics of a deleted pool', async () => {
+    const poolsInMetrics = async () =>
       Object.keys((await controller.metrics()).by('pressroom_pool_desired_pods', 'pool'));
-    expect(await told()).to.include('two');
+    expect(await poolsInMetrics()).to.include('two');
     await cluster.request(
       'DELETE',
       '/apis/pressroom.dev/v1alpha1/namespaces/press/browserpools/two',
@@ -268,11 +268,11 @@ describe('the controller, on a real API server', function () {
         '/api/v1/namespaces/press/pods?labelSelector=pressroom.dev/pool%3Dtwo',
       )) as { items: unknown[] };
       expect(pods.items).to.deep.equal([]);
-      expect(await told()).to.not.include('two');
+      expect(await poolsInMetrics()).to.not.include('two');
     }, SLOW_MS);
   });
 
-  it('makes a pool anew that is made again at once', async () => {
+  it('recreates the objects of a pool that is deleted and recreated', async () => {
     await cluster.kubectl('delete', 'bpool/one', '-n', 'press');
     await cluster.apply([poolManifest('one', 'press', { scaling: { minReplicas: 2 } })]);
     await untilReady('one');
@@ -281,7 +281,7 @@ describe('the controller, on a real API server', function () {
       expect((await cluster.get(path)).metadata.ownerReferences[0].uid).to.equal(uid);
   });
 
-  it('stops cleanly, and gives the lead up', async () => {
+  it('stops cleanly and releases the Lease', async () => {
     expect(await controller.kill('SIGTERM')).to.equal(0);
     const lease = await cluster.get(
       '/apis/coordination.k8s.io/v1/namespaces/press/leases/pressroom-controller',

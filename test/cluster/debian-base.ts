@@ -1,5 +1,5 @@
-// What `FROM debian:bookworm-slim` means where no registry can be asked: the same Debian from its
-// own mirrors, made by debootstrap and kept in the cache folder.
+// Replaces the base image `debian:bookworm-slim` without a registry: the same Debian from its
+// mirrors, built with debootstrap and cached.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,13 +8,10 @@ import { installOnce } from '../../standalone/cache.ts';
 import { type RunOptions, runCommand } from '../../standalone/run-command.ts';
 
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
-/** Where apt looks on this machine. */
+/** Configuration folder of apt. */
 const SOURCES = '/etc/apt';
 
-/**
- * This machine's own mirror of an archive (`debian`, `debian-security`): the first that its sources
- * name. Throws when they name none.
- */
+/** The first mirror of an archive (`debian`, `debian-security`) in the apt sources. */
 async function mirrorOf(archive: string): Promise<string> {
   const more = (await readdir(join(SOURCES, 'sources.list.d')).catch(() => [])).map(file =>
     join('sources.list.d', file),
@@ -26,17 +23,14 @@ async function mirrorOf(archive: string): Promise<string> {
     new RegExp(`^[^#\\n]*?(https?://\\S+/${archive})/?(?=\\s|$)`, 'm')
       .exec((await Promise.all(files)).join('\n'))
       ?.slice(1) ?? [];
-  if (!uri) throw new Error(`no source of apt on this machine is a mirror of ${archive}`);
+  if (!uri) throw new Error(`the apt sources of this machine contain no mirror of ${archive}`);
   return uri;
 }
 
 const source = async (archive: string, suites: string) =>
   `Types: deb\nURIs: ${await mirrorOf(archive)}\nSuites: ${suites}\nComponents: main\nSigned-By: ${KEYRING}\n`;
 
-/**
- * As in the image of that name: the sources, no manuals and translations, no packages kept after
- * they are installed, and no waiting for the disk.
- */
+/** Configuration of the official image: no manuals, translations or cached packages. */
 const filesOf = async () => ({
   'etc/apt/sources.list.d/debian.sources': [
     await source('debian', 'bookworm bookworm-updates'),
@@ -55,7 +49,7 @@ path-exclude /usr/share/man/*
   'etc/dpkg/dpkg.cfg.d/docker-apt-speedup': 'force-unsafe-io\n',
 });
 
-/** What debootstrap takes from this machine, and what it leaves that an image has no use for. */
+/** Files of the host, and files that an image does not need. */
 const SUPERFLUOUS = [
   'etc/apt/sources.list',
   'etc/hostname',
@@ -70,10 +64,7 @@ const SUPERFLUOUS = [
   'var/log/bootstrap.log',
 ];
 
-/**
- * A tar file of Debian 12 in the cache folder, made at the first call. Needs root and debootstrap;
- * throws an Error that says what they said.
- */
+/** A tar file of Debian 12, built at the first call. Requires root and debootstrap. */
 export async function debianBase(
   cache: string,
   onOutput: NonNullable<RunOptions['onOutput']>,
@@ -86,7 +77,7 @@ export async function debianBase(
     const root = join(folder, 'root');
     const run = async (command: string, ...args: string[]) => {
       const { ok, why } = await runCommand(command, args, { timeoutMs: 600_000, onOutput });
-      if (!ok) throw new Error(`${command} could not make a Debian: ${why}`);
+      if (!ok) throw new Error(`${command} failed: ${why}`);
     };
     await run('debootstrap', '--variant=minbase', 'bookworm', root, await mirrorOf('debian'));
     for (const path of SUPERFLUOUS) await rm(join(root, path), { recursive: true, force: true });

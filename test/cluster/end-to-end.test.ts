@@ -20,23 +20,22 @@ import { type Prometheus, startPrometheus } from './prometheus.ts';
 import { type PrometheusBinaries, prometheusBinaries } from './prometheus-binaries.ts';
 
 const MINUTE_MS = 60_000;
-/** Renders that are made while the release goes to another tag and back; 2,000 in the long form. */
+/** Renders during the upgrade to another tag and back; 2,000 in the long run. */
 const UPGRADE_RENDERS = Number(process.env.PRESSROOM_UPGRADE_RENDERS ?? 300);
 const INVOICE = {
   html: `<h1>Invoice</h1><table>${'<tr><td>one</td><td>line</td></tr>'.repeat(40)}</table>`,
 };
-/** Three times the window over which the load is averaged here. */
+/** Three times the stable window. */
 const SHORT_RENDERS_MS = 45_000;
-/** On its slot for that long, and hardly any work. */
+/** A render that holds its slot for this time with little work. */
 const slow = (seconds: number) => ({ html: '<h1>Slow</h1>', wait_delay: `${seconds}s` });
 
 describe('Pressroom on a real node', function () {
   this.timeout(15 * MINUTE_MS);
-  // Each step stands on the one before. Not by mocha's bail, for which a failure of any suite
-  // before counts too.
+  // Each step depends on the previous one. Mocha's bail would also count failures of other suites.
   let failed: string | undefined;
   const at = temporaryFolder();
-  let [real, prometheus, site]: [RealCluster?, Prometheus?, Installation?] = [];
+  let [real, prometheus, release]: [RealCluster?, Prometheus?, Installation?] = [];
   let discovery: Discovery | undefined;
   let helm: Helm;
   let binaries: PrometheusBinaries | undefined;
@@ -44,17 +43,14 @@ describe('Pressroom on a real node', function () {
   let keys: string[] = [];
   const kubectl = (...args: string[]) => real!.cluster.kubectl(...args);
 
-  /**
-   * The sizes that the pool is given, from the beginning of a burst until all of its pods are
-   * ready.
-   */
-  async function sizesInBurst(lines: number, body: object) {
+  /** The desired sizes of the pool from the start of a burst until all pods are ready. */
+  async function sizesInBurst(concurrency: number, body: object) {
     const sizes: { atMs: number; pods: number }[] = [];
     const began = performance.now();
-    const callers = startCallers(base, keys, lines, body);
+    const callers = startCallers(base, keys, concurrency, body);
     try {
       await patiently(async () => {
-        const { desiredReplicas, readyReplicas } = (await site!.pool()).status;
+        const { desiredReplicas, readyReplicas } = (await release!.pool()).status;
         if (sizes.at(-1)?.pods !== desiredReplicas)
           sizes.push({ atMs: performance.now() - began, pods: desiredReplicas });
         if (desiredReplicas < 10 || readyReplicas < 10)
@@ -71,7 +67,7 @@ describe('Pressroom on a real node', function () {
     const why = (await whyNoRealCluster(console.log, ['helm'])) ?? (await whyNoImages(console.log));
     if (why !== undefined) skip(this, why);
     binaries = await prometheusBinaries(console.log);
-    if (!binaries) skip(this, 'there is no Prometheus here and Debian’s could not be fetched');
+    if (!binaries) skip(this, 'Prometheus is not installed and could not be downloaded');
     helm = await findHelm(this);
     const layout = await exportProduct(at(), console.log);
     real = await startRealCluster(PLAIN_IMAGE, console.log);
@@ -79,18 +75,18 @@ describe('Pressroom on a real node', function () {
     prometheus = await startPrometheus({ binaries, everywhere: true });
     discovery = discoverPods(real.cluster, prometheus);
     const prometheusUrl = prometheus.url.replace('127.0.0.1', real.room.machineAddress);
-    site = await createInstallation(real, helm, {
+    release = await createInstallation(real, helm, {
       mongodbUri: await startDatabase(real.cluster),
       prometheusUrl,
     });
   });
   beforeEach(function () {
-    if (failed !== undefined) skip(this, `a step before did not work: ${failed}`);
+    if (failed !== undefined) skip(this, `a previous step failed: ${failed}`);
   });
   afterEach(async function () {
     if (this.currentTest?.state !== 'failed') return;
     failed = this.currentTest.title;
-    console.log(await whatIsThere(real!, site!.namespace));
+    console.log(await whatIsThere(real!, release!.namespace));
   });
   after(async function () {
     this.timeout(3 * MINUTE_MS);
@@ -99,39 +95,38 @@ describe('Pressroom on a real node', function () {
     await real?.stop();
   });
 
-  it('is installed with one command, in a namespace where pod security `restricted` is enforced', async () => {
-    await site!.install(TAGS.first);
-    await site!.untilPool('Ready');
-    base = `http://${real!.room.nodeAddress}:${await site!.nodePort()}`;
+  it('is installed in a namespace that enforces the Pod Security Standard `restricted`', async () => {
+    await release!.install(TAGS.first);
+    await release!.untilPool('Ready');
+    base = `http://${real!.room.nodeAddress}:${await release!.nodePort()}`;
   });
 
-  it('passes its own `helm test`', async () => {
-    await site!.helm('test', RELEASE, '--timeout', '10m');
+  it('passes `helm test`', async () => {
+    await release!.helm('test', RELEASE, '--timeout', '10m');
   });
 
-  it('gives accounts and keys by the command in the API’s pod, and renders with them through the Service', async () => {
-    // A burst of 40 is within the limits of five.
-    keys = await site!.makeKeys(5);
-    const answer = await render(base, keys[0]!, INVOICE);
-    expect(flaw(answer)).to.equal(undefined);
+  it('creates accounts and API keys in the API pod, and renders with them through the Service', async () => {
+    // Five accounts allow a burst of 40 renders.
+    keys = await release!.makeKeys(5);
+    const response = await render(base, keys[0]!, INVOICE);
+    expect(flaw(response)).to.equal(undefined);
   });
 
-  it('runs Chrome with its own sandbox on', async () => {
-    expect((await site!.condition('ChromeSandboxed'))?.status).to.equal('True');
-    const [pod] = await site!.workers();
+  it('runs Chrome with its sandbox on', async () => {
+    expect((await release!.condition('ChromeSandboxed'))?.status).to.equal('True');
+    const [pod] = await release!.workers();
     expect(pod.spec.securityContext.seccompProfile).to.deep.equal({
       type: 'Localhost',
       localhostProfile: 'pressroom/chrome.json',
     });
-    // A renderer that is sandboxed lives in a user namespace of its own, other than that of the
-    // worker's Node.
+    // A sandboxed renderer is in another user namespace than the worker process.
     const spaces = await real!.room.run(
       'sh',
       '-c',
       `for process in /proc/[0-9]*; do
-        words=$(tr '\\0' ' ' <$process/cmdline 2>/dev/null) || continue
-        case "$words" in
-          *--type=zygote*) echo "zygote $(readlink $process/ns/user) $words" ;;
+        args=$(tr '\\0' ' ' <$process/cmdline 2>/dev/null) || continue
+        case "$args" in
+          *--type=zygote*) echo "zygote $(readlink $process/ns/user) $args" ;;
           *worker/main.ts*) echo "worker $(readlink $process/ns/user)" ;;
         esac
       done`,
@@ -150,9 +145,9 @@ describe('Pressroom on a real node', function () {
     ).to.equal(true);
   });
 
-  it('says in the condition ChromeSandboxed and in the log when the profile is missing on the node', async () => {
+  it('reports a missing seccomp profile in the condition ChromeSandboxed and in the log', async () => {
     const other = 'without-profile';
-    const pool = await site!.pool();
+    const pool = await release!.pool();
     const template = {
       ...pool.spec.template,
       chromeSandbox: { mode: 'LocalhostProfile', localhostProfile: 'pressroom/absent.json' },
@@ -166,7 +161,7 @@ describe('Pressroom on a real node', function () {
       },
     ]);
     const condition = await patiently(async () => {
-      const found = await site!.condition('ChromeSandboxed', other);
+      const found = await release!.condition('ChromeSandboxed', other);
       if (found?.status !== 'False') throw new Error(`the condition is ${JSON.stringify(found)}`);
       return found;
     }, 5 * MINUTE_MS);
@@ -174,44 +169,44 @@ describe('Pressroom on a real node', function () {
     expect(condition.message)
       .to.include('pressroom/absent.json')
       .and.include('node one')
-      .and.include('installer of the chart');
-    expect(await site!.logs('controller')).to.match(/SeccompProfileMissing/);
+      .and.include('seccompInstaller.enabled=true');
+    expect(await release!.logs('controller')).to.match(/SeccompProfileMissing/);
     await kubectl('delete', 'browserpool', other, `--namespace=${pool.metadata.namespace}`);
     await patiently(async () => {
-      expect(await site!.workers(other)).to.have.length(0);
+      expect(await release!.workers(other)).to.have.length(0);
     }, 5 * MINUTE_MS);
   });
 
-  it('grows with a burst to as many real pods as the load needs, though the leading controller is killed in the middle of it', async () => {
-    await site!.patchPool({ scaling: { maxReplicas: 3 } });
+  it('scales up in a burst although the leader is killed meanwhile', async () => {
+    await release!.patchPool({ scaling: { maxReplicas: 3 } });
     const callers = startCallers(base, keys, 24, slow(2));
     try {
-      await site!.untilReadyWorkers(count => count === 3);
-      const leader = await site!.leader();
+      await release!.untilReadyWorkers(count => count === 3);
+      const leader = await release!.leader();
       await kubectl(
         'delete',
         'pod',
         leader,
-        `--namespace=${site!.namespace}`,
+        `--namespace=${release!.namespace}`,
         '--grace-period=0',
         '--force',
       );
       await patiently(async () => {
-        if ((await site!.leader()) === leader) throw new Error(`${leader} still leads`);
+        if ((await release!.leader()) === leader) throw new Error(`${leader} is still the leader`);
       }, 3 * MINUTE_MS);
-      // Whoever leads now has more to do.
-      await site!.patchPool({ scaling: { maxReplicas: 10 } });
-      await site!.untilReadyWorkers(count => count === 10);
-      expect((await site!.condition('MetricsAvailable'))?.status).to.equal('True');
+      // The new leader has to scale up further.
+      await release!.patchPool({ scaling: { maxReplicas: 10 } });
+      await release!.untilReadyWorkers(count => count === 10);
+      expect((await release!.condition('MetricsAvailable'))?.status).to.equal('True');
     } finally {
       await callers.stop();
     }
     expect(callers.good()).to.be.above(0);
   });
 
-  it('removes three idle pods of ten and none of those that render', async () => {
-    await site!.patchPool({ replicas: 10 });
-    await site!.untilReadyWorkers(count => count === 10);
+  it('removes three idle pods of ten and no busy pod', async () => {
+    await release!.patchPool({ replicas: 10 });
+    await release!.untilReadyWorkers(count => count === 10);
     await prometheus!.until(
       `sum(pressroom_slots{pool="${POOL}",state="claimed"})`,
       ([sum]) => sum?.value === 0,
@@ -219,40 +214,46 @@ describe('Pressroom on a real node', function () {
     const callers = startCallers(base, keys, 7, slow(30));
     let busy: string[];
     try {
-      // What the controller knows is a scrape and a question old.
+      // Waits until the controller has read the load, which lags by a scrape and a query.
       await prometheus!.until(`pressroom_pool_busy_slots{pool="${POOL}"} == 7`);
       const claimed = await prometheus!.query(
         `pressroom_slots{pool="${POOL}",state="claimed"} > 0`,
       );
       busy = claimed.map(({ labels }) => labels.pod!);
-      await site!.patchPool({ replicas: 7 });
+      await release!.patchPool({ replicas: 7 });
       await patiently(async () => {
-        expect(await site!.workers()).to.have.length(7);
+        expect(await release!.workers()).to.have.length(7);
       }, 2 * MINUTE_MS);
     } finally {
       await callers.stop();
     }
-    expect((await site!.workers()).map(({ metadata }) => metadata.name)).to.include.members(busy);
+    expect((await release!.workers()).map(({ metadata }) => metadata.name)).to.include.members(
+      busy,
+    );
     expect(callers.flaws).to.deep.equal([]);
   });
 
-  it('shrinks to its smallest size when it is quiet', async () => {
-    await site!.patchPool({ replicas: null });
+  it('shrinks to minReplicas without load', async () => {
+    await release!.patchPool({ replicas: null });
     await patiently(async () => {
-      expect(await site!.workers()).to.have.length(1);
+      expect(await release!.workers()).to.have.length(1);
     }, 10 * MINUTE_MS);
-    await site!.untilPool('Ready');
+    await release!.untilPool('Ready');
   });
 
-  it('asks at once for all pods that a burst of long renders needs, after many short ones, with a scrape every 5 s', async () => {
-    const slowly = await startPrometheus({ binaries: binaries!, everywhere: true, intervalS: 5 });
-    const found = discoverPods(real!.cluster, slowly);
+  it('scales up immediately for a burst of long renders after many short ones', async () => {
+    const slowPrometheus = await startPrometheus({
+      binaries: binaries!,
+      everywhere: true,
+      intervalS: 5,
+    });
+    const found = discoverPods(real!.cluster, slowPrometheus);
     try {
-      await site!.patchPool({ scaling: { minReplicas: 3, maxReplicas: 10 } });
-      await site!.upgrade(TAGS.first, {
-        prometheus: { url: slowly.url.replace('127.0.0.1', real!.room.machineAddress) },
+      await release!.patchPool({ scaling: { minReplicas: 3, maxReplicas: 10 } });
+      await release!.upgrade(TAGS.first, {
+        prometheus: { url: slowPrometheus.url.replace('127.0.0.1', real!.room.machineAddress) },
       });
-      await site!.untilReadyWorkers(count => count === 3);
+      await release!.untilReadyWorkers(count => count === 3);
       const short = startCallers(base, keys, 2, INVOICE);
       await sleep(SHORT_RENDERS_MS);
       await short.stop();
@@ -263,47 +264,47 @@ describe('Pressroom on a real node', function () {
       );
       expect(flaws).to.deep.equal([]);
       expect(sizes.map(({ pods }) => pods)).to.satisfy(
-        (asked: number[]) => asked.at(-1) === 10 && asked.length <= 3,
+        (desired: number[]) => desired.at(-1) === 10 && desired.length <= 3,
       );
     } finally {
       await found.stop();
-      await slowly.stop();
+      await slowPrometheus.stop();
     }
-    await site!.upgrade(TAGS.first);
-    await site!.patchPool({ scaling: { minReplicas: 1 } });
+    await release!.upgrade(TAGS.first);
+    await release!.patchPool({ scaling: { minReplicas: 1 } });
   });
 
-  it(`loses none of ${UPGRADE_RENDERS} renders while \`helm upgrade\` goes to another tag and back`, async function () {
+  it(`loses none of ${UPGRADE_RENDERS} renders during \`helm upgrade\` to another tag and back`, async function () {
     this.timeout(60 * MINUTE_MS);
-    await site!.patchPool({ replicas: 2 });
-    await site!.untilReadyWorkers(count => count === 2);
+    await release!.patchPool({ replicas: 2 });
+    await release!.untilReadyWorkers(count => count === 2);
     const callers = startCallers(base, keys, 4, INVOICE);
     try {
       for (const tag of [TAGS.next, TAGS.first]) {
-        await site!.upgrade(tag);
-        await site!.untilImages(tag);
+        await release!.upgrade(tag);
+        await release!.untilImages(tag);
       }
       await patiently(() => {
         if (callers.good() + callers.flaws.length < UPGRADE_RENDERS)
-          throw new Error(`only ${callers.good()} renders were made`);
+          throw new Error(`only ${callers.good()} renders finished`);
       }, 30 * MINUTE_MS);
     } finally {
       await callers.stop();
     }
-    console.log(`      ${callers.good()} renders were made meanwhile.`);
+    console.log(`      ${callers.good()} renders finished during the upgrades.`);
     expect(callers.flaws).to.deep.equal([]);
   });
 
-  it('renders elsewhere what a pod had when that is deleted without grace', async () => {
-    await site!.patchPool({ replicas: 4 });
-    await site!.untilReadyWorkers(count => count === 4);
+  it('retries the renders of a pod that is deleted without a grace period', async () => {
+    await release!.patchPool({ replicas: 4 });
+    await release!.untilReadyWorkers(count => count === 4);
     const retries = async () =>
       (await prometheus!.query('sum(pressroom_render_retries_total)'))[0]?.value ?? 0;
     const before = await retries();
     const running = Promise.all(
       Array.from({ length: 4 }, (_, index) => render(base, keys[index % keys.length]!, slow(25))),
     );
-    running.catch(() => {}); // told below
+    running.catch(() => {}); // awaited below
     const [claimed] = await prometheus!.until(
       `pressroom_slots{pool="${POOL}",state="claimed"} > 0`,
       samples => samples.length > 0,
@@ -312,7 +313,7 @@ describe('Pressroom on a real node', function () {
       'delete',
       'pod',
       claimed!.labels.pod!,
-      `--namespace=${site!.namespace}`,
+      `--namespace=${release!.namespace}`,
       '--grace-period=0',
       '--force',
     );
@@ -320,10 +321,10 @@ describe('Pressroom on a real node', function () {
     await patiently(async () => {
       expect(await retries()).to.be.above(before);
     }, MINUTE_MS);
-    await site!.untilReadyWorkers(count => count === 4);
+    await release!.untilReadyWorkers(count => count === 4);
   });
 
-  it('lets a drain of the node take away no more pods at once than its budget allows', async () => {
+  it('limits a node drain by its PodDisruptionBudget', async () => {
     const callers = startCallers(base, keys, 2, INVOICE);
     try {
       const drain = [
@@ -333,13 +334,13 @@ describe('Pressroom on a real node', function () {
         '--ignore-daemonsets',
         '--delete-emptydir-data',
       ];
-      // What was taken away finds no other node, so that the next one may not go.
-      const refused = await kubectl(...drain, '--timeout=30s').then(
-        () => 'all pods were taken away',
+      // An evicted pod cannot be scheduled on another node, so the next one must not be evicted.
+      const message = await kubectl(...drain, '--timeout=30s').then(
+        () => 'all pods were evicted',
         (error: Error) => error.message,
       );
-      expect(refused).to.match(/disruption budget/);
-      const left = (await site!.workers()).filter(
+      expect(message).to.match(/disruption budget/);
+      const left = (await release!.workers()).filter(
         ({ spec, metadata }) => spec.nodeName && !metadata.deletionTimestamp,
       );
       expect(left).to.have.length(3);
@@ -348,16 +349,16 @@ describe('Pressroom on a real node', function () {
       await callers.stop();
     }
     expect(callers.flaws).to.deep.equal([]);
-    await site!.untilReadyWorkers(count => count === 4);
+    await release!.untilReadyWorkers(count => count === 4);
   });
 
-  it('leaves the definition of pools and the Secret behind when it is uninstalled, and nothing else', async () => {
-    const before = await site!.secret();
-    await site!.helm('uninstall', RELEASE, '--wait', '--timeout', '5m');
+  it('leaves only the CRD and the Secret behind when it is uninstalled', async () => {
+    const before = await release!.secret();
+    await release!.helm('uninstall', RELEASE, '--wait', '--timeout', '5m');
     await patiently(async () => {
-      expect(await site!.leftovers()).to.deep.equal([`secret/${RELEASE}-secrets`]);
+      expect(await release!.leftovers()).to.deep.equal([`secret/${RELEASE}-secrets`]);
     }, 5 * MINUTE_MS);
-    expect(await site!.secret()).to.deep.equal(before);
+    expect(await release!.secret()).to.deep.equal(before);
     expect(await kubectl('get', 'crd', 'browserpools.pressroom.dev', '--output=name')).to.include(
       'browserpools',
     );

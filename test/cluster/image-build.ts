@@ -1,5 +1,5 @@
-// Builds the images of the Dockerfile with buildah, in a store of the test's own, and opens their
-// file systems.
+// Builds the images of the Dockerfile with buildah in a separate store, and mounts their file
+// systems.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -13,9 +13,9 @@ import { debianBase } from './debian-base.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Image {
-  /** Where its files are. */
+  /** The mounted root of its file system. */
   root: string;
-  /** Of all its files. */
+  /** Total size of its files. */
   bytes: number;
   config: {
     User: string;
@@ -27,34 +27,27 @@ export interface Image {
   };
 }
 
-/**
- * Why no image can be built on this machine; undefined when it can. Installs what is missing where
- * that can be done.
- */
+/** Why images cannot be built on this machine, if so. Installs missing packages if possible. */
 export async function whyNoImages(notify: Notify): Promise<string | undefined> {
-  if (process.getuid?.() !== 0) return 'building images and looking inside needs root';
+  if (process.getuid?.() !== 0) return 'building and mounting images requires root';
   const missing = ['buildah', 'debootstrap'].filter(name => !findOnPath([name], process.env));
   if (missing.length > 0 && !(await aptInstall([...missing, 'debian-archive-keyring'], notify)))
-    return `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not here, and apt could not install it`;
+    return `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not installed, and apt could not install the package`;
   const { ok, why } = await runCommand('unshare', ['--mount', '--pid', '--fork', 'true'], {
     timeoutMs: 10_000,
   });
-  return ok ? undefined : `no namespaces can be made here: ${why}`;
+  return ok ? undefined : `cannot create namespaces: ${why}`;
 }
 
-/**
- * Undoes for this build what the base does to save room: packages that were fetched stay for the
- * next one. Two builds may use them at the same time.
- */
+/** Keeps downloaded packages for the next build. Concurrent builds may share them. */
 const KEEP_PACKAGES = `#clear DPkg::Post-Invoke;
 Binary::apt-get::APT::Keep-Downloaded-Packages "true";
 Debug::NoLocking "true";
 `;
 
 /**
- * What this machine's builds see beside the Dockerfile: caches that outlive the store, and the
- * authority of a proxy that opens TLS where there is one. The image keeps nothing of them but empty
- * places.
+ * Volumes of the build: persistent caches, and the CA certificate of a TLS inspecting proxy, if
+ * any. The image contains only their empty mount points.
  */
 async function volumes(folder: string, cache: string): Promise<string[]> {
   const [packages, npm, apt] = [
@@ -65,35 +58,26 @@ async function volumes(folder: string, cache: string): Promise<string[]> {
   await mkdir(join(packages, 'partial'), { recursive: true });
   await mkdir(npm, { recursive: true });
   await writeFile(apt, KEEP_PACKAGES);
-  const authority = process.env.NODE_EXTRA_CA_CERTS ?? process.env.SSL_CERT_FILE;
+  const caFile = process.env.NODE_EXTRA_CA_CERTS ?? process.env.SSL_CERT_FILE;
   return [
     `${packages}:/var/cache/apt/archives`,
     `${npm}:/var/cache/npm`,
     `${apt}:/etc/apt/apt.conf.d/zz-keep-packages:ro`,
-    ...(authority ? [`${authority}:/usr/local/share/ca-certificates/of-this-machine.crt:ro`] : []),
+    ...(caFile ? [`${caFile}:/usr/local/share/ca-certificates/of-this-machine.crt:ro`] : []),
   ].flatMap(volume => ['--volume', volume]);
 }
 
 export interface Images<Target extends string> {
   images: Record<Target, Image>;
-  /**
-   * Builds one more from the lines of a Dockerfile, which may begin with the images that are there
-   * (`FROM api`). `context` is the folder that it copies from.
-   */
+  /** Builds another image, which may be based on an existing one (`FROM api`). */
   add(name: string, dockerfile: string, context: string): Promise<void>;
-  /**
-   * Puts an image into the OCI layout at `layout` (a folder, which is made) under a whole name such
-   * as `docker.io/library/api:one`. Layers that are there already cost nothing.
-   */
+  /** Exports an image to an OCI layout under a full name such as `docker.io/library/api:one`. */
   exportTo(layout: string, image: string, name: string): Promise<void>;
-  /** Closes the file systems and removes the store. */
+  /** Unmounts the file systems and removes the store. */
   remove(): Promise<void>;
 }
 
-/**
- * Builds `targets` in `folder`, which may get some GB large. What buildah says goes to a log in the
- * cache folder, which an error names.
- */
+/** Builds `targets` in `folder`, which needs several GB. Errors name the log file of buildah. */
 export async function buildImages<Target extends string>(
   targets: readonly Target[],
   folder: string,
@@ -110,7 +94,7 @@ export async function buildImages<Target extends string>(
       timeoutMs: 1_200_000,
       onOutput,
     });
-    if (!ok) throw new Error(`buildah ${args[0]}: ${why} (what it said: ${logFile})`);
+    if (!ok) throw new Error(`buildah ${args[0]}: ${why} (log: ${logFile})`);
     return stdout.trim();
   };
   const remove = async () => {

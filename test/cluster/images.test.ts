@@ -26,7 +26,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PEPPER = 'a pepper of the images';
 const MINUTE_MS = 60_000;
 
-/** Programs that an image has no use for, and whoever breaks into it has. */
+/** Programs that an image does not need and that would help an attacker. */
 const UNWANTED = [
   'npm',
   'npx',
@@ -41,18 +41,15 @@ const UNWANTED = [
   'git',
 ];
 
-/**
- * What runs in the worker's image to put the question of `doctor` to its Chrome: the list is laid
- * beside, the rest is the image's own.
- */
-const ASK_FOR_FONTS = `
+/** Runs the font check of `pressroom doctor` with the Chrome of the worker image. */
+const CHECK_FONTS = `
 import { readWorkerConfig } from '/app/worker/config.ts';
 import { findChrome } from '/app/worker/browser/find-chrome.ts';
 import { scriptsWithoutFont } from '/tmp/standalone/fonts.ts';
 const missing = await scriptsWithoutFont({ ...readWorkerConfig(process.env).chrome, executable: findChrome(undefined) });
 console.log(JSON.stringify(missing.map(({ name }) => name)));`;
 
-describe('the images', function () {
+describe('container images', function () {
   this.timeout(2 * MINUTE_MS);
   let built: Images<Target> | undefined;
   const at = temporaryFolder();
@@ -69,7 +66,7 @@ describe('the images', function () {
     if (why !== undefined) skip(this, why);
     built = await productImages();
     const sizes = TARGETS.map(target => `${target} ${Math.round(image(target).bytes / 1e6)} MB`);
-    console.log(`    The images hold: ${sizes.join(', ')}.`);
+    console.log(`    Image sizes: ${sizes.join(', ')}.`);
   });
 
   afterEach(async () => {
@@ -78,7 +75,7 @@ describe('the images', function () {
     site = undefined;
   });
 
-  /** Its /tmp is empty, or what `fill` puts there. */
+  /** Starts a program in an image. `fill` prepares its /tmp. */
   async function start(
     target: Target,
     env: Record<string, string> = {},
@@ -93,7 +90,7 @@ describe('the images', function () {
     return inside;
   }
 
-  /** Its process, once it says on its operations port that it is ready. */
+  /** Starts a process and waits until it is ready on its operations port. */
   async function startReady(target: Target, env: Record<string, string>) {
     const port = await ownPort();
     const inside = await start(target, {
@@ -112,10 +109,9 @@ describe('the images', function () {
         answer => answer.status,
         () => 0,
       );
-      if (status !== 200)
-        throw new Error(`the ${target} of the image is not ready (${status}): ${inside.said()}`);
+      if (status !== 200) throw new Error(`${target} is not ready (${status}): ${inside.output()}`);
     }, MINUTE_MS);
-    if (over) throw new Error(`the ${target} of the image ended at its start: ${inside.said()}`);
+    if (over) throw new Error(`${target} exited at startup: ${inside.output()}`);
     return inside;
   }
 
@@ -129,7 +125,7 @@ describe('the images', function () {
     return { inside: await startReady('worker', gateway), address: `ws://127.0.0.1:${port}` };
   }
 
-  /** An API of this test's, with an account, which has this worker and no other. */
+  /** An API with an account and only this worker. */
   async function installationWith(address: string) {
     site = await installation({
       workers: 0,
@@ -139,11 +135,11 @@ describe('the images', function () {
   }
 
   for (const target of TARGETS) {
-    it(`run as a user who is not root and has a number: ${target}`, () => {
+    it(`run as a numeric non-root user: ${target}`, () => {
       expect(image(target).config.User).to.match(/^[1-9]\d*:[1-9]\d*$/);
     });
 
-    it(`hold no npm, no compiler, no lists of packages, no packages: ${target}`, () => {
+    it(`contain no package manager, compiler or package lists: ${target}`, () => {
       const programs = ['bin', 'sbin', 'usr/bin', 'usr/sbin', 'usr/local/bin'].flatMap(path =>
         folder(target, path),
       );
@@ -153,7 +149,7 @@ describe('the images', function () {
       expect(folder(target, 'var/lib/apt/lists')).to.deep.equal([]);
     });
 
-    it(`hold only their rooms and packages: ${target}`, () => {
+    it(`contain only their own folders and packages: ${target}`, () => {
       const more = { api: ['charts', 'cli', 'dashboard'], worker: [], controller: ['crds'] }[
         target
       ];
@@ -173,7 +169,7 @@ describe('the images', function () {
       );
       if (target === 'api')
         expect(folder(target, 'app/charts/pressroom')).to.deep.equal(['runbook.md']);
-      // Only the API knows its contract.
+      // Only the API uses the contract.
       expect(folder(target, 'app/common').includes('contract')).to.equal(target === 'api');
       for (const name of [
         ...['mocha', 'typescript', 'mongodb-memory-server-core'],
@@ -182,7 +178,7 @@ describe('the images', function () {
         expect(existsSync(join(image(target).root, 'app/node_modules', name)), name).to.equal(
           false,
         );
-      // Not openid-client, which is also a part of the controller's client of Kubernetes.
+      // Without openid-client, which the Kubernetes client of the controller also uses.
       for (const name of [
         '@modelcontextprotocol/server',
         '@node-rs/argon2',
@@ -196,7 +192,7 @@ describe('the images', function () {
         );
     });
 
-    it(`list what is in them: ${target}`, () => {
+    it(`contain an SBOM and the licenses of all packages: ${target}`, () => {
       const { packages } = JSON.parse(file(target, 'app/pressroom.spdx.json')) as {
         packages: { name: string; versionInfo: string }[];
       };
@@ -225,7 +221,7 @@ describe('the images', function () {
       expect(file(target, 'var/lib/dpkg/status')).to.match(/^Package: libc6$/m);
     });
 
-    it(`tell what they are: ${target}`, () => {
+    it(`have OCI labels: ${target}`, () => {
       const { Labels } = image(target).config;
       expect(Labels).to.include({
         'org.opencontainers.image.title': {
@@ -240,7 +236,7 @@ describe('the images', function () {
     });
   }
 
-  it('list what is built into the page, with its licences', () => {
+  it('contain an SBOM and the licenses of the dashboard', () => {
     expect(folder('api', 'app/dashboard')).to.deep.equal(['dist']);
     expect(folder('api', 'app/dashboard/dist').sort()).to.deep.equal([
       'assets',
@@ -263,42 +259,42 @@ describe('the images', function () {
         ({ versionInfo, licenseDeclared }) => !versionInfo || licenseDeclared === 'NOASSERTION',
       ),
     ).to.deep.equal([]);
-    const licences = JSON.parse(file('api', 'app/dashboard/dist/licenses.json')) as {
+    const licenses = JSON.parse(file('api', 'app/dashboard/dist/licenses.json')) as {
       name: string;
       text?: string;
     }[];
-    expect(licences.map(({ name }) => name)).to.have.members(packages.map(({ name }) => name));
-    // A few packages come without the text.
-    expect(licences.filter(({ text }) => text && text.length > 100).length).to.be.greaterThan(
+    expect(licenses.map(({ name }) => name)).to.have.members(packages.map(({ name }) => name));
+    // Some packages do not include the license text.
+    expect(licenses.filter(({ text }) => text && text.length > 100).length).to.be.greaterThan(
       packages.length / 2,
     );
   });
 
-  it('say which variables are missing, and end', async () => {
+  it('exit with the names of missing variables', async () => {
     const [api, worker, controller] = await Promise.all([
       start('api'),
       start('worker'),
       start('controller'),
     ]);
     expect(await api.ended).to.equal(2);
-    expect(api.said())
+    expect(api.output())
       .to.include('MONGODB_URI')
       .and.include('PRESSROOM_PEPPER')
       .and.include('PRESSROOM_POOL_SECRET');
     expect(await worker.ended).to.equal(2);
-    expect(worker.said()).to.include('PRESSROOM_POOL_SECRET');
+    expect(worker.output()).to.include('PRESSROOM_POOL_SECRET');
     expect(await controller.ended).to.equal(2);
-    expect(controller.said())
+    expect(controller.output())
       .to.include('No Kubernetes cluster is configured')
       .and.include('KUBECONFIG');
   });
 
   for (const target of TARGETS) {
-    it(`have all that they run compiled already, and nobody who runs may change it: ${target}`, async () => {
+    it(`have a compile cache that their user cannot modify: ${target}`, async () => {
       const inside = await start(target, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' });
       expect(await inside.ended).to.equal(2);
       const [used, missed] = ['retrieving transpile cache', 'no transpile cache'].map(what =>
-        inside.said().match(new RegExp(`${what} for StrippedTypeScript file:///app/.*`, 'g')),
+        inside.output().match(new RegExp(`${what} for StrippedTypeScript file:///app/.*`, 'g')),
       );
       expect(used?.length).to.be.greaterThan(20);
       expect(missed).to.equal(null);
@@ -306,26 +302,26 @@ describe('the images', function () {
     });
   }
 
-  it('make accounts and keys by the command of the API’s image', async () => {
+  it('create accounts and API keys with the command in the API image', async () => {
     const { uri, api } = await installationWith('ws://127.0.0.1:9');
     const pressroom = async (...args: string[]) => {
       const inside = await start('api', { MONGODB_URI: uri, PRESSROOM_PEPPER: PEPPER }, [
         'pressroom',
         ...args,
       ]);
-      expect(await inside.ended, inside.said()).to.equal(0);
-      return inside.said();
+      expect(await inside.ended, inside.output()).to.equal(0);
+      return inside.output();
     };
     await pressroom('accounts', 'create', 'acme', '--plan', 'growth');
     const [key] = /^pressroom_live_\w+/m.exec(
       await pressroom('keys', 'create', '--account', 'acme'),
     )!;
-    // Known to the API: without a field the body is wrong, which only callers who are known hear.
+    // The key is valid: an invalid body is only reported to authenticated callers.
     expect((await renderCall(api.port(), key, {})).status).to.equal(400);
     expect(await pressroom('accounts', 'list')).to.match(/acme\s+growth\s+active/);
   });
 
-  it('make an administrator by the same command', async () => {
+  it('create an administrator with the command in the API image', async () => {
     const { uri, store } = await installationWith('ws://127.0.0.1:9');
     const command = [
       'pressroom',
@@ -344,68 +340,68 @@ describe('the images', function () {
       command,
       tmp => writeFile(join(tmp, 'password'), 'a password that is long enough\n', { mode: 0o644 }),
     );
-    expect(await inside.ended, inside.said()).to.equal(0);
+    expect(await inside.ended, inside.output()).to.equal(0);
     expect(await store.console.users.findOne({ email: 'ada@corp.example' })).to.include({
       operator: true,
       name: 'Ada',
     });
   });
 
-  it('let their processes write nowhere but to /tmp', async () => {
+  it('allow writes only to /tmp', async () => {
     const inside = await start('api', {}, [
       'sh',
       '-c',
       'id -u; touch /tmp/a && echo written; touch /app/a /var/tmp/a',
     ]);
     expect(await inside.ended).to.equal(1);
-    expect(inside.said()).to.match(/^10001\nwritten\n/);
-    expect(inside.said().match(/Read-only file system/g)).to.have.length(2);
+    expect(inside.output()).to.match(/^10001\nwritten\n/);
+    expect(inside.output().match(/Read-only file system/g)).to.have.length(2);
   });
 
-  it('have fonts for all scripts, as the worker’s own Chrome sees them with its sandbox on', async () => {
+  it('have fonts for all scripts, which a sandboxed Chrome finds', async () => {
     const inside = await start(
       'worker',
       {},
-      ['node', '--input-type=module', '--eval', ASK_FOR_FONTS],
+      ['node', '--input-type=module', '--eval', CHECK_FONTS],
       async tmp => {
         await mkdir(join(tmp, 'standalone'));
         await cp(join(ROOT, 'standalone/fonts.ts'), join(tmp, 'standalone/fonts.ts'));
         await writeFile(join(tmp, 'package.json'), '{"type":"module"}');
-        for (const room of ['common', 'worker']) await symlink(`/app/${room}`, join(tmp, room));
+        for (const name of ['common', 'worker']) await symlink(`/app/${name}`, join(tmp, name));
       },
     );
-    expect(await inside.ended, inside.said()).to.equal(0);
-    expect(JSON.parse(inside.said())).to.deep.equal([]);
+    expect(await inside.ended, inside.output()).to.equal(0);
+    expect(JSON.parse(inside.output())).to.deep.equal([]);
   });
 
-  it('know which letters their fonts have before Chrome starts', async () => {
+  it('have a valid font cache', async () => {
     const inside = await start('worker', {}, ['fc-cache', '--verbose', '--system-only']);
     await inside.ended;
-    expect(inside.said()).to.match(
+    expect(inside.output()).to.match(
       /fonts\/truetype\/noto: skipping, existing cache is valid: \d{3,} fonts/,
     );
-    expect(inside.said().match(/.*: caching.*/g) ?? []).to.deep.equal([]);
+    expect(inside.output().match(/.*: caching.*/g) ?? []).to.deep.equal([]);
   });
 
-  it('render with the worker’s Chrome and its sandbox, where only /tmp can be written', async () => {
+  it('render with a sandboxed Chrome on a read-only file system', async () => {
     const { inside, address } = await startWorker();
     const { pdf } = await installationWith(address);
     expect(await pdfText(await pdf({ html: html('<p>Printed in the image: 漢字</p>') }))).to.match(
       /Printed in the image:\s+漢字/,
     );
-    expect(inside.said()).to.match(/"sandbox":true,.*"ignoresNetworkChanges":true/);
+    expect(inside.output()).to.match(/"sandbox":true,.*"ignoresNetworkChanges":true/);
   });
 
-  it('schedule their Chrome as a batch', async () => {
+  it('run Chrome with batch scheduling', async () => {
     const { inside } = await startWorker();
-    // A Chrome that starts is another program for a moment.
+    // A starting Chrome is briefly another program.
     await eventually(() => {
       for (const { program, policy } of treeOf(inside.pid()))
         expect(policy === SCHED_BATCH).to.equal(program === 'chrome');
     });
   });
 
-  it('render together, and stop when they are told to', async () => {
+  it('render together, and stop on SIGTERM', async () => {
     const { inside: worker, address } = await startWorker();
     const { uri, key } = await installationWith(address);
     const port = await ownPort();
@@ -421,7 +417,7 @@ describe('the images', function () {
     });
     await showsItsPage(port, site!.store);
     await letsAppsRender(port, site!);
-    // The stamp is drawn by threads that read their own file.
+    // The watermark is drawn by worker threads, which load their own file.
     const answer = await renderCall(port, key, {
       html: html('Of both images'),
       sandbox: true,
@@ -429,17 +425,17 @@ describe('the images', function () {
     });
     expect(answer.status, String(answer.body)).to.equal(200);
     expect(await pdfText(answer.body)).to.include('Of both images');
-    expect(await api.stop(), api.said()).to.equal(0);
-    expect(await worker.stop(), worker.said()).to.equal(0);
+    expect(await api.stop(), api.output()).to.equal(0);
+    expect(await worker.stop(), worker.output()).to.equal(0);
   });
 
-  it('keep no dead processes of a Chrome that was killed', async () => {
+  it('leave no zombie processes of a killed Chrome', async () => {
     const { inside } = await startWorker();
     const first = inside.pid();
     const chromes = () => treeOf(first).filter(({ program }) => program === 'chrome');
     const before = chromes().map(({ pid }) => pid);
     expect(before.length).to.be.greaterThan(2);
-    // Some go with the first.
+    // Some processes exit together with the first one.
     for (const pid of before) killQuietly(pid);
     await eventually(() => {
       expect(chromes().filter(({ pid }) => before.includes(pid))).to.deep.equal([]);

@@ -1,5 +1,5 @@
-// Runs a program in the file system of an image as a container runtime would: its user, its
-// environment, no capability, nothing writable but /tmp.
+// Runs a program in the file system of an image as a container runtime does: with its user and
+// environment, without capabilities, with only /tmp writable.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -7,9 +7,8 @@ import { eventually } from '../support/eventually.ts';
 import type { Image } from './image-build.ts';
 
 /**
- * The image becomes the root of a mount namespace, where chroot would only change the root of a
- * process: the kernel gives no user namespace, and so Chrome no sandbox, to whoever lives in a
- * chroot. All mounts are gone with the last process.
+ * The image becomes the root of a mount namespace. In a chroot, the kernel would not allow user
+ * namespaces, which Chrome's sandbox needs. All mounts end with the last process.
  */
 const ENTER = `set -e
 root=$1 tmp=$2 user=$3 group=$4 folder=$5; shift 5
@@ -27,36 +26,35 @@ exec setpriv --reuid "$user" --regid "$group" --clear-groups --no-new-privs --bo
 `;
 
 export interface Inside {
-  /** What it wrote so far, to stdout and stderr. */
-  said(): string;
+  /** Its output so far, stdout and stderr. */
+  output(): string;
   /** Resolves with the exit code; null after a signal. */
   ended: Promise<number | null>;
-  /** The number of its first process, as seen from here, while it runs. */
+  /** The host PID of its first process while it runs. */
   pid(): number;
-  /** SIGTERM, as a runtime sends it, then the exit code. */
+  /** Sends SIGTERM and resolves with the exit code. */
   stop(): Promise<number | null>;
-  /** Ends it at once, with all that it has started. */
+  /** Kills it with all its child processes. */
   kill(): Promise<void>;
 }
 
 interface Options {
-  /** A folder that everybody may write: its /tmp. */
+  /** A world-writable folder, mounted at /tmp. */
   tmp: string;
-  /** Beside the image's own. */
+  /** Additional variables. */
   env?: Record<string, string>;
-  /** In place of the image's entry point. */
+  /** Replaces the entry point of the image. */
   command?: string[];
 }
 
 const running = new Set<ChildProcess>();
-// A run that is broken off must not leave them behind.
+// An aborted test run must not leave processes behind.
 process.on('exit', () => {
   for (const child of running) signalFirst(child, 'SIGKILL');
 });
 
 /**
- * The child of unshare is the first process of the namespace, with which all others end; undefined
- * before it is there.
+ * The PID of the first process of the namespace, the child of unshare; undefined before it starts.
  */
 function firstProcess(unshare: ChildProcess): number | undefined {
   try {
@@ -69,13 +67,13 @@ function firstProcess(unshare: ChildProcess): number | undefined {
   }
 }
 
-/** False when nothing was there to hear it. */
+/** Returns whether there was a process to signal. */
 function signalFirst(unshare: ChildProcess, signal: NodeJS.Signals): boolean {
   const pid = firstProcess(unshare);
   return pid !== undefined && process.kill(pid, signal);
 }
 
-/** Starts the image's entry point, or `command`, inside of it. */
+/** Starts the entry point of the image, or `command`. */
 export function startInside(
   { root, config }: Image,
   { tmp, env = {}, command = config.Entrypoint }: Options,
@@ -102,10 +100,10 @@ export function startInside(
     },
   );
   running.add(child);
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {
-      said += chunk;
+      output += chunk;
     });
   const ended = once(child, 'close').then(([code]) => {
     running.delete(child);
@@ -114,10 +112,10 @@ export function startInside(
   const signal = (name: NodeJS.Signals) =>
     eventually(() => {
       if (running.has(child) && !signalFirst(child, name))
-        throw new Error('nothing runs in the image yet');
+        throw new Error('no process is running in the image yet');
     });
   return {
-    said: () => said,
+    output: () => output,
     ended,
     pid: () => firstProcess(child)!,
     stop: async () => {

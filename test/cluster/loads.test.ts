@@ -13,13 +13,13 @@ import { prometheusBinaries } from './prometheus-binaries.ts';
 const INTERVAL_MS = 1_000;
 const SLOW_MS = 90_000;
 
-/** A process that says on /metrics what it was last told to. */
+/** A process that serves the last text set with `serve` on /metrics. */
 async function fakeProcess() {
   let text = '';
   const target = await startMetricsTarget(() => text);
   return {
     ...target,
-    says: (next: string) => {
+    serve: (next: string) => {
       text = next;
     },
   };
@@ -31,7 +31,7 @@ const api = (pool: string, depth: number, oldestS = 0) =>
 const worker = (pool: string, claimed: number) =>
   `pressroom_slots{pool="${pool}",state="claimed"} ${claimed}\npressroom_slots{pool="${pool}",state="ready"} ${4 - claimed}\npressroom_slots_capacity{pool="${pool}"} 4\n`;
 
-describe('the load that the controller reads from a real Prometheus', function () {
+describe('load read from a real Prometheus', function () {
   this.timeout(2 * SLOW_MS);
   let prometheus: Prometheus | undefined;
   let loads: LoadCache | undefined;
@@ -41,7 +41,7 @@ describe('the load that the controller reads from a real Prometheus', function (
   before(async function () {
     this.timeout(10 * SLOW_MS);
     const binaries = await prometheusBinaries(console.log);
-    if (!binaries) skip(this, 'there is no Prometheus here, and none could be fetched');
+    if (!binaries) skip(this, 'Prometheus is not installed and could not be downloaded');
     const targets: Target[] = [];
     for (const [name, namespace] of [
       ['api-1', 'press'],
@@ -80,21 +80,21 @@ describe('the load that the controller reads from a real Prometheus', function (
   const until = (check: (load: PoolLoad) => void, pool = 'main') =>
     eventually(() => check(loads!.of('press', pool)), SLOW_MS);
 
-  it('is unknown while no API of the pool is scraped, and says so', async () => {
+  it('is unknown with a reason while no API of the pool is scraped', async () => {
     await until(load => {
       expect(load).to.include({ kind: 'unknown', reason: 'no_data' });
       expect(load.kind === 'unknown' && load.message).to.include(
-        'pressroom_queue_depth of pool main in namespace press',
+        'pressroom_queue_depth for pool main in namespace press',
       );
     });
   });
 
-  it('is the sum over all processes of the pool in its namespace, and no other', async () => {
-    named['api-1']!.says(api('main', 3, 1.5) + api('second', 9));
-    named['api-2']!.says(api('main', 4, 7));
-    named['worker-1']!.says(worker('main', 2));
-    named['worker-2']!.says(worker('main', 0));
-    named.elsewhere!.says(api('main', 100) + worker('main', 50));
+  it('is the sum over all processes of the pool in its namespace only', async () => {
+    named['api-1']!.serve(api('main', 3, 1.5) + api('second', 9));
+    named['api-2']!.serve(api('main', 4, 7));
+    named['worker-1']!.serve(worker('main', 2));
+    named['worker-2']!.serve(worker('main', 0));
+    named.elsewhere!.serve(api('main', 100) + worker('main', 50));
     await until(load => {
       expect(load).to.include({
         kind: 'measured',
@@ -114,52 +114,54 @@ describe('the load that the controller reads from a real Prometheus', function (
     );
   });
 
-  it('comes with what pages did, by reason, and nothing that they did not do', async () => {
+  it('contains slot ends caused by pages, by reason', async () => {
     const ended = (reason: string, count: number) =>
       `pressroom_slot_ends_total{pool="main",reason="${reason}"} ${count}\n`;
-    const says = (memory: number) =>
-      named['worker-1']!.says(
+    const serve = (memory: number) =>
+      named['worker-1']!.serve(
         worker('main', 2) +
           ended('memory', memory) +
           ended('flooded', 4) +
           ended('worker_stopping', memory),
       );
-    says(0);
+    serve(0);
     await eventually(
       async () => expect(await prometheus!.query('pressroom_slot_ends_total')).to.have.length(3),
       SLOW_MS,
     );
-    says(3);
+    serve(3);
     await until(({ pageEnds }) => {
       expect([...pageEnds.keys()]).to.deep.equal(['memory']);
       expect(pageEnds.get('memory')).to.be.greaterThan(0);
     });
   });
 
-  it('tells how often Prometheus asks, and never that it asks more often', async () => {
-    // As many values as there are in a minute: too few of them in the first one.
+  it('contains the scrape interval, never too short', async () => {
+    // Derived from the samples of one minute, which are too few at first.
     await until(load =>
       expect(load.kind === 'measured' && load.scrapeIntervalMs).to.be.within(900, 20_000),
     );
   });
 
-  it('is partial while an API that was there does not answer', async () => {
-    named['api-2']!.says('');
+  it('is partial while a known API does not respond', async () => {
+    named['api-2']!.serve('');
     await until(load =>
       expect(load).to.include({ kind: 'measured', queuedRenders: 3, partial: true }),
     );
-    named['api-2']!.says(api('main', 4, 7));
+    named['api-2']!.serve(api('main', 4, 7));
     await until(load =>
       expect(load).to.include({ kind: 'measured', queuedRenders: 7, partial: false }),
     );
   });
 
-  it('is unknown while Prometheus stands still, and known again afterwards', async () => {
+  it('is unknown while Prometheus is frozen, and known again afterwards', async () => {
     await prometheus!.freeze();
     try {
       await until(load => {
         expect(load).to.include({ kind: 'unknown', reason: 'unreachable' });
-        expect(load.kind === 'unknown' && load.message).to.include('did not answer within 1000 ms');
+        expect(load.kind === 'unknown' && load.message).to.include(
+          'did not respond within 1000 ms',
+        );
       });
     } finally {
       prometheus!.thaw();
@@ -167,19 +169,19 @@ describe('the load that the controller reads from a real Prometheus', function (
     await until(load => expect(load).to.include({ kind: 'measured', queuedRenders: 7 }));
   });
 
-  it('is unknown when nobody is there, with the reason', async () => {
+  it('is unknown with a reason if Prometheus is unreachable', async () => {
     const port = await ownPort();
-    const nowhere = loadsOf(`http://127.0.0.1:${port}`, []);
-    await nowhere.start();
+    const unreachable = loadsOf(`http://127.0.0.1:${port}`, []);
+    await unreachable.start();
     try {
       await eventually(() => {
-        const load = nowhere.of('press', 'main');
+        const load = unreachable.of('press', 'main');
         expect(load.kind === 'unknown' && load.message).to.equal(
-          `http://127.0.0.1:${port} cannot be reached (ECONNREFUSED)`,
+          `Cannot connect to Prometheus at http://127.0.0.1:${port} (ECONNREFUSED)`,
         );
       });
     } finally {
-      await nowhere.stop();
+      await unreachable.stop();
     }
   });
 });

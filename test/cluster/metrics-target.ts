@@ -1,20 +1,19 @@
-// Something that Prometheus asks: it says on /metrics what the test wants, everything around it is
-// real.
+// A scrape target for a real Prometheus whose metrics a test provides.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface MetricsTarget {
-  /** `host:port`, as targets are named. */
+  /** `host:port`. */
   readonly address: string;
   close(): void;
 }
 
-/** `says` is asked at each scrape; an empty text, or a rejection, is an answer that is none. */
+/** `metrics` is called at each scrape. An empty text or a rejection results in a 503. */
 export async function startMetricsTarget(
-  says: () => string | Promise<string>,
+  metrics: () => string | Promise<string>,
 ): Promise<MetricsTarget> {
   const server = createServer(async (_, response) => {
-    const text = await Promise.try(says).catch(() => '');
+    const text = await Promise.try(metrics).catch(() => '');
     response
       .writeHead(text === '' ? 503 : 200, { 'content-type': 'text/plain; version=0.0.4' })
       .end(text);

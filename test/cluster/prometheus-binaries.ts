@@ -1,5 +1,5 @@
-// Prometheus and promtool for tests: those on PATH, else Debian's package unpacked into the cache
-// folder. Unpacked and not installed, since an installed one is started as a service.
+// Prometheus and promtool for tests: from PATH, or from the Debian package. The package is unpacked
+// into the cache folder, because an installed one would start a service.
 import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,14 +22,14 @@ const onPath = (): PrometheusBinaries | undefined => {
   return prometheus && promtool ? { prometheus, promtool } : undefined;
 };
 
-/** apt downloads into the folder in which it is run. */
+/** apt downloads to the working directory. */
 async function fetchPackage(folder: string): Promise<void> {
   const run = async (command: string, args: string[]) => {
     const { ok, why } = await runCommand(command, args, { timeoutMs: DOWNLOAD_MS, cwd: folder });
     if (!ok) throw new Error(`${command} ${args.join(' ')}: ${why}`);
   };
   const download = () => run('apt-get', ['download', '-q', 'prometheus']);
-  // An index that is missing, or weeks old, names no version that the mirrors have.
+  // With a missing or outdated index, the version may not exist on the mirrors.
   await download().catch(async () => {
     await run('apt-get', ['update', '-q']);
     await download();
@@ -39,7 +39,7 @@ async function fetchPackage(folder: string): Promise<void> {
   await rm(join(folder, file));
 }
 
-/** Where they are. Undefined when they are not here and cannot be fetched; `say` hears why. */
+/** The paths; undefined if they are not available. `notify` receives the reason. */
 export async function prometheusBinaries(notify: Notify): Promise<PrometheusBinaries | undefined> {
   const found = onPath();
   if (found) return found;
@@ -47,11 +47,11 @@ export async function prometheusBinaries(notify: Notify): Promise<PrometheusBina
   const folder = join(cache, FOLDER);
   if (!existsSync(folder)) {
     if (!hasApt()) return undefined;
-    notify('Fetching Prometheus from Debian (19 MB).');
+    notify('Downloading Prometheus from Debian (19 MB).');
     try {
       await installOnce(cache, FOLDER, fetchPackage);
     } catch (error) {
-      notify(`Prometheus could not be fetched: ${(error as Error).message}`);
+      notify(`Could not download Prometheus: ${(error as Error).message}`);
       return undefined;
     }
   }

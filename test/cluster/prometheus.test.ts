@@ -9,7 +9,7 @@ import { type PrometheusBinaries, prometheusBinaries } from './prometheus-binari
 
 const MINUTE_MS = 60_000;
 
-describe('a Prometheus of a test', function () {
+describe('test Prometheus', function () {
   this.timeout(2 * MINUTE_MS);
   let binaries: PrometheusBinaries;
   let prometheus: Prometheus | undefined;
@@ -21,7 +21,7 @@ describe('a Prometheus of a test', function () {
     if (!found)
       skip(
         this,
-        'Prometheus is not here and cannot be fetched: it comes with Debian’s package prometheus.',
+        'Prometheus is not installed and could not be downloaded (Debian package prometheus).',
       );
     binaries = found;
     await new Promise<void>(resolve => process.listen(0, '127.0.0.1', resolve));
@@ -33,15 +33,15 @@ describe('a Prometheus of a test', function () {
     await new Promise(resolve => process.close(resolve));
   });
 
-  it('answers, and says what is wrong with a question', async () => {
+  it('returns samples, and reports an invalid query', async () => {
     expect(await prometheus!.query('vector(7)')).to.deep.equal([{ labels: {}, value: 7 }]);
     expect(await prometheus!.query('nothing_of_that_name')).to.deep.equal([]);
     expect((await errorOf(prometheus!.query('sum(')))?.message).to.match(
-      /^Prometheus refused .*parse error/,
+      /^Prometheus rejected .*parse error/,
     );
   });
 
-  it('asks targets that are named later, whose own labels win', async () => {
+  it('scrapes targets that are added later, whose own labels take precedence', async () => {
     const { port } = process.address() as AddressInfo;
     await prometheus!.setTargets([
       { address: `127.0.0.1:${port}`, labels: { pod: 'one', pool: 'of discovery' } },
@@ -51,7 +51,7 @@ describe('a Prometheus of a test', function () {
     expect(sample!.labels).to.include({ pod: 'one', pool: 'own' });
   });
 
-  it('stands still while it is frozen', async () => {
+  it('does not respond while it is frozen', async () => {
     await prometheus!.freeze();
     let answered = false;
     const answer = prometheus!.query('vector(1)').then(() => {
@@ -63,10 +63,10 @@ describe('a Prometheus of a test', function () {
     await answer;
   });
 
-  it('tells why it did not start', async () => {
+  it('reports why it did not start', async () => {
     const failure = await errorOf(
       startPrometheus({ binaries: { ...binaries, prometheus: '/nowhere/prometheus' } }),
     );
-    expect(failure?.message).to.match(/^Prometheus ended at its start: .*\/nowhere\/prometheus/);
+    expect(failure?.message).to.match(/^Prometheus exited at startup: .*\/nowhere\/prometheus/);
   });
 });

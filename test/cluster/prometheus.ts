@@ -1,5 +1,5 @@
-// A real Prometheus of a test's own: on a free port of loopback, with the targets and rules that
-// the test names. It ends with the test's process, however that ends.
+// Starts a real Prometheus on a free loopback port with the targets and rules of a test. It always
+// ends with the test process.
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,18 +10,15 @@ import { httpCall } from '../support/http-call.ts';
 import { startLeashed } from './kube/leashed-process.ts';
 import type { PrometheusBinaries } from './prometheus-binaries.ts';
 
-/** The longest that a start, or what is waited for, may take on a busy machine. */
+/** Time limit for the start and for `until` on a busy machine. */
 const LIMIT_MS = 60_000;
-/** It sees something new once a second at best. */
+/** New samples appear once per second at best. */
 const ASK_MS = 250;
 
 export interface Target {
-  /** `host:port` of its /metrics. */
+  /** `host:port` of /metrics. */
   address: string;
-  /**
-   * As discovery gives them: `namespace`, `pod`, `job`. What a process says of itself under these
-   * names wins.
-   */
+  /** Labels from discovery: `namespace`, `pod`, `job`. Labels of the process take precedence. */
   labels: Record<string, string>;
 }
 
@@ -33,17 +30,11 @@ export interface Sample {
 export interface Prometheus {
   readonly url: string;
   readonly pid: number;
-  /**
-   * The samples of an instant query, now; none when nothing matches. Throws an Error with the query
-   * when it is refused.
-   */
+  /** The samples of an instant query. Rejects with the query if it is invalid. */
   query(promql: string): Promise<Sample[]>;
-  /**
-   * Resolves with the samples once `fits` says yes (default: there is one); rejects after a minute
-   * with what there was.
-   */
+  /** Resolves with the samples once `fits` is true (default: at least one sample). */
   until(promql: string, fits?: (samples: Sample[]) => boolean): Promise<Sample[]>;
-  /** Any GET of its API below /api/v1, as JSON's `data`. */
+  /** The `data` of a GET request below /api/v1. */
   api<T>(path: string): Promise<T>;
   /** Replaces the targets; takes effect within a second or two. */
   setTargets(targets: Target[]): Promise<void>;
@@ -55,13 +46,10 @@ export interface Prometheus {
 interface Options {
   binaries: PrometheusBinaries;
   targets?: Target[];
-  /** How often targets are asked and rules are evaluated, in whole seconds. */
+  /** Scrape and evaluation interval in whole seconds. */
   intervalS?: number;
   ruleFiles?: string[];
-  /**
-   * It answers at all addresses of this machine and not only at loopback: pods of a real node ask
-   * it.
-   */
+  /** Listens on all addresses instead of loopback only, for pods of a real node. */
   everywhere?: boolean;
 }
 
@@ -96,7 +84,7 @@ function samplesOf({ resultType, result }: QueryData): Sample[] {
   if (resultType === 'scalar')
     return [{ labels: {}, value: Number((result as [number, string])[1]) }];
   if (resultType !== 'vector')
-    throw new Error(`a ${resultType} is no result of an instant query here`);
+    throw new Error(`unexpected result type ${resultType} of an instant query`);
   return (result as { metric: Record<string, string>; value: [number, string] }[]).map(
     ({ metric, value }) => ({
       labels: metric,
@@ -105,7 +93,7 @@ function samplesOf({ resultType, result }: QueryData): Sample[] {
   );
 }
 
-/** Resolves when it is ready to answer. */
+/** Resolves when it is ready. */
 export async function startPrometheus({
   binaries,
   targets = [],
@@ -118,7 +106,7 @@ export async function startPrometheus({
   const setTargets = async (wanted: Target[]) => {
     const groups = wanted.map(({ address, labels }) => ({ targets: [address], labels }));
     await writeFile(file('targets.next'), JSON.stringify(groups));
-    // Never half written when it is read.
+    // Written atomically, because Prometheus may read it at any time.
     await rename(file('targets.next'), file('targets.json'));
   };
   await setTargets(targets);
@@ -150,7 +138,7 @@ export async function startPrometheus({
     const answer = await httpCall(port, 'GET', `/api/v1/${path}`);
     const { status, data, error } = JSON.parse(answer.body.toString()) as Answer<T>;
     if (status !== 'success')
-      throw new Error(`Prometheus refused ${decodeURIComponent(path)}: ${error}`);
+      throw new Error(`Prometheus rejected ${decodeURIComponent(path)}: ${error}`);
     return data;
   }
 
@@ -163,7 +151,7 @@ export async function startPrometheus({
       const { status } = await httpCall(port, 'GET', '/-/ready');
       if (status !== 200) throw new Error(`Prometheus is not ready: ${status}`);
     }, LIMIT_MS);
-    if (!process.alive()) throw new Error(`Prometheus ended at its start: ${process.lastWords()}`);
+    if (!process.alive()) throw new Error(`Prometheus exited at startup: ${process.lastWords()}`);
   } catch (error) {
     await stop();
     throw error;
@@ -178,7 +166,7 @@ export async function startPrometheus({
         const samples = await query(promql);
         if (fits(samples)) return samples;
         if (performance.now() > end)
-          throw new Error(`${promql} gives ${JSON.stringify(samples.slice(0, 5))}`);
+          throw new Error(`${promql} returned ${JSON.stringify(samples.slice(0, 5))}`);
       }
     },
     api,

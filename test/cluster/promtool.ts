@@ -1,4 +1,4 @@
-// promtool for a suite: fetched before its tests, and skipped with them where it cannot be.
+// Provides promtool for a suite, or skips the suite.
 import { expect } from 'chai';
 import { runCommand } from '../../standalone/run-command.ts';
 import { skip } from '../support/skip.ts';
@@ -7,7 +7,9 @@ import { prometheusBinaries } from './prometheus-binaries.ts';
 export const PROMTOOL_MS = 120_000;
 const FETCH_MS = 6 * 60_000;
 
-/** Call it in a `describe`. Returns what runs promtool, which must succeed, and gives its output. */
+/**
+ * Call it in a `describe`. Returns a function that runs promtool and returns its output.
+ */
 export function usePromtool(): (...args: string[]) => Promise<string> {
   let promtool = '';
   before(async function () {
@@ -16,7 +18,7 @@ export function usePromtool(): (...args: string[]) => Promise<string> {
     if (!binaries)
       skip(
         this,
-        'promtool is not here and cannot be fetched: it comes with Debian’s package prometheus.',
+        'promtool is not installed and could not be downloaded (Debian package prometheus).',
       );
     promtool = binaries.promtool;
   });

@@ -1,5 +1,5 @@
 // For each alert of the chart: series with which it must fire, and series with which it must not.
-// What is not said is as in a service that is well.
+// Other series have the values of a healthy service.
 import {
   api,
   BEFORE,
@@ -9,38 +9,37 @@ import {
   deaths,
   errors,
   forever,
+  HEALTHY,
   HOUR,
   leader,
   mongodb,
   OF,
+  ofPool,
   outcome,
   queuedWithin,
   settles,
   since,
-  told,
   uncounted,
   until,
-  WELL,
   wholeWithin,
 } from './rule-series.ts';
 
 export interface RuleCase {
-  /** Completes "it …". */
+  /** The title of the test. */
   title: string;
-  /** Between two samples and two evaluations, in minutes (default: 1); days go with fewer. */
+  /** Sample and evaluation interval in minutes (default: 1). */
   stepMin?: number;
-  /** When it is looked, in minutes from the first sample. */
+  /** Time of the evaluation in minutes after the first sample. */
   atMin: number;
   /**
-   * Over those of a service that is well; by series. A text is promtool's own notation, `gone`
-   * takes the series away.
+   * Overrides series of a healthy service. Text is in promtool notation; `gone` removes a series.
    */
   series: Record<string, Course | 'gone'>;
-  /** Exactly these fire then. */
+  /** Exactly these alerts fire. */
   firing: { alert: string; labels?: Record<string, string> }[];
 }
 
-/** Causes need no history. */
+/** Alerts on causes need no history. */
 const SOON = 30;
 
 const burn = (name: string, window: string) => ({ alert: name, labels: { ...OF, window } });
@@ -48,20 +47,20 @@ const AVAILABILITY = 'PressroomAvailabilityBudgetBurn';
 const of = (alert: string, labels: Record<string, string> = OF) => ({ alert, labels });
 
 const sized = (desired: number, ready: number): Record<string, Course> => ({
-  [told('pressroom_pool_desired_pods')]: desired,
-  [told('pressroom_pool_ready_pods')]: ready,
+  [ofPool('pressroom_pool_desired_pods')]: desired,
+  [ofPool('pressroom_pool_ready_pods')]: ready,
 });
 
 export const cases: RuleCase[] = [
-  { title: 'is silent when all is well', atMin: 2 * HOUR, series: {}, firing: [] },
+  { title: 'do not fire in a healthy service', atMin: 2 * HOUR, series: {}, firing: [] },
   {
-    title: 'pages when a third of the renders fails for some minutes',
+    title: 'page if a third of renders fails for some minutes',
     atMin: BEFORE + 8,
     series: { [outcome('internal')]: since(BEFORE, 30) },
     firing: [burn(AVAILABILITY, '1h')],
   },
   {
-    title: 'counts every reason that is ours',
+    title: 'count every failure reason of the service',
     atMin: BEFORE + 8,
     series: {
       [outcome('no_worker')]: since(BEFORE, 15),
@@ -70,7 +69,7 @@ export const cases: RuleCase[] = [
     firing: [burn(AVAILABILITY, '1h')],
   },
   {
-    title: 'is silent when pages fail, plans are full and callers leave',
+    title: 'do not fire for failing pages, plan limits and client disconnects',
     atMin: BEFORE + HOUR,
     series: {
       [outcome('page_status')]: since(BEFORE, 60),
@@ -80,7 +79,7 @@ export const cases: RuleCase[] = [
     firing: [],
   },
   {
-    title: 'is not drowned by calls that plans refuse',
+    title: 'detect failures among many rejected requests',
     atMin: BEFORE + 8,
     series: {
       [outcome('internal')]: since(BEFORE, 30),
@@ -89,7 +88,7 @@ export const cases: RuleCase[] = [
     firing: [burn(AVAILABILITY, '1h')],
   },
   {
-    title: 'pages when one render in a hundred fails for hours',
+    title: 'page if 1 % of renders fails for hours',
     stepMin: 4,
     atMin: 3 * DAY + 5 * HOUR,
     series: {
@@ -98,14 +97,14 @@ export const cases: RuleCase[] = [
     firing: [burn(AVAILABILITY, '6h')],
   },
   {
-    title: 'warns when one render in five hundred fails for days',
+    title: 'warn if 0.2 % of renders fails for days',
     stepMin: 4,
     atMin: 3 * DAY + 2 * HOUR,
     series: { [outcome('internal')]: forever(0.12) },
     firing: [burn(AVAILABILITY, '3d')],
   },
   {
-    title: 'wakes nobody for two of four renders at night',
+    title: 'do not page for two failures in four renders',
     atMin: HOUR,
     series: {
       [outcome('ok')]: since(20, 1, 2),
@@ -115,25 +114,25 @@ export const cases: RuleCase[] = [
     firing: [],
   },
   {
-    title: 'pages for failures that last for five minutes',
+    title: 'page for failures that last five minutes',
     atMin: BEFORE + 8,
     series: { [outcome('internal')]: since(BEFORE, 16, 5) },
     firing: [burn(AVAILABILITY, '1h')],
   },
   {
-    title: 'ends soon after them',
+    title: 'resolve soon after failures end',
     atMin: BEFORE + 15,
     series: { [outcome('internal')]: since(BEFORE, 16, 5) },
     firing: [],
   },
   {
-    title: 'pages when half of the renders waits too long',
+    title: 'page if half of renders exceeds the queue time threshold',
     atMin: BEFORE + 25,
     series: { [queuedWithin('1')]: until(BEFORE, 60, 30) },
     firing: [burn('PressroomQueueWaitBudgetBurn', '1h')],
   },
   {
-    title: 'reads the bucket as Prometheus 3 writes it',
+    title: 'match bucket labels of Prometheus 3',
     atMin: BEFORE + 25,
     series: {
       [queuedWithin('1')]: 'gone',
@@ -144,7 +143,7 @@ export const cases: RuleCase[] = [
     firing: [burn('PressroomQueueWaitBudgetBurn', '1h')],
   },
   {
-    title: 'pages when all renders take too long',
+    title: 'page if all renders exceed the render duration threshold',
     atMin: BEFORE + HOUR,
     series: {
       [wholeWithin('10')]: until(BEFORE, 60),
@@ -152,29 +151,29 @@ export const cases: RuleCase[] = [
     firing: [burn('PressroomRenderTimeBudgetBurn', '1h')],
   },
   {
-    title: 'says that nothing is scraped',
+    title: 'fire if no API is scraped',
     atMin: 30,
     series: Object.fromEntries(
-      Object.keys(WELL)
+      Object.keys(HEALTHY)
         .filter(name => name.startsWith('pressroom_renders_total'))
         .map(name => [name, 'gone']),
     ),
     firing: [of('PressroomNotScraped', { ...OF, severity: 'critical' })],
   },
   {
-    title: 'does not say so of one pod that is gone',
+    title: 'do not fire for one missing API pod',
     atMin: 30,
     series: { [outcome('ok')]: 'gone', [outcome('internal')]: 'gone' },
     firing: [],
   },
   {
-    title: 'says that MongoDB does not answer',
+    title: 'fire if MongoDB does not respond',
     atMin: SOON + 6,
     series: { [mongodb('admit', 'timeout')]: since(SOON, 60) },
     firing: [of('PressroomMongoDBFailing')],
   },
   {
-    title: 'bears an election of MongoDB',
+    title: 'tolerate a MongoDB election',
     atMin: SOON + 3,
     series: {
       [mongodb('admit', 'timeout')]: since(SOON, 60, 1),
@@ -182,7 +181,7 @@ export const cases: RuleCase[] = [
     firing: [],
   },
   {
-    title: 'says that MongoDB is slow',
+    title: 'fire if MongoDB is slow',
     atMin: SOON + 20,
     series: {
       [mongodb('admit', 'ok', 'bucket', '0.01')]: until(SOON, 60),
@@ -190,7 +189,7 @@ export const cases: RuleCase[] = [
     firing: [of('PressroomMongoDBSlow')],
   },
   {
-    title: 'does not mind that renewals are slow, for which nobody waits',
+    title: 'ignore slow lease renewals',
     atMin: HOUR,
     series: {
       [mongodb('renew', 'ok', 'bucket', '0.01')]: forever(0),
@@ -200,13 +199,13 @@ export const cases: RuleCase[] = [
     firing: [],
   },
   {
-    title: 'says that settlements wait',
+    title: 'fire if settlements are delayed',
     atMin: 10,
     series: { [settles]: 3 },
     firing: [of('PressroomSettlementsWaiting')],
   },
   {
-    title: 'says that renders are not counted',
+    title: 'fire if renders are not counted',
     atMin: SOON + 5,
     series: {
       [uncounted]: since(SOON, 2, 1),
@@ -214,50 +213,53 @@ export const cases: RuleCase[] = [
     firing: [of('PressroomRendersUncounted', { ...OF, reason: 'given_up' })],
   },
   {
-    title: 'says that a pool is at its maximum and renders wait',
+    title: 'fire if a pool is at maxReplicas with queued renders',
     atMin: 15,
     series: { ...sized(10, 10), [api('pressroom_queue_depth')]: 4 },
     firing: [of('PressroomPoolAtMax')],
   },
   {
-    title: 'is silent when a pool is at its maximum and nobody waits',
+    title: 'do not fire for a pool at maxReplicas without queued renders',
     atMin: 30,
     series: sized(10, 10),
     firing: [],
   },
   {
-    title: 'is silent when renders wait and the pool can grow',
+    title: 'do not fire for queued renders while the pool can grow',
     atMin: 30,
     series: { [api('pressroom_queue_depth')]: 4 },
     firing: [],
   },
   {
-    title: 'says that pods do not become ready',
+    title: 'fire if pods do not become ready',
     atMin: 30,
     series: sized(5, 3),
     firing: [of('PressroomPodsNotReady')],
   },
-  { title: 'gives pods time to start', atMin: 12, series: sized(5, 3), firing: [] },
+  { title: 'allow pods time to start', atMin: 12, series: sized(5, 3), firing: [] },
   {
-    title: 'says that the controller does not know the load',
+    title: 'fire if the load is unknown',
     atMin: 10,
     series: { [condition('MetricsAvailable', 'False')]: 1 },
     firing: [of('PressroomAutoscalerBlind')],
   },
   {
-    title: 'does not mind that for a pool of a fixed size',
+    title: 'ignore an unknown load of a pool with a fixed size',
     atMin: 30,
-    series: { [condition('MetricsAvailable', 'False')]: 1, [told('pressroom_pool_autoscaled')]: 0 },
+    series: {
+      [condition('MetricsAvailable', 'False')]: 1,
+      [ofPool('pressroom_pool_autoscaled')]: 0,
+    },
     firing: [],
   },
   {
-    title: 'says in which pod Chrome crashes again and again',
+    title: 'fire for a pod whose Chrome crashes repeatedly',
     atMin: SOON + 20,
     series: { [deaths]: since(SOON, 1) },
     firing: [of('PressroomChromeCrashLoop', { ...OF, pod: 'workers-1' })],
   },
   {
-    title: 'bears a Chrome that dies now and then, in many pods',
+    title: 'tolerate occasional Chrome crashes in many pods',
     atMin: SOON + HOUR,
     series: Object.fromEntries(
       Array.from({ length: 20 }, (_, index) => [
@@ -268,31 +270,31 @@ export const cases: RuleCase[] = [
     firing: [],
   },
   {
-    title: 'says that Chrome has no sandbox',
+    title: 'fire if Chrome has no sandbox',
     atMin: 10,
     series: { [condition('ChromeSandboxed', 'False')]: 1 },
     firing: [of('PressroomChromeUnsandboxed')],
   },
   {
-    title: 'says that no controller leads',
+    title: 'fire without a leader',
     atMin: 10,
     series: { [leader]: 0 },
     firing: [of('PressroomNoLeader', { namespace: 'pressroom' })],
   },
   {
-    title: 'says so too when no controller is there',
+    title: 'fire without any controller',
     atMin: 10,
     series: { [leader]: 'gone' },
     firing: [of('PressroomNoLeader', { namespace: 'pressroom' })],
   },
   {
-    title: 'says that reconciles fail',
+    title: 'fire if reconciliations fail',
     atMin: SOON + 40,
     series: { [errors]: since(SOON, 0.5) },
     firing: [of('PressroomReconcileErrors', { namespace: 'pressroom' })],
   },
   {
-    title: 'bears a reconcile that fails once',
+    title: 'tolerate a single failed reconciliation',
     atMin: SOON + 20,
     series: {
       [errors]: since(SOON, 1, 1),
@@ -300,7 +302,7 @@ export const cases: RuleCase[] = [
     firing: [],
   },
   {
-    title: 'says nothing of another release, even in the same namespace',
+    title: 'ignore other releases, even in the same namespace',
     atMin: SOON + HOUR,
     series: Object.fromEntries(
       Object.entries({
@@ -311,8 +313,8 @@ export const cases: RuleCase[] = [
         [deaths]: since(SOON, 5),
         [condition('ChromeSandboxed', 'False')]: 1,
         [condition('MetricsAvailable', 'False')]: 1,
-        [told('pressroom_pool_desired_pods')]: 9,
-        [told('pressroom_pool_ready_pods')]: 2,
+        [ofPool('pressroom_pool_desired_pods')]: 9,
+        [ofPool('pressroom_pool_ready_pods')]: 2,
       }).map(([name, course]) => [name.replace('pool="pressroom"', 'pool="another"'), course]),
     ),
     firing: [],

@@ -1,14 +1,13 @@
-// The series that the rules of the chart read, by short names, as they are in a service that is
-// well.
+// The series that the chart's rules use, and their values in a healthy service.
 
-/** A gauge that stays, or how a counter goes on: so many minutes with so much a minute. */
+/** A constant gauge, or a counter as a sequence of minutes with an increase per minute. */
 export type Course = number | [minutes: number, perMinute: number][];
 
 export const OF = { namespace: 'pressroom', pool: 'pressroom' };
 const P = 'namespace="pressroom",pool="pressroom"';
 export const api = (name: string, more = '') => `${name}{${P},pod="api-1"${more && `,${more}`}}`;
 export const worker = (name: string, more: string) => `${name}{${P},pod="workers-1",${more}}`;
-export const told = (name: string, more = '') => `${name}{${P}${more && `,${more}`}}`;
+export const ofPool = (name: string, more = '') => `${name}{${P}${more && `,${more}`}}`;
 export const own = (name: string, more = '') =>
   `${name}{namespace="pressroom",pod="controller-1"${more && `,${more}`}}`;
 
@@ -26,7 +25,7 @@ export const mongodb = (operation: string, end: string, ending = 'count', le = '
     `operation="${operation}",outcome="${end}"${le && `,le="${le}"`}`,
   );
 export const condition = (type: string, status: string) =>
-  told('pressroom_pool_condition', `type="${type}",status="${status}"`);
+  ofPool('pressroom_pool_condition', `type="${type}",status="${status}"`);
 export const deaths = worker('pressroom_chrome_deaths_total', 'reason="exited"');
 export const uncounted = api('pressroom_renders_uncounted_total', 'reason="given_up"');
 export const settles = api('pressroom_lease_writes_waiting', 'operation="settle"');
@@ -36,21 +35,21 @@ export const leader = own('pressroom_controller_leader');
 export const HOUR = 60;
 export const DAY = 24 * HOUR;
 export const forever = (perMinute: number): Course => [[4 * DAY, perMinute]];
-/** Budgets have seen this much that was well before something happens. */
+/** Time of normal operation before an incident. */
 export const BEFORE = 3 * HOUR;
-/** `perMinute` from then on, and nothing before; it may end again. */
+/** `perMinute` from `startMin` on for `minutes`, nothing before. */
 export const since = (startMin: number, perMinute: number, minutes = 2 * HOUR): Course => [
   [startMin, 0],
   [minutes, perMinute],
 ];
-/** So many a minute until then, and then so many. */
+/** `perMinute` until `endMin`, then `then`. */
 export const until = (endMin: number, perMinute: number, then = 0): Course => [
   [endMin, perMinute],
   [2 * HOUR, then],
 ];
 
-/** 60 renders a minute, all of them delivered in time, two pods of ten. */
-export const WELL: Record<string, Course> = {
+/** 60 renders per minute, all delivered in time, with two of ten pods. */
+export const HEALTHY: Record<string, Course> = {
   [outcome('ok')]: forever(60),
   [outcome('internal')]: forever(0),
   [outcome('page_status')]: forever(1),
@@ -64,11 +63,11 @@ export const WELL: Record<string, Course> = {
   [mongodb('admit', 'ok', 'bucket', '1')]: forever(60),
   [mongodb('admit', 'ok', 'bucket', '+Inf')]: forever(60),
   [api('pressroom_queue_depth')]: 0,
-  [told('pressroom_pool_desired_pods')]: 2,
-  [told('pressroom_pool_ready_pods')]: 2,
-  [told('pressroom_pool_max_pods')]: 10,
+  [ofPool('pressroom_pool_desired_pods')]: 2,
+  [ofPool('pressroom_pool_ready_pods')]: 2,
+  [ofPool('pressroom_pool_max_pods')]: 10,
   [condition('MetricsAvailable', 'False')]: 0,
-  [told('pressroom_pool_autoscaled')]: 1,
+  [ofPool('pressroom_pool_autoscaled')]: 1,
   [condition('ChromeSandboxed', 'False')]: 0,
   [deaths]: forever(0),
   [uncounted]: forever(0),

@@ -5,7 +5,7 @@ import { usePromtool } from './promtool.ts';
 
 const LIMIT_MS = 60_000;
 
-describe('how often Prometheus scrapes the API, as Prometheus itself works it out', function () {
+describe('scrape interval query', function () {
   this.timeout(LIMIT_MS);
   const file = temporaryFolder();
   const run = usePromtool();
@@ -13,18 +13,12 @@ describe('how often Prometheus scrapes the API, as Prometheus itself works it ou
   const series = (pod: string) =>
     `pressroom_queue_depth{namespace="press",pool="main",pod="${pod}"}`;
 
-  for (const [title, intervalS, values, atM, wanted] of [
-    ['15 s', 15, { one: '0x60', two: '0x60' }, '12m7s', 15],
-    ['30 s', 30, { one: '0x30' }, '12m7s', 30],
-    [
-      'by the process that is there for longer',
-      15,
-      { old: '0x60', young: '_x40 0x20' },
-      '12m7s',
-      15,
-    ],
-    ['not known of a young process', 15, { young: '_x40 0x20' }, '12m7s', undefined],
-    ['not known without any', 15, {}, '12m7s', undefined],
+  for (const [title, intervalS, values, atM, expected] of [
+    ['is 15 s', 15, { one: '0x60', two: '0x60' }, '12m7s', 15],
+    ['is 30 s', 30, { one: '0x30' }, '12m7s', 30],
+    ['uses the process that has run longer', 15, { old: '0x60', young: '_x40 0x20' }, '12m7s', 15],
+    ['returns nothing for a new process', 15, { young: '_x40 0x20' }, '12m7s', undefined],
+    ['returns nothing without processes', 15, {}, '12m7s', undefined],
   ] as const)
     it(title, async () => {
       const text = JSON.stringify({
@@ -41,9 +35,9 @@ describe('how often Prometheus scrapes the API, as Prometheus itself works it ou
                 expr: scrapeSecondsOf('pressroom_queue_depth'),
                 eval_time: atM,
                 exp_samples:
-                  wanted === undefined
+                  expected === undefined
                     ? []
-                    : [{ labels: '{namespace="press",pool="main"}', value: wanted }],
+                    : [{ labels: '{namespace="press",pool="main"}', value: expected }],
               },
             ],
           },

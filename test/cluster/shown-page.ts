@@ -1,10 +1,10 @@
-// Looks whether an API in an image has the page of the dashboard with it.
+// Checks that the API in an image serves the dashboard.
 import { expect } from 'chai';
 import { createSessions } from '../../api/console/auth/sessions.ts';
 import type { Store } from '../../api/store/store.ts';
 import { httpCall } from '../support/http-call.ts';
 
-/** The page is there for who is signed in, and its files come compressed and for ever. */
+/** Loads the dashboard as a signed-in user, and checks compression and caching of its assets. */
 export async function showsItsPage(port: number, store: Store): Promise<void> {
   await store.console.users.insertOne({
     _id: 'ada',

@@ -1,5 +1,5 @@
-// Runs a program as a worker's container runs one: not root, no capabilities, no new privileges, a
-// read-only root, namespaces of its own, and a seccomp filter.
+// Runs a program in a container like that of a worker: non-root, without capabilities and new
+// privileges, with a read-only root, its own namespaces and a seccomp profile.
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { runCommand } from '../../../standalone/run-command.ts';
 
 const USER = 10_001;
-/** What the container gets anew, in place of the machine's. */
+/** Directories that the container does not share with the host. */
 const OWN = ['proc', 'dev', 'tmp', 'sys', 'run'];
 const NAMESPACES = ['pid', 'ipc', 'uts', 'mount', 'network'];
 
-/** The machine's own folders, to be read only. */
-async function layRoot(root: string): Promise<object[]> {
+/** Creates a root from the directories of the host, mounted read-only. */
+async function createRoot(root: string): Promise<object[]> {
   const mounts: object[] = [];
   for (const entry of await readdir('/', { withFileTypes: true })) {
     if (entry.isSymbolicLink())
@@ -31,7 +31,7 @@ async function layRoot(root: string): Promise<object[]> {
   return mounts;
 }
 
-/** Runs `command` under the filter (none: unconfined) and gives all that it said. */
+/** Runs `command` with a seccomp profile, if any, and returns its output. */
 export async function runConfined(
   runc: string,
   command: string[],
@@ -55,7 +55,7 @@ export async function runConfined(
       },
       root: { path: root, readonly: true },
       mounts: [
-        ...(await layRoot(root)),
+        ...(await createRoot(root)),
         { destination: '/proc', type: 'proc', source: 'proc' },
         { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'mode=755'] },
         { destination: '/tmp', type: 'bind', source: scratch, options: ['rbind', 'rw'] },
@@ -63,16 +63,16 @@ export async function runConfined(
       linux: { namespaces: NAMESPACES.map(type => ({ type })), ...(seccomp && { seccomp }) },
     };
     await writeFile(join(folder, 'config.json'), JSON.stringify(config));
-    let said = '';
+    let output = '';
     const onOutput = (chunk: Buffer) => {
-      said += chunk.toString();
+      output += chunk.toString();
     };
     const name = `pressroom-${randomUUID()}`;
     await runCommand(runc, ['--root', join(folder, 'state'), 'run', '--bundle', folder, name], {
       timeoutMs: 60_000,
       onOutput,
     });
-    return said;
+    return output;
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   }

@@ -1,5 +1,4 @@
-// The kinds of the Prometheus operator, as far as a test needs them: the API server then takes
-// objects of them.
+// Minimal CRDs of the Prometheus Operator, so that the API server accepts its resources.
 
 const kind = (name: string, plural: string) => ({
   apiVersion: 'apiextensions.k8s.io/v1',

@@ -1,4 +1,4 @@
-// Runs helm on the chart: renders it into objects, or says what helm said.
+// Runs helm on the chart: renders it into objects, or throws the error of helm.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ export const CHART = fileURLToPath(new URL('../../../charts/pressroom', import.m
 export const NAMESPACE = 'press';
 export const RELEASE = 'room';
 
-/** What every installation must say: where MongoDB is. */
+/** The only required value: the location of MongoDB. */
 export const LEAST = { mongodb: { existingSecret: 'database' } };
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of any kind, read by tests
@@ -23,9 +23,9 @@ export type KubeObject = any;
 export type Values = Record<string, unknown>;
 
 export interface Helm {
-  /** Runs helm; gives what it printed. Rejects with an Error that holds what it said. */
+  /** Runs helm and returns its output. Rejects with an Error that contains the output. */
   (args: string[], env?: NodeJS.ProcessEnv): Promise<string>;
-  /** The objects of a release with these values, hooks and tests among them. */
+  /** The objects of a release with these values, including hooks and tests. */
   template(values?: Values, ...args: string[]): Promise<KubeObject[]>;
 }
 
@@ -37,7 +37,7 @@ export const objectsOf = (text: string): KubeObject[] =>
     })
     .filter(object => object !== null);
 
-/** Runs `use` with the path of a file of values. */
+/** Calls `use` with the path of a values file. */
 export async function withValues<T>(values: Values, use: (file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'pressroom-values-'));
   try {
@@ -49,15 +49,15 @@ export async function withValues<T>(values: Values, use: (file: string) => Promi
   }
 }
 
-/** The programs of the major versions of Helm. */
+/** The binaries of the major versions of Helm. */
 const PROGRAMS = { 3: 'helm', 4: 'helm4' } as const;
 export type HelmMajor = keyof typeof PROGRAMS;
-/** Helm 4 takes the name that it was called by as its field manager. */
+/** Helm 4 uses the name of its executable as its field manager. */
 const AS_HELM = 'exec -a helm "$0" "$@"';
 
 /**
- * Helm from the cache or built; skips the suite where neither can be. Call it in `before`, with the
- * time limit for builds.
+ * Helm from the cache, or built. Skips the suite if neither is possible. Call it in `before` with
+ * the time limit for builds.
  */
 export async function findHelm(context: Mocha.Context, major: HelmMajor = 3): Promise<Helm> {
   const name = PROGRAMS[major];
@@ -92,19 +92,19 @@ export async function findHelm(context: Mocha.Context, major: HelmMajor = 3): Pr
   return Object.assign(helm, { template });
 }
 
-/** The one object of that kind and name. */
+/** The only object of that kind and name. */
 export function one(objects: KubeObject[], kind: string, name?: string): KubeObject {
   const found = objects.filter(
     object => object.kind === kind && (name === undefined || object.metadata.name === name),
   );
   if (found.length !== 1)
     throw new Error(
-      `${found.length} objects are ${kind} ${name ?? ''}; there are ${objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')}`,
+      `${found.length} objects match ${kind} ${name ?? ''}. Existing objects: ${objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')}`,
     );
   return found[0];
 }
 
-/** The pod template of whatever makes pods, or undefined. */
+/** The pod or pod template of an object, or undefined. */
 export function podOf(object: KubeObject): { metadata: KubeObject; spec: KubeObject } | undefined {
   if (object.kind === 'Pod') return { metadata: object.metadata, spec: object.spec };
   return object.spec?.template?.spec?.containers ? object.spec.template : undefined;

@@ -1,5 +1,5 @@
-// Runs the Jobs and the controller of the chart as processes of this machine, with the rights that
-// the chart gives them: these clusters have no nodes.
+// Runs the Jobs and the controller of the chart as local processes with the permissions from the
+// chart, because these test clusters have no nodes.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -8,25 +8,25 @@ import { type KubeObject, NAMESPACE, RELEASE } from './helm.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** What such a process needs besides what the chart gives it. */
-const SURROUNDINGS = { PATH: process.env.PATH, HOME: process.env.HOME };
+/** Variables that a local process needs in addition to those of the chart. */
+const LOCAL_ENV = { PATH: process.env.PATH, HOME: process.env.HOME };
 
-/** `objects`: what the chart renders. Resolves with what each container printed. */
+/** Runs the hook Jobs in the rendered `objects`. Resolves with the output of each container. */
 export async function runHooks(cluster: Cluster, objects: KubeObject[]): Promise<string[]> {
   const setup = objects.filter(
     ({ metadata }) => metadata.labels['app.kubernetes.io/component'] === 'setup',
   );
   const rights = setup.filter(({ kind }) => kind !== 'Job');
   await cluster.apply(rights);
-  const said: string[] = [];
+  const outputs: string[] = [];
   for (const job of setup.filter(({ kind }) => kind === 'Job')) {
     const { containers, serviceAccountName } = job.spec.template.spec;
     const kubeconfig = await cluster.userKubeconfig(NAMESPACE, serviceAccountName);
     for (const { command, env } of containers) {
       const [program, ...args] = command.map((word: string) => word.replace(/^\/app\//, ROOT));
       const given = Object.fromEntries(env.map(({ name, value }: KubeObject) => [name, value]));
-      said.push(
-        (await run(program, args, { env: { ...SURROUNDINGS, KUBECONFIG: kubeconfig, ...given } }))
+      outputs.push(
+        (await run(program, args, { env: { ...LOCAL_ENV, KUBECONFIG: kubeconfig, ...given } }))
           .stdout,
       );
     }
@@ -34,10 +34,10 @@ export async function runHooks(cluster: Cluster, objects: KubeObject[]): Promise
   await cluster.kubectl('delete', '-f', '-', {
     input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: rights }),
   });
-  return said;
+  return outputs;
 }
 
-/** The controller of `deployment`, with its variables and rights; `onOutput` receives its log. */
+/** Starts the controller of `deployment` with its variables and permissions. */
 export async function startController(
   cluster: Cluster,
   deployment: KubeObject,
@@ -51,7 +51,7 @@ export async function startController(
   const child = spawn('node', ['controller/main.ts'], {
     cwd: ROOT,
     env: {
-      ...SURROUNDINGS,
+      ...LOCAL_ENV,
       KUBECONFIG: kubeconfig,
       ...given,
       PRESSROOM_OPERATIONS_PORT: '0',

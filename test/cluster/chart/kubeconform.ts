@@ -1,5 +1,4 @@
-// kubeconform on objects, with schemas made from what an API server says of itself: no other source
-// is asked.
+// Runs kubeconform with schemas generated from the OpenAPI document of an API server.
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,15 +12,13 @@ type Json = { [key: string]: unknown };
 type Definitions = Record<string, Json>;
 const PREFIX = '#/definitions/';
 
-/**
- * Strict, so that an unknown field is a mistake; what the server calls "int-or-string" takes both.
- */
+/** Makes a schema strict: unknown fields are errors. Converts the format int-or-string. */
 function strict(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(strict);
   if (typeof node !== 'object' || node === null) return node;
   if ((node as Json).format === 'int-or-string')
     return { oneOf: [{ type: 'string' }, { type: 'integer' }] };
-  // Other formats say how a number is kept. A field that is called so has a schema for a value.
+  // Other formats only describe number types. A field named `format` has a schema as its value.
   const entries = Object.entries(node).filter(
     ([key, value]) => !(key === 'format' && typeof value === 'string'),
   );
@@ -32,7 +29,7 @@ function strict(node: unknown): unknown {
   return 'properties' in kept && !open ? { ...kept, additionalProperties: false } : kept;
 }
 
-/** Adds to `found` all definitions that `node` leads to. */
+/** Adds all definitions that `node` references to `found`. */
 function collect(node: unknown, all: Definitions, found: Definitions): void {
   if (typeof node !== 'object' || node === null) return;
   const { $ref } = node as { $ref?: unknown };
@@ -44,15 +41,12 @@ function collect(node: unknown, all: Definitions, found: Definitions): void {
   for (const each of Object.values(node)) collect(each, all, found);
 }
 
-/**
- * Writes the schemas of all kinds that the server of `cluster` knows into `folder`, each with all
- * that it needs.
- */
+/** Writes self-contained schemas of all kinds of the API server to `folder`. */
 export async function writeSchemas(cluster: Cluster, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const answer = (await cluster.get('/openapi/v2')) as { definitions: Definitions };
-  const all = strict(answer.definitions) as Definitions;
-  for (const [name, definition] of Object.entries(answer.definitions))
+  const document = (await cluster.get('/openapi/v2')) as { definitions: Definitions };
+  const all = strict(document.definitions) as Definitions;
+  for (const [name, definition] of Object.entries(document.definitions))
     for (const { group, version, kind } of (definition['x-kubernetes-group-version-kind'] ??
       []) as {
       group: string;
@@ -66,10 +60,7 @@ export async function writeSchemas(cluster: Cluster, folder: string): Promise<vo
     }
 }
 
-/**
- * What `kubeconform -strict` finds wrong with `objects`; empty when nothing is. Rejects when there
- * is an object without a schema.
- */
+/** The errors of `kubeconform -strict`; empty without errors. An object without a schema is one. */
 export async function kubeconform(
   program: string,
   folder: string,

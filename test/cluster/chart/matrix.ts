@@ -1,4 +1,4 @@
-// Sets of values that between them use every part of the chart.
+// Sets of values that together cover every part of the chart.
 import type { Values } from './helm.ts';
 
 const PLACED = {
@@ -29,10 +29,10 @@ const PLACED = {
   extraVolumeMounts: [{ name: 'extra', mountPath: '/extra' }],
 };
 
-/** By what each set is about. */
+/** The sets by name. */
 export const MATRIX: Record<string, Values> = {
-  'the defaults': {},
-  'everything that brings objects of its own': {
+  'the default values': {},
+  'all optional objects': {
     ingress: {
       enabled: true,
       className: 'nginx',
@@ -56,17 +56,17 @@ export const MATRIX: Record<string, Values> = {
     commonLabels: { team: 'paper' },
     commonAnnotations: { owner: 'paper' },
   },
-  'a trial with a bundled MongoDB': { mongodb: { existingSecret: '', bundled: { enabled: true } } },
+  'a bundled MongoDB': { mongodb: { existingSecret: '', bundled: { enabled: true } } },
   'a bundled MongoDB without a volume': {
     mongodb: {
       existingSecret: '',
       bundled: { enabled: true, storage: { enabled: false, size: '1Gi' } },
     },
   },
-  'an address of MongoDB as a value': {
+  'a MongoDB connection string as a value': {
     mongodb: { existingSecret: '', uri: 'mongodb://user:secret@db.example/pressroom' },
   },
-  'Secrets of the operator': {
+  'existing Secrets': {
     secrets: {
       pepper: { existingSecret: 'mine', key: 'p' },
       previousPepper: { existingSecret: 'old', key: 'p' },
@@ -76,7 +76,7 @@ export const MATRIX: Record<string, Values> = {
     prometheus: { url: 'https://prometheus.example', token: { existingSecret: 'mine', key: 't' } },
     test: { existingSecret: 'mine', key: 'k' },
   },
-  'a dashboard with people of the company, who pay by Stripe': {
+  'SSO and Stripe': {
     api: {
       config: {
         PRESSROOM_ADMIN_EMAIL: 'ada@corp.example',
@@ -95,7 +95,7 @@ export const MATRIX: Record<string, Values> = {
       stripeWebhookSecret: { existingSecret: 'stripe', key: 'webhook' },
     },
   },
-  'a tool for chat programs, in a closed network': {
+  'an MCP server without client metadata documents': {
     api: {
       config: {
         PRESSROOM_MCP_CIMD: false,
@@ -108,20 +108,20 @@ export const MATRIX: Record<string, Values> = {
     egress: { deny: ['198.51.101.0/24'] },
   },
   'no dashboard': { api: { config: { PRESSROOM_DASHBOARD: false } } },
-  'a controller for the whole cluster': { controller: { clusterWide: true, replicas: 3 } },
-  'a controller for more namespaces': { controller: { namespaces: ['other'] } },
-  'a further pool without a controller': {
+  'a cluster-wide controller': { controller: { clusterWide: true, replicas: 3 } },
+  'a controller for several namespaces': { controller: { namespaces: ['other'] } },
+  'an additional pool without a controller': {
     controller: { enabled: false },
     crds: { upgrade: false },
     pool: { name: 'reports', replicas: 3 },
   },
-  'an API beside a pool of the operator': { pool: { enabled: false, name: 'shared' } },
-  'no NetworkPolicies, no budgets': {
+  'an existing pool': { pool: { enabled: false, name: 'shared' } },
+  'no NetworkPolicies and no PodDisruptionBudgets': {
     networkPolicy: { enabled: false },
     api: { podDisruptionBudget: { enabled: false } },
     controller: { podDisruptionBudget: { enabled: false } },
   },
-  'narrow NetworkPolicies': {
+  'restricted NetworkPolicies': {
     networkPolicy: {
       api: {
         from: [{ namespaceSelector: { matchLabels: { a: 'b' } } }],
@@ -135,7 +135,7 @@ export const MATRIX: Record<string, Values> = {
       controller: { extraEgress: [{ to: [{ ipBlock: { cidr: '10.6.0.0/16' } }] }] },
     },
   },
-  'intranet pages and closed networks': {
+  'allowed and denied networks': {
     egress: {
       allow: [
         'wiki.corp',
@@ -150,8 +150,8 @@ export const MATRIX: Record<string, Values> = {
       dnsServers: ['10.0.0.53'],
     },
   },
-  'a single port of pages': { egress: { ports: [443] } },
-  'labels that the chart has too': {
+  'a single port for pages': { egress: { ports: [443] } },
+  'labels that conflict with those of the chart': {
     commonLabels: {
       'app.kubernetes.io/name': 'other',
       'app.kubernetes.io/version': '9',
@@ -161,16 +161,16 @@ export const MATRIX: Record<string, Values> = {
     podMonitor: { enabled: true, labels: { 'app.kubernetes.io/version': '9' } },
     mongodb: { existingSecret: '', bundled: { enabled: true } },
   },
-  'the installer in a namespace of the operator': {
+  'the seccomp installer in an existing namespace': {
     seccompInstaller: { enabled: true, createNamespace: false },
     image: { pullSecrets: [{ name: 'pull' }] },
   },
-  "a company's proxy and authority": {
+  'an HTTP proxy and a private CA': {
     egress: { proxy: { existingSecret: 'proxy', cidr: '10.20.30.40/32', port: 3128 } },
     caBundle: { configMap: 'company-ca' },
   },
-  'an authority in a Secret': { caBundle: { secret: 'company-ca', key: 'root.pem' } },
-  'images by digest from a registry of the operator': {
+  'a private CA in a Secret': { caBundle: { secret: 'company-ca', key: 'root.pem' } },
+  'images by digest from a private registry': {
     image: {
       registry: 'registry.example/team/',
       tag: '1.2.3',
@@ -180,12 +180,12 @@ export const MATRIX: Record<string, Values> = {
       worker: { tag: '1.2.4' },
     },
   },
-  'pods placed with care': {
+  'scheduling constraints': {
     api: PLACED,
     controller: PLACED,
     pool: { ...PLACED, runtimeClassName: 'gvisor', serviceAccountName: 'printer' },
   },
-  'other accounts and labels': {
+  'custom service accounts and labels': {
     fullnameOverride: 'paper',
     commonLabels: { team: 'paper' },
     commonAnnotations: { owner: 'paper' },
@@ -193,9 +193,9 @@ export const MATRIX: Record<string, Values> = {
     controller: { serviceAccount: { annotations: { role: 'arn' } } },
     podSecurityContext: { runAsUser: 20_000, runAsGroup: 20_000, fsGroup: 20_000 },
   },
-  'no sandbox in Chrome': { pool: { chromeSandbox: { mode: 'Off' } } },
-  'no filter around the workers': { pool: { chromeSandbox: { mode: 'Unconfined' } } },
-  'variables of all processes': {
+  'Chrome without a sandbox': { pool: { chromeSandbox: { mode: 'Off' } } },
+  'workers without a seccomp profile': { pool: { chromeSandbox: { mode: 'Unconfined' } } },
+  'configuration of all processes': {
     logLevel: 'debug',
     api: {
       config: {
@@ -211,7 +211,7 @@ export const MATRIX: Record<string, Values> = {
     },
     controller: { config: { PRESSROOM_PROMETHEUS_INTERVAL: '10s', PRESSROOM_LOG_LEVEL: 'trace' } },
   },
-  'a load balancer of the cluster': {
+  'a load balancer': {
     api: {
       service: {
         type: 'LoadBalancer',

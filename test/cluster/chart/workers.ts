@@ -1,9 +1,9 @@
-// The Deployment of workers that the controller would make of the chart's pool.
+// The objects that the controller would create for the chart's pool.
 import { ownedResourcesOf } from '../../../controller/owned-resources.ts';
 import { type BrowserPool, specSchema } from '../../../crds/browser-pool.ts';
 import { type KubeObject, NAMESPACE } from './helm.ts';
 
-/** All that becomes of the BrowserPool among `objects`; nothing without one. */
+/** The owned objects of the BrowserPool in `objects`; empty without a pool. */
 export function childrenOfPool(objects: KubeObject[]): KubeObject[] {
   const pool = objects.find(({ kind }) => kind === 'BrowserPool');
   if (pool === undefined) return [];

@@ -6,7 +6,7 @@ import type { Access } from './kubeconfig.ts';
 
 const LIMIT_MS = 60_000;
 
-// biome-ignore lint/suspicious/noExplicitAny: what an API server answers has as many shapes as there are kinds, and the tests look at a few fields.
+// biome-ignore lint/suspicious/noExplicitAny: responses of any kind, of which tests read few fields
 export type Json = any;
 
 export interface ApiAnswer {
