@@ -1,6 +1,6 @@
 // @proves refresh-tokens
-// What the OAuth server keeps: used once however many come at the same moment, over when it is
-// over, and readable with this installation's secret alone.
+// The storage of the OAuth server: single use under concurrency, expiry, and encryption with the
+// installation's secret.
 import { expect } from 'chai';
 import { createAdapter } from '../../../api/console/oauth/adapter.ts';
 import { createOAuthLimits } from '../../../api/console/oauth/oauth-limits.ts';
@@ -10,7 +10,7 @@ import { connectStore, type Store } from '../../../api/store/store.ts';
 import { silentLog } from '../../../common/log.ts';
 import { testDatabase } from '../../support/servers/mongod.ts';
 
-const SECRET = 'a secret of the tests, long enough';
+const SECRET = 'a secret for tests, long enough';
 
 describe('the storage of the OAuth server', () => {
   let store: Store;
@@ -45,20 +45,18 @@ describe('the storage of the OAuth server', () => {
       () => nowMs,
     )(kind);
 
-  it('lets one of many use what works once, and ends the consent for the others', async () => {
+  it('allows one of several concurrent uses of a code, and ends the consent', async () => {
     const codes = adapter('AuthorizationCode');
     await codes.upsert('a code', { grantId: 'a grant', jti: 'a code' }, 60);
-    const tries = await Promise.allSettled(
-      Array.from({ length: 5 }, () => codes.consume('a code')),
-    );
-    expect(tries.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
+    const uses = await Promise.allSettled(Array.from({ length: 5 }, () => codes.consume('a code')));
+    expect(uses.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
     expect(ended).to.deep.equal(['a grant', 'a grant', 'a grant', 'a grant']);
     expect((await codes.find('a code'))!['consumed']).to.be.closeTo(nowMs / 1_000, 1);
   });
 
-  describe('of refresh tokens', () => {
+  describe('for refresh tokens', () => {
     const [first, second] = [idOf('a grant', 0), idOf('a grant', 1)];
-    const keep = (rotations: number) =>
+    const storeToken = (rotations: number) =>
       adapter('RefreshToken').upsert(
         idOf('a grant', rotations),
         { grantId: 'a grant', rotations },
@@ -68,42 +66,42 @@ describe('the storage of the OAuth server', () => {
       adapter('RefreshToken')
         .consume(id)
         .then(
-          () => 'good',
-          () => 'refused',
+          () => 'accepted',
+          () => 'rejected',
         );
     const isUsed = async (id: string) => 'consumed' in (await adapter('RefreshToken').find(id))!;
-    beforeEach(() => keep(0));
+    beforeEach(() => storeToken(0));
 
-    it('lets one be used again for a minute when nobody has used the one that followed', async () => {
-      expect(await use(first)).to.equal('good');
-      await keep(1);
+    it('accepts a repeated use for one minute while its successor is unused', async () => {
+      expect(await use(first)).to.equal('accepted');
+      await storeToken(1);
       nowMs += 59_000;
       expect(await isUsed(first)).to.equal(false);
-      expect(await use(first)).to.equal('good');
+      expect(await use(first)).to.equal('accepted');
       nowMs += 1_000;
       expect(await isUsed(first)).to.equal(true);
-      expect(await use(first)).to.equal('refused');
+      expect(await use(first)).to.equal('rejected');
       expect([ended, repeated]).to.deep.equal([['a grant'], 1]);
     });
 
-    it('takes one that comes again for stolen as soon as the one that followed was used', async () => {
+    it('rejects a repeated use after its successor was used, and ends the consent', async () => {
       await use(first);
-      await keep(1);
+      await storeToken(1);
       await use(second);
       expect(await isUsed(first)).to.equal(true);
-      expect(await use(first)).to.equal('refused');
+      expect(await use(first)).to.equal('rejected');
       expect(ended).to.deep.equal(['a grant']);
     });
 
-    it('lets one be used again, however late, that nothing followed', async () => {
+    it('accepts a repeated use at any time when it has no successor', async () => {
       await use(first);
       nowMs += 3600e3;
       expect(await isUsed(first)).to.equal(false);
-      expect(await use(first)).to.equal('good');
+      expect(await use(first)).to.equal('accepted');
       expect(ended).to.deep.equal([]);
     });
 
-    it('knows one for each consent and rotation, and none without the secret', () => {
+    it('derives one token for each consent and rotation from the secret', () => {
       const ids = [
         idOf('a grant', 0),
         idOf('a grant', 1),
@@ -115,7 +113,7 @@ describe('the storage of the OAuth server', () => {
     });
   });
 
-  it('finds by kind, until its end', async () => {
+  it('finds documents by kind until they expire', async () => {
     await adapter('AccessToken').upsert('x', { jti: 'x', 'a.b': { $c: 1 } }, 60);
     expect(await adapter('AccessToken').find('x')).to.deep.equal({ jti: 'x', 'a.b': { $c: 1 } });
     expect(await adapter('RefreshToken').find('x')).to.equal(undefined);
@@ -123,19 +121,17 @@ describe('the storage of the OAuth server', () => {
     expect(await adapter('AccessToken').find('x')).to.equal(undefined);
   });
 
-  it('reads nothing that another secret sealed, or that stood in another place', async () => {
+  it('does not decrypt a payload of another secret or another document', async () => {
     const tokens = adapter('AccessToken');
     await tokens.upsert('x', { jti: 'x' }, 60);
     await tokens.upsert('y', { jti: 'y' }, 60);
-    expect(await adapter('AccessToken', 'another secret of the tests').find('x')).to.equal(
-      undefined,
-    );
+    expect(await adapter('AccessToken', 'another secret for tests').find('x')).to.equal(undefined);
     const [one, other] = await store.console.oauth.find().toArray();
     await store.console.oauth.updateOne({ _id: one!._id }, { $set: { payload: other!.payload } });
     expect([await tokens.find('x'), await tokens.find('y')].filter(Boolean)).to.have.length(1);
   });
 
-  it('counts what one address asks in an hour, an IPv6 network as one', async () => {
+  it('limits the calls of an address per hour, with an IPv6 /64 as one address', async () => {
     const limit = createOAuthLimits(store, SECRET, () => nowMs);
     for (let n = 0; n < 120; n += 1)
       expect(await limit('document', `2001:db8::${n.toString(16)}`)).to.equal(undefined);

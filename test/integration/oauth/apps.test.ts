@@ -1,5 +1,5 @@
 // @proves access-tokens
-// A person's connected apps: listed, used, disconnected; and what the audit log tells of them.
+// The connected apps of a user: the list, disconnection, expiry and audit entries.
 import { expect } from 'chai';
 import {
   type ConsoleFixture,
@@ -41,7 +41,7 @@ describe('connected apps', () => {
   const entries = () =>
     fixture.store.console.audit.find({ user: person.id }, { sort: { at: 1 } }).toArray();
 
-  it('are listed for the person alone, with where and when they were used', async () => {
+  it('are listed for their user only, with account, redirect and last use', async () => {
     const { access_token } = await authorizeApp(fixture, person);
     const [app, ...others] = await apps();
     expect(others).to.deep.equal([]);
@@ -57,7 +57,7 @@ describe('connected apps', () => {
     expect(await apps(await fixture.person({ role: 'owner' }))).to.deep.equal([]);
   });
 
-  it('are disconnected at once, and not by others', async () => {
+  it('are disconnected at once, by their user only', async () => {
     const tokens = await authorizeApp(fixture, person);
     const other = await authorizeApp(fixture, person);
     const [, app] = await apps();
@@ -72,7 +72,7 @@ describe('connected apps', () => {
     expect(await fixture.store.console.oauth.countDocuments({ grantId: app!.id })).to.equal(0);
   });
 
-  it('end when an operator disables the person, and stay ended when they are let in again', async () => {
+  it('end when an operator disables the user, and stay ended when the user is enabled again', async () => {
     const { access_token, refresh_token, client } = await authorizeApp(fixture, person);
     const operator = await fixture.person({ operator: true });
     for (const disabled of [true, false])
@@ -82,7 +82,7 @@ describe('connected apps', () => {
     expect(await fixture.store.console.oauthGrants.countDocuments({ user: person.id })).to.equal(0);
   });
 
-  it('end when the person is taken out of the account, and stay ended when they are let in again', async () => {
+  it('end when the user is removed from the account, and stay ended when the user joins again', async () => {
     const { access_token, refresh_token, client } = await authorizeApp(fixture, person);
     const owner = await fixture.person({ role: 'owner' });
     await owner.good('DELETE', `/accounts/${fixture.accountId}/team/members/${person.id}`);
@@ -92,7 +92,7 @@ describe('connected apps', () => {
     expect(await apps()).to.deep.equal([]);
   });
 
-  it('leave lines in the audit log of the account, without a secret', async () => {
+  it('add entries without secrets to the audit log of the account', async () => {
     const client = await newClient(fixture, { client_name: 'A Noted App' });
     const first = await authorizeApp(fixture, person, { client });
     await person.good('DELETE', `/me/apps/${(await apps())[0]!.id}`);
@@ -121,7 +121,7 @@ describe('connected apps', () => {
       expect(JSON.stringify(lines)).not.to.include(token);
   });
 
-  it('go by themselves when nobody comes for what was allowed, and stay while they are used', async () => {
+  it('expire after ten minutes when the code is not redeemed, else with their tokens', async () => {
     const keptForMs = async () =>
       (await fixture.store.console.oauthGrants.findOne({ user: person.id }))!.expiresAt.getTime() -
       Date.now();

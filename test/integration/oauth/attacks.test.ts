@@ -1,6 +1,5 @@
 // @proves consent, authorization-codes, access-tokens, refresh-tokens
-// What an app, or somebody between it and us, tries: each gets nothing, and what was stolen ends
-// what it was stolen from.
+// Attacks by an app or on its traffic: redirects, PKCE, stolen codes and stolen tokens.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import {
@@ -34,7 +33,7 @@ import {
 } from '../../support/console/oauth-flow.ts';
 import { endAccess, keptForMs, usedBeforeMs } from '../../support/console/stored-tokens.ts';
 
-describe('an OAuth server under attack', () => {
+describe('the OAuth server under attack', () => {
   let fixture: ConsoleFixture;
   let person: Person;
   let client: Client;
@@ -48,8 +47,8 @@ describe('an OAuth server under attack', () => {
   const ask = (more: Record<string, string | undefined>, of = client) =>
     browser(fixture, person.cookie).get(authorizePath(of, pkce().challenge, more));
 
-  describe('asking', () => {
-    it('goes to no address that was not registered, and says so on a page of ours', async () => {
+  describe('an authorization request', () => {
+    it('shows an error page for an unregistered redirect URI', async () => {
       const answer = await ask({ redirect_uri: 'https://evil.example/callback' });
       expect(answer.status).to.equal(400);
       expect(answer.headers).not.to.have.property('location');
@@ -61,7 +60,7 @@ describe('an OAuth server under attack', () => {
         .and.not.include('http://fonts');
     });
 
-    it('sends nobody to a site of strangers without a word', async () => {
+    it('shows an error page with a link instead of redirecting to a site', async () => {
       const site = await newClient(fixture, { redirect_uris: ['https://evil.example/login?x=1'] });
       for (const more of [
         { response_type: 'token' },
@@ -84,7 +83,7 @@ describe('an OAuth server under attack', () => {
       }
     });
 
-    it('that is refused redirects to a loopback address only, and shows a link to an app of another scheme', async () => {
+    it('redirects errors to a loopback address only, and shows a link to an app with a custom scheme', async () => {
       for (const uri of ['http://localhost:7/cb', 'http://127.0.0.1:7/cb', 'http://[::1]:7/cb']) {
         const local = await newClient(fixture, { redirect_uris: [uri] });
         expect(locationOf(await ask({ prompt: 'none' }, local)).href).to.include(
@@ -107,7 +106,7 @@ describe('an OAuth server under attack', () => {
       }
     });
 
-    it('takes any port of this computer, and no other path there', async () => {
+    it('accepts any port of the registered loopback URI, but no other path', async () => {
       expect(
         locationOf(await ask({ redirect_uri: 'http://127.0.0.1:50001/callback' })).pathname,
       ).to.match(/^\/app\/allow\//);
@@ -115,7 +114,7 @@ describe('an OAuth server under attack', () => {
       expect((await ask({ redirect_uri: 'http://localhost:50001/callback' })).status).to.equal(400);
     });
 
-    it('needs PKCE, and with S256', async () => {
+    it('requires PKCE with S256', async () => {
       for (const more of [
         { code_challenge: undefined, code_challenge_method: undefined },
         { code_challenge_method: undefined },
@@ -128,7 +127,7 @@ describe('an OAuth server under attack', () => {
       }
     });
 
-    it('gives no token in the address of a page', async () => {
+    it('rejects response types that return tokens in the URL', async () => {
       for (const response_type of ['token', 'id_token', 'code token', 'code id_token']) {
         const answer = await ask({ response_type });
         const back = locationOf(answer);
@@ -138,14 +137,14 @@ describe('an OAuth server under attack', () => {
       }
     });
 
-    it('is for the tool alone', async () => {
+    it('is rejected for another resource', async () => {
       for (const resource of ['https://other.example/mcp', PUBLIC_URL, `${RESOURCE}/`]) {
         const back = locationOf(await ask({ resource }));
         expect(back.searchParams.get('error'), resource).to.equal('invalid_target');
       }
     });
 
-    it('is for the tool when the app does not say what for', async () => {
+    it('defaults to the resource of the tool', async () => {
       const { code, verifier } = await codeOf(fixture, person, {
         client,
         asking: { resource: undefined, scope: undefined },
@@ -161,26 +160,26 @@ describe('an OAuth server under attack', () => {
       });
     });
 
-    it('tells an app that wants no page that there must be one', async () => {
+    it('returns consent_required for prompt=none', async () => {
       const back = locationOf(await ask({ prompt: 'none' }));
       expect(back.searchParams.get('error')).to.equal('consent_required');
     });
 
-    it('knows no app that did not register', async () => {
-      const answer = await ask({ client_id: 'nobody' });
+    it('rejects an unknown app', async () => {
+      const answer = await ask({ client_id: 'unknown' });
       expect(answer.status).to.equal(400);
       expect(answer.body.toString()).to.include('is not registered with this installation');
     });
 
-    it('asks again although the same app was allowed before in the same browser', async () => {
-      const visitor = browser(fixture, person.cookie);
-      await answerConsent(visitor, await openConsent(visitor, client, pkce().challenge));
-      expect(await openConsent(visitor, client, pkce().challenge)).to.match(/^\/app\/allow\//);
+    it('requires consent again for an app that was allowed before in the same browser', async () => {
+      const userBrowser = browser(fixture, person.cookie);
+      await answerConsent(userBrowser, await openConsent(userBrowser, client, pkce().challenge));
+      expect(await openConsent(userBrowser, client, pkce().challenge)).to.match(/^\/app\/allow\//);
     });
   });
 
-  describe('a code', () => {
-    it('is worth nothing without what it was asked for with', async () => {
+  describe('an authorization code', () => {
+    it('is rejected without its code verifier', async () => {
       const { code } = await codeOf(fixture, person, { client });
       expect(oauthErrorOf(await redeem(fixture, client, code, pkce().verifier))).to.equal(
         'invalid_grant',
@@ -194,13 +193,13 @@ describe('an OAuth server under attack', () => {
       expect((await tokenCall(fixture, without)).status).to.equal(400);
     });
 
-    it('is worth nothing to another app', async () => {
+    it('is rejected from another app', async () => {
       const { code, verifier } = await codeOf(fixture, person, { client });
       const other = await newClient(fixture);
       expect(oauthErrorOf(await redeem(fixture, other, code, verifier))).to.equal('invalid_grant');
     });
 
-    it('works once, and ends all that it gave when it comes again', async () => {
+    it('works once, and revokes its tokens on a second use', async () => {
       const { code, verifier } = await codeOf(fixture, person, { client });
       const tokens = tokensOf(await redeem(fixture, client, code, verifier));
       expect(await accessOf(fixture, tokens.access_token)).to.include({ user: person.id });
@@ -211,7 +210,7 @@ describe('an OAuth server under attack', () => {
       );
     });
 
-    it('gives at most one set of tokens to many calls at the same moment, and that one is worth nothing', async () => {
+    it('issues at most one set of tokens to concurrent calls, and revokes it', async () => {
       const { code, verifier } = await codeOf(fixture, person, { client });
       const answers = await Promise.all(
         Array.from({ length: 6 }, () => redeem(fixture, client, code, verifier)),
@@ -224,7 +223,7 @@ describe('an OAuth server under attack', () => {
         else expect(oauthErrorOf(answer)).to.equal('invalid_grant');
     });
 
-    it('is for the tool alone', async () => {
+    it('is rejected for another resource', async () => {
       const { code, verifier } = await codeOf(fixture, person, { client });
       const answer = await redeem(fixture, client, code, verifier, {
         resource: 'https://other.example/mcp',
@@ -234,7 +233,7 @@ describe('an OAuth server under attack', () => {
   });
 
   describe('a token', () => {
-    it('opens nothing but the tool', async () => {
+    it('is accepted for its resource only', async () => {
       const { access_token, refresh_token } = await authorizeApp(fixture, person, { client });
       expect(await accessOf(fixture, access_token, `${PUBLIC_URL}/other`)).to.equal(undefined);
       expect(await accessOf(fixture, refresh_token)).to.equal(undefined);
@@ -245,7 +244,7 @@ describe('an OAuth server under attack', () => {
       expect(answer.status).to.equal(401);
     });
 
-    it('is stored nowhere in the open', async () => {
+    it('is stored as a hash only', async () => {
       const tokens = await authorizeApp(fixture, person, { client });
       const all = JSON.stringify([
         await fixture.store.console.oauth.find().toArray(),
@@ -257,7 +256,7 @@ describe('an OAuth server under attack', () => {
       expect(all).to.include(createHash('sha256').update(tokens.access_token).digest('base64url'));
     });
 
-    it('ends with its hour', async () => {
+    it('expires after an hour', async () => {
       const { access_token } = await authorizeApp(fixture, person, { client });
       expect(await keptForMs(fixture, 'AccessToken', access_token)).to.be.within(
         3_500_000,
@@ -267,9 +266,9 @@ describe('an OAuth server under attack', () => {
       expect(await accessOf(fixture, access_token)).to.equal(undefined);
     });
 
-    for (const [how, meanwhile] of [
+    for (const [when, meanwhile] of [
       [
-        'after the one that followed was used',
+        'after its successor was used',
         (next: Tokens) => usedBeforeMs(fixture, next.refresh_token, 0),
       ],
       [
@@ -277,7 +276,7 @@ describe('an OAuth server under attack', () => {
         (_: Tokens, first: Tokens) => usedBeforeMs(fixture, first.refresh_token, 61_000),
       ],
     ] as const)
-      it(`ends everything when its refresh token comes again ${how}`, async () => {
+      it(`is revoked with the consent when its refresh token is repeated ${when}`, async () => {
         const first = await authorizeApp(fixture, person, { client });
         const next = tokensOf(await refresh(fixture, client, first.refresh_token));
         await meanwhile(next, first);
@@ -292,7 +291,7 @@ describe('an OAuth server under attack', () => {
         );
       });
 
-    it('is given once more, with the very same refresh token, to an app whose answer got lost a moment ago', async () => {
+    it('is issued again with the same refresh token after a lost response', async () => {
       const first = await authorizeApp(fixture, person, { client });
       const lost = tokensOf(await refresh(fixture, client, first.refresh_token));
       const again = tokensOf(await refresh(fixture, client, first.refresh_token));
@@ -301,7 +300,7 @@ describe('an OAuth server under attack', () => {
       expect((await refresh(fixture, client, again.refresh_token)).status).to.equal(200);
     });
 
-    it('is the same for many that refresh at the same moment', async () => {
+    it('is issued with the same refresh token to concurrent refreshes', async () => {
       const { refresh_token } = await authorizeApp(fixture, person, { client });
       const answers = await Promise.all(
         Array.from({ length: 6 }, () => refresh(fixture, client, refresh_token)),
@@ -313,7 +312,7 @@ describe('an OAuth server under attack', () => {
         expect(await accessOf(fixture, access_token)).to.include({ user: person.id });
     });
 
-    it('is not given once more to another app', async () => {
+    it('is not issued to another app that repeats the refresh token', async () => {
       const first = await authorizeApp(fixture, person, { client });
       await refresh(fixture, client, first.refresh_token);
       expect(
@@ -322,7 +321,7 @@ describe('an OAuth server under attack', () => {
       expect(await accessOf(fixture, first.access_token)).to.include({ user: person.id });
     });
 
-    it('is refreshed by its own app alone', async () => {
+    it('is refreshed by its own app only', async () => {
       const { refresh_token, access_token } = await authorizeApp(fixture, person, { client });
       const other = await newClient(fixture);
       expect(oauthErrorOf(await refresh(fixture, other, refresh_token))).to.equal('invalid_grant');
@@ -330,7 +329,7 @@ describe('an OAuth server under attack', () => {
     });
 
     for (const which of ['access_token', 'refresh_token'] as const)
-      it(`is gone at once when the app gives its ${which} back`, async () => {
+      it(`is revoked at once when the app revokes its ${which}`, async () => {
         const tokens = await authorizeApp(fixture, person, { client });
         expect((await revoke(fixture, client, tokens[which])).status).to.equal(200);
         expect(await accessOf(fixture, tokens.access_token)).to.equal(undefined);
@@ -339,13 +338,13 @@ describe('an OAuth server under attack', () => {
         );
       });
 
-    it('is not given back by another app', async () => {
+    it('is not revoked by another app', async () => {
       const { access_token } = await authorizeApp(fixture, person, { client });
       expect((await revoke(fixture, await newClient(fixture), access_token)).status).to.equal(200);
       expect(await accessOf(fixture, access_token)).to.include({ user: person.id });
     });
 
-    it('is not given for less than the secret of an app that has one', async () => {
+    it('is issued to an app with a secret only when the secret is sent', async () => {
       const redirectUri = 'https://app.example/cb';
       const registered = await registerClient(fixture, {
         redirect_uris: [redirectUri],

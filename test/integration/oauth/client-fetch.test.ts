@@ -1,6 +1,5 @@
 // @proves client-metadata-documents
-// The documents in which apps describe themselves, fetched from real servers: what is never asked,
-// and what is never believed.
+// The fetch of apps' metadata documents from real servers: rejected URLs, addresses and documents.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -15,13 +14,13 @@ import { selfSigned } from '../../support/servers/certificate.ts';
 import { type DnsServer, startDnsServer } from '../../support/servers/dns-server.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
-const refused = (fetching: Promise<unknown>) =>
+const errorOf = (fetching: Promise<unknown>) =>
   fetching.then(
-    () => 'it was fetched',
+    () => 'fetched',
     (error: Error) => error.message,
   );
 
-describe('the fetch of an app’s document', () => {
+describe('the fetch of an app’s metadata document', () => {
   const folder = temporaryFolder();
   let server: Server;
   let port: number;
@@ -53,13 +52,13 @@ describe('the fetch of an app’s document', () => {
   });
 
   const url = () => `https://localhost:${port}/app.json`;
-  const says = (document: unknown, status = 200, headers = {}) => {
+  const serve = (document: unknown, status = 200, headers = {}) => {
     answer = (_request, response) =>
       response.writeHead(status, headers).end(JSON.stringify(document));
   };
 
-  it('gives what is known of the document, and nothing else that it says', async () => {
-    says(
+  it('returns the supported fields of the document only', async () => {
+    serve(
       {
         client_id: url(),
         client_name: 'A Client',
@@ -84,8 +83,8 @@ describe('the fetch of an app’s document', () => {
     });
   });
 
-  it('asks no address that is not public, by whatever name', async () => {
-    says({});
+  it('contacts no address that is not public, in any notation', async () => {
+    serve({});
     const careful = createClientFetch(known);
     for (const host of [
       'localhost',
@@ -99,54 +98,54 @@ describe('the fetch of an app’s document', () => {
       '169.254.169.254',
       '0.0.0.0',
     ])
-      expect(await refused(careful(`https://${host}:${port}/app.json`)), host).to.match(
+      expect(await errorOf(careful(`https://${host}:${port}/app.json`)), host).to.match(
         /not public|no public address/,
       );
     expect(calls).to.equal(0);
   });
 
-  it('asks no address in a network that the operator has closed', async () => {
-    says({});
+  it('contacts no address in a denied network', async () => {
+    serve({});
     const closed = createClientFetch({
       ...known,
       deny: [parseNetwork('127.0.0.0/8')!],
       isGood: () => true,
     });
     for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]'])
-      expect(await refused(closed(`https://${host}:${port}/app.json`)), host).to.match(
+      expect(await errorOf(closed(`https://${host}:${port}/app.json`)), host).to.match(
         /not public|no public address/,
       );
     const closedPublic = createClientFetch({ deny: [parseNetwork('8.8.8.0/24')!] });
-    expect(await refused(closedPublic('https://8.8.8.8/app.json'))).to.equal(
+    expect(await errorOf(closedPublic('https://8.8.8.8/app.json'))).to.equal(
       'the address is not public',
     );
     expect(calls).to.equal(0);
   });
 
-  it('asks no name one of whose addresses is not public', async () => {
-    says({});
+  it('contacts no name with an address that is not public', async () => {
+    serve({});
     names.set('mixed.example', '127.0.0.1', '::1');
     const one = createClientFetch({ ...known, isGood: address => address === '127.0.0.1' });
-    expect(await refused(one(`https://mixed.example:${port}/app.json`))).to.equal(
+    expect(await errorOf(one(`https://mixed.example:${port}/app.json`))).to.equal(
       'the name has no public address',
     );
     expect(calls).to.equal(0);
   });
 
-  it('lets names that nobody answers for hold up nothing else of the process', async () => {
-    // Twice as many as the threads that Node has for what blocks.
+  it('does not block the process with names that get no DNS response', async () => {
+    // Twice as many as the threads of Node's thread pool.
     const slow = Array.from({ length: 8 }, (_, n) => `slow${n}.example`);
     for (const name of slow) names.misbehave(name, 'silent');
     const leaving = new AbortController();
     const asking = slow.map(name =>
-      refused(fetchIt(`https://${name}:${port}/app.json`, { signal: leaving.signal })),
+      errorOf(fetchIt(`https://${name}:${port}/app.json`, { signal: leaving.signal })),
     );
     await Promise.all(slow.map(name => names.asked(name)));
     leaving.abort();
     await Promise.all(asking);
   });
 
-  it('asks by https and at the usual port alone', async () => {
+  it('accepts https on the default port only', async () => {
     const usual = createClientFetch({ isGood: () => true });
     for (const wrong of [
       `http://localhost:${port}/x`,
@@ -155,34 +154,34 @@ describe('the fetch of an app’s document', () => {
       'ftp://localhost/x',
       'file:///etc/passwd',
     ])
-      expect(await refused(usual(wrong)), wrong).to.match(/must be short and use https/);
+      expect(await errorOf(usual(wrong)), wrong).to.match(/must be short and use https/);
     expect(calls).to.equal(0);
   });
 
-  it('follows nothing', async () => {
-    says({}, 302, { location: 'https://localhost/other' });
+  it('does not follow redirects', async () => {
+    serve({}, 302, { location: 'https://localhost/other' });
     const response = await fetchIt(url());
     expect(response.status).to.equal(302);
     expect(await response.text()).to.equal('');
     expect(calls).to.equal(1);
   });
 
-  it('gives up what is too large', async () => {
-    says({
+  it('aborts a document that is too large', async () => {
+    serve({
       client_id: url(),
       redirect_uris: ['https://app.example/cb'],
       filler: 'x'.repeat(70_000),
     });
-    expect(await refused(fetchIt(url()))).to.include('larger than');
+    expect(await errorOf(fetchIt(url()))).to.include('larger than');
   });
 
-  it('gives up who does not answer when the caller does', async () => {
+  it('aborts when the caller aborts', async () => {
     const leaving = new AbortController();
     answer = () => leaving.abort();
-    expect(await refused(fetchIt(url(), { signal: leaving.signal }))).to.match(/abort/i);
+    expect(await errorOf(fetchIt(url(), { signal: leaving.signal }))).to.match(/abort/i);
   });
 
-  it('believes no document of another shape, and no other way than none to show who asks', async () => {
+  it('rejects an invalid document, and any authentication method except none', async () => {
     const good = { client_id: url(), redirect_uris: ['https://app.example/cb'] };
     for (const bad of [
       [],
@@ -191,17 +190,17 @@ describe('the fetch of an app’s document', () => {
       { ...good, redirect_uris: ['http://app.example/cb'] },
       { ...good, token_endpoint_auth_method: 'client_secret_post' },
     ]) {
-      says(bad);
-      expect(await refused(fetchIt(url())), JSON.stringify(bad)).not.to.equal('it was fetched');
+      serve(bad);
+      expect(await errorOf(fetchIt(url())), JSON.stringify(bad)).not.to.equal('fetched');
     }
     answer = (_request, response) => response.end('not json');
-    expect(await refused(fetchIt(url()))).not.to.equal('it was fetched');
+    expect(await errorOf(fetchIt(url()))).not.to.equal('fetched');
   });
 
-  it('trusts no certificate of nobody', async () => {
-    says({ client_id: url(), redirect_uris: ['https://app.example/cb'] });
+  it('rejects an untrusted certificate', async () => {
+    serve({ client_id: url(), redirect_uris: ['https://app.example/cb'] });
     expect(
-      await refused(
+      await errorOf(
         createClientFetch({ nameServers: [names.address], isGood: () => true, port })(url()),
       ),
     ).to.match(/certificate/);

@@ -1,6 +1,6 @@
 // @proves client-registration
-// How apps make themselves known: registrations shaped like those of the apps there are, what is
-// refused, documents of their own, and the switches of both.
+// How apps identify themselves: registrations and metadata documents like those of existing apps,
+// and the ones that are rejected.
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { clientMetadata } from '../../../api/console/oauth/client-metadata.ts';
@@ -38,14 +38,14 @@ interface Registered {
   token_endpoint_auth_method: string;
 }
 
-describe('apps', () => {
+describe('OAuth apps', () => {
   let fixture: ConsoleFixture;
   let person: Person;
-  /** Documents by address. */
+  /** Documents by URL. */
   const documents = new Map<string, unknown>();
   const fetched: string[] = [];
-  /** Addresses that keep servers out, as some providers of protection do. */
-  const refusing = new Set<string>();
+  /** URLs that respond 403, like some bot protection. */
+  const forbidden = new Set<string>();
   const lines: Record<string, unknown>[] = [];
   const log = pino(
     { level: 'info' },
@@ -57,7 +57,7 @@ describe('apps', () => {
       log,
       clientFetch: async url => {
         fetched.push(String(url));
-        if (refusing.has(String(url))) return new Response(null, { status: 403 });
+        if (forbidden.has(String(url))) return new Response(null, { status: 403 });
         const document = documents.get(String(url));
         if (!document) throw new Error('no such document');
         return Response.json(clientMetadata(document, 'document'));
@@ -67,20 +67,20 @@ describe('apps', () => {
   });
   after(() => fixture.stop());
 
-  /** The page on which the person is asked. */
+  /** The consent page. */
   async function pageFor(client: Client, more?: Record<string, string>): Promise<string> {
-    const visitor = browser(fixture, person.cookie);
+    const userBrowser = browser(fixture, person.cookie);
     return (
-      await visitor.get(await openConsent(visitor, client, pkce().challenge, more))
+      await userBrowser.get(await openConsent(userBrowser, client, pkce().challenge, more))
     ).body.toString();
   }
-  /** The answer to an app that asks, whatever it is. */
+  /** The response to an authorization request of this app. */
   const askAs = (id: string, redirectUri = 'https://client.example/cb') =>
     browser(fixture, person.cookie).get(authorizePath({ id, redirectUri }, pkce().challenge));
 
   describe('that register', () => {
     for (const [name, { metadata, used, scope, words }] of Object.entries(REGISTRATIONS))
-      it(`come through the whole way: ${name}`, async () => {
+      it(`complete the flow: ${name}`, async () => {
         const registered = await registerClient(fixture, metadata);
         expect(registered.status, registered.body.toString()).to.equal(201);
         const {
@@ -92,14 +92,14 @@ describe('apps', () => {
         expect(redirect_uris).to.deep.equal(metadata['redirect_uris']);
         const client: Client = { id: client_id, redirectUri: used ?? redirect_uris[0]! };
         const { verifier, challenge } = pkce();
-        const visitor = browser(fixture, person.cookie);
-        const page = await openConsent(visitor, client, challenge, {
+        const userBrowser = browser(fixture, person.cookie);
+        const page = await openConsent(userBrowser, client, challenge, {
           scope: scope ?? String(metadata['scope'] ?? 'render'),
         });
-        const shown = (await visitor.get(page)).body.toString();
+        const shown = (await userBrowser.get(page)).body.toString();
         expect(shown).to.include(words);
         if (metadata['client_name']) expect(shown).to.include(`named “${metadata['client_name']}”`);
-        const back = await answerConsent(visitor, page);
+        const back = await answerConsent(userBrowser, page);
         expect(back.href.startsWith(client.redirectUri), back.href).to.equal(true);
         const code = back.searchParams.get('code')!;
         const basic = {
@@ -154,7 +154,7 @@ describe('apps', () => {
       '/relative',
       '',
     ])
-      it(`register no ${JSON.stringify(uri)}`, async () => {
+      it(`cannot register the redirect URI ${JSON.stringify(uri)}`, async () => {
         const answer = await registerClient(fixture, {
           redirect_uris: ['https://app.example/good', uri],
         });
@@ -163,7 +163,7 @@ describe('apps', () => {
         expect(answer.headers['access-control-allow-origin']).to.equal('*');
       });
 
-    it('say what they are in a bounded JSON object', async () => {
+    it('are rejected with invalid or large metadata', async () => {
       const uris = ['https://app.example/cb'];
       const bad: [unknown, string][] = [
         [[], 'invalid_client_metadata'],
@@ -195,7 +195,7 @@ describe('apps', () => {
       ).to.equal(400);
     });
 
-    it('are shown by a name that is text, in one line, and short', async () => {
+    it('are shown with an escaped name in one line, at most 100 characters long', async () => {
       const client = await newClient(fixture, {
         client_name: `<b>Evil</b>\n\u202eApp\u0000 ${'long '.repeat(100)}`,
       });
@@ -206,7 +206,7 @@ describe('apps', () => {
       expect(name).not.to.match(/[\u202e\n]/);
     });
 
-    it('say nothing in the words of the page, however they are called', async () => {
+    it('cannot end the quotation of their name on the page', async () => {
       const client = await newClient(fixture, {
         client_name: 'Claude” (from claude.ai). Note: “"\u3164',
       });
@@ -216,7 +216,7 @@ describe('apps', () => {
       );
     });
 
-    it('are forgotten when nobody allows them anything, and kept while somebody uses them', async () => {
+    it('expire after 30 days without a consent, and after 400 days with one', async () => {
       const daysOf = async ({ id }: Client) =>
         Math.round((await keptForMs(fixture, 'Client', id)) / 86_400e3);
       const client = await newClient(fixture);
@@ -226,7 +226,7 @@ describe('apps', () => {
     });
   });
 
-  describe('that describe themselves', () => {
+  describe('with a metadata document', () => {
     const id = 'https://client.example/app.json';
     before(() => {
       documents.set(id, {
@@ -241,14 +241,14 @@ describe('apps', () => {
     });
 
     for (const [name, { document, used }] of Object.entries(DOCUMENTS))
-      it(`come through the whole way: ${name}`, async () => {
+      it(`complete the flow: ${name}`, async () => {
         documents.set(document.client_id, document);
         const client = { id: document.client_id, redirectUri: used ?? document.redirect_uris[0]! };
         const shown = await pageFor(client, { scope: 'render offline_access' });
         expect(shown).to.include(`(from <strong>${new URL(document.client_id).host}</strong>)`);
         const tokens = await authorizeApp(fixture, person, { client });
         expect(await accessOf(fixture, tokens.access_token)).to.include({ clientId: client.id });
-        // Some ask again for all that they asked for at first.
+        // Some apps repeat their original scopes.
         const again = await refresh(fixture, client, tokens.refresh_token, {
           scope: 'render offline_access',
         });
@@ -256,7 +256,7 @@ describe('apps', () => {
         expect(tokensOf(again).scope).to.equal('render');
       });
 
-    it('are not known when they can only show a key', async () => {
+    it('are rejected when they support only private_key_jwt', async () => {
       const only = 'https://client.example/key.json';
       documents.set(only, {
         client_id: only,
@@ -267,7 +267,7 @@ describe('apps', () => {
       expect((await askAs(only)).status).to.equal(400);
     });
 
-    it('come through the whole way, known by the host of their document', async () => {
+    it('complete the flow, shown with the host of their document', async () => {
       const client = { id, redirectUri: 'http://127.0.0.1:5555/callback' };
       const shown = await pageFor(client);
       expect(shown).to.include('(from <strong>client.example</strong>)');
@@ -277,10 +277,10 @@ describe('apps', () => {
       expect(fetched.filter(url => url === id)).to.have.length(1);
     });
 
-    it('tell the person, and the operator, when their document cannot be read', async () => {
+    it('cause an error page, a log line and a metric when their document cannot be read', async () => {
       const before = await eventsCounted(fixture, 'document_unreadable');
       const address = 'https://client.example/refused.json';
-      refusing.add(address);
+      forbidden.add(address);
       const answer = await askAs(address);
       expect(answer.status).to.equal(400);
       expect(answer.body.toString()).to.include('Could not read the client metadata document');
@@ -293,11 +293,11 @@ describe('apps', () => {
       expect(await eventsCounted(fixture, 'document_unreadable')).to.be.above(before);
     });
 
-    it('go nowhere that the document does not name', async () => {
+    it('cannot use a redirect URI that the document does not list', async () => {
       expect((await askAs(id, 'https://evil.example/cb')).status).to.equal(400);
     });
 
-    it('are not known when the document is another’s, names bad redirects, or is not there', async () => {
+    it('are rejected when the document has another client_id, has an invalid redirect URI, or is missing', async () => {
       documents.set('https://client.example/other.json', {
         client_id: id,
         redirect_uris: ['https://client.example/cb'],

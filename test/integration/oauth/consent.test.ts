@@ -1,6 +1,5 @@
 // @proves consent, access-tokens
-// What a person allows an app, and what keeps anybody else from allowing it: roles, accounts,
-// browsers, and who is signed in.
+// The consent of a user for an app, bound to the user's role, account, browser and login.
 import { expect } from 'chai';
 import {
   type ConsoleFixture,
@@ -27,7 +26,7 @@ import {
 } from '../../support/console/oauth-flow.ts';
 import { joinTeam } from '../../support/console/signed-in.ts';
 
-describe('a person whom an app asks', () => {
+describe('the consent for an app', () => {
   let fixture: ConsoleFixture;
   let person: Person;
   let client: Client;
@@ -38,7 +37,7 @@ describe('a person whom an app asks', () => {
   });
   after(() => fixture.stop());
 
-  it('who is disabled is served no more, with the next call', async () => {
+  it('ends with the next call of a disabled user', async () => {
     const other = await fixture.person({ role: 'developer' });
     const { access_token, refresh_token } = await authorizeApp(fixture, other, { client });
     const { code, verifier } = await codeOf(fixture, other, { client });
@@ -52,7 +51,7 @@ describe('a person whom an app asks', () => {
     expect(oauthErrorOf(await redeem(fixture, client, code, verifier))).to.equal('invalid_grant');
   });
 
-  it('who is no member any more, or only looks on, is served no more', async () => {
+  it('ends when the user is removed from the account or becomes a viewer', async () => {
     for (const change of [
       (user: string) => ({ $pull: { members: { user } } }),
       (_user: string) => ({ $set: { 'members.$.role': 'viewer' as const } }),
@@ -69,16 +68,16 @@ describe('a person whom an app asks', () => {
     }
   });
 
-  it('who only looks on can allow nothing', async () => {
+  it('is rejected for roles that may not render', async () => {
     for (const role of ['viewer', 'billing'] as const) {
       const other = await fixture.person({ role });
-      const visitor = browser(fixture, other.cookie);
-      const page = await openConsent(visitor, client, pkce().challenge);
-      const shown = (await visitor.get(page)).body.toString();
+      const userBrowser = browser(fixture, other.cookie);
+      const page = await openConsent(userBrowser, client, pkce().challenge);
+      const shown = (await userBrowser.get(page)).body.toString();
       expect(shown)
         .to.include('no account gives you permission to render')
         .and.not.include('value="allow"');
-      const forced = await visitor.post(page, {
+      const forced = await userBrowser.post(page, {
         user: other.id,
         account: fixture.accountId,
         answer: 'allow',
@@ -88,10 +87,10 @@ describe('a person whom an app asks', () => {
     }
   });
 
-  it('allows nothing in an account of others', async () => {
-    const visitor = browser(fixture, person.cookie);
-    const page = await openConsent(visitor, client, pkce().challenge);
-    const answer = await visitor.post(page, {
+  it('is rejected for an account without membership', async () => {
+    const userBrowser = browser(fixture, person.cookie);
+    const page = await openConsent(userBrowser, client, pkce().challenge);
+    const answer = await userBrowser.post(page, {
       user: person.id,
       account: await fixture.account2(),
       answer: 'allow',
@@ -99,7 +98,7 @@ describe('a person whom an app asks', () => {
     expect(answer.status).to.equal(403);
   });
 
-  it('chooses among the accounts', async () => {
+  it('applies to the chosen account', async () => {
     const both = await fixture.person({ role: 'developer' });
     const second = await fixture.account2();
     await joinTeam(fixture.store, second, both.id, 'admin');
@@ -107,56 +106,56 @@ describe('a person whom an app asks', () => {
     expect(await accessOf(fixture, access_token)).to.include({ user: both.id, account: second });
   });
 
-  it('who cancels sends the app away with nothing', async () => {
-    const visitor = browser(fixture, person.cookie);
+  it('returns access_denied to the app when the user cancels', async () => {
+    const userBrowser = browser(fixture, person.cookie);
     const back = await answerConsent(
-      visitor,
-      await openConsent(visitor, client, pkce().challenge),
+      userBrowser,
+      await openConsent(userBrowser, client, pkce().challenge),
       {
         answer: 'cancel',
       },
     );
-    const said = Object.fromEntries(back.searchParams);
-    expect(said)
+    const parameters = Object.fromEntries(back.searchParams);
+    expect(parameters)
       .to.include({ error: 'access_denied', state: 'a state', iss: PUBLIC_URL })
       .and.not.have.property('code');
   });
 
-  it('who is not signed in signs in first, and comes back', async () => {
-    const visitor = browser(fixture);
-    const page = await openConsent(visitor, client, pkce().challenge);
-    const to = locationOf(await visitor.get(page));
+  it('redirects a user who is not signed in to the login and back', async () => {
+    const userBrowser = browser(fixture);
+    const page = await openConsent(userBrowser, client, pkce().challenge);
+    const to = locationOf(await userBrowser.get(page));
     expect(to.pathname).to.equal('/app/sign-in');
     expect(to.searchParams.get('next')).to.equal(page);
-    visitor.cookie = person.cookie;
-    expect((await answerConsent(visitor, page)).searchParams.get('code')).to.be.a('string');
+    userBrowser.cookie = person.cookie;
+    expect((await answerConsent(userBrowser, page)).searchParams.get('code')).to.be.a('string');
   });
 
-  it('does not answer for somebody who was shown the page before', async () => {
-    const visitor = browser(fixture, person.cookie);
-    const page = await openConsent(visitor, client, pkce().challenge);
-    const shown = (await visitor.get(page)).body.toString();
+  it('is not given for a user who signed in after the page was shown', async () => {
+    const userBrowser = browser(fixture, person.cookie);
+    const page = await openConsent(userBrowser, client, pkce().challenge);
+    const shown = (await userBrowser.get(page)).body.toString();
     const fields = {
       user: fieldOf(shown, 'user')!,
       account: fieldOf(shown, 'account')!,
       answer: 'allow',
     };
     const other = await fixture.person({ role: 'owner' });
-    visitor.cookie = other.cookie;
-    const answer = await visitor.post(page, fields);
+    userBrowser.cookie = other.cookie;
+    const answer = await userBrowser.post(page, fields);
     expect(answer.status).to.equal(409);
     expect(answer.body.toString())
       .to.include('You have signed in as a different user')
       .and.include(other.email);
-    // What they answer then is theirs.
-    const code = (await answerConsent(visitor, page)).searchParams.get('code');
+    // A second submission is the new user's own consent.
+    const code = (await answerConsent(userBrowser, page)).searchParams.get('code');
     expect(code).to.be.a('string');
     expect(await fixture.store.console.oauthGrants.findOne({ user: other.id })).to.include({
       account: fixture.accountId,
     });
   });
 
-  it('is asked in the browser alone in which it began', async () => {
+  it('is bound to the browser that started it', async () => {
     const page = await openConsent(browser(fixture, person.cookie), client, pkce().challenge);
     const victim = browser(fixture, person.cookie);
     expect((await victim.get(page)).status).to.equal(410);
@@ -168,10 +167,10 @@ describe('a person whom an app asks', () => {
     expect(forced.status).to.equal(410);
   });
 
-  it('takes no answer of another site', async () => {
-    const visitor = browser(fixture, person.cookie);
-    const page = await openConsent(visitor, client, pkce().challenge);
-    const shown = await visitor.get(page);
+  it('rejects a cross-site form', async () => {
+    const userBrowser = browser(fixture, person.cookie);
+    const page = await openConsent(userBrowser, client, pkce().challenge);
+    const shown = await userBrowser.get(page);
     expect(shown.headers['content-security-policy'])
       .to.include("frame-ancestors 'none'")
       .and.not.include('form-action');

@@ -1,6 +1,6 @@
 // @proves refresh-tokens, oauth-without-database
-// The database is away, at the start of a call or in the midst of one: apps and people are told so
-// and when to come again, and nothing is lost when they do.
+// The database is unavailable at the start of a call or in the middle of one: apps and people get a
+// 503 with Retry-After, and a retry loses nothing.
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
 import type { ManagedMongod } from '../../../standalone/mongod.ts';
@@ -37,11 +37,11 @@ import type { Answer } from '../../support/http-call.ts';
 import { moreProcesses } from '../../support/more-processes.ts';
 import { freshMongod } from '../../support/servers/mongod.ts';
 
-/** A server that cannot do its work now, and says so at once. */
+/** ExceededTimeLimit: an error without delay. */
 const TOO_SLOW = 50;
 const ALL = ['find', 'aggregate', 'insert', 'update', 'delete', 'findAndModify', 'count'];
 
-describe('an OAuth server whose database is away', () => {
+describe('the OAuth server without its database', () => {
   let mongod: ManagedMongod;
   let admin: MongoClient;
   let fixture: ConsoleFixture;
@@ -59,26 +59,26 @@ describe('an OAuth server whose database is away', () => {
     await admin?.close();
     await mongod?.stop();
   });
-  afterEach(() => working());
+  afterEach(() => restore());
   const another = moreProcesses();
 
   const failPoint = (mode: unknown, data: Document = {}) =>
     admin
       .db('admin')
       .command({ configureFailPoint: 'failCommand', mode, ...(mode !== 'off' && { data }) });
-  const working = () => failPoint('off');
-  const away = (failCommands = ALL, mode: unknown = 'alwaysOn') =>
+  const restore = () => failPoint('off');
+  const fail = (failCommands = ALL, mode: unknown = 'alwaysOn') =>
     failPoint(mode, { failCommands, errorCode: TOO_SLOW, appName: 'pressroom' });
 
-  function expectAway(answer: Answer, what: string): void {
+  function expectUnavailable(answer: Answer, what: string): void {
     expect(answer.status, `${what}: ${answer.body}`).to.equal(503);
     expect(Number(answer.headers['retry-after']), what).to.be.within(1, 10);
     expect(answer.headers['cache-control'], what).to.equal('no-store');
-    const said = jsonOf(answer);
-    expect(said['error'], what).to.equal('temporarily_unavailable');
-    expect(said['error_description'], what).to.include('database').and.include('Try again');
+    const body = jsonOf(answer);
+    expect(body['error'], what).to.equal('temporarily_unavailable');
+    expect(body['error_description'], what).to.include('database').and.include('Try again');
   }
-  function expectAwayPage(answer: Answer, what: string): void {
+  function expectUnavailablePage(answer: Answer, what: string): void {
     expect(answer.status, `${what}: ${answer.body}`).to.equal(503);
     expect(Number(answer.headers['retry-after']), what).to.be.within(1, 10);
     expect(answer.headers['content-type'], what).to.match(/^text\/html/);
@@ -87,54 +87,57 @@ describe('an OAuth server whose database is away', () => {
       .and.not.include('temporarily_unavailable: ');
   }
 
-  it('says so to apps, in the words of OAuth, and what they hold is good afterwards', async () => {
+  it('responds temporarily_unavailable to apps, and accepts their tokens afterwards', async () => {
     const tokens = await authorizeApp(fixture, person, { client });
     const { code, verifier } = await codeOf(fixture, person, { client });
     const counted = await callsCounted(fixture, '/oauth/token', 'unavailable');
-    await away();
-    expectAway(await redeem(fixture, client, code, verifier), 'a code');
-    expectAway(await refresh(fixture, client, tokens.refresh_token), 'a refresh token');
-    expectAway(await revoke(fixture, client, tokens.access_token), 'giving back');
+    await fail();
+    expectUnavailable(await redeem(fixture, client, code, verifier), 'a code');
+    expectUnavailable(await refresh(fixture, client, tokens.refresh_token), 'a refresh token');
+    expectUnavailable(await revoke(fixture, client, tokens.access_token), 'a revocation');
     const registered = await registerClient(fixture, { redirect_uris: ['https://app.example/cb'] });
-    expectAway(registered, 'registering');
+    expectUnavailable(registered, 'a registration');
     expect(registered.headers['access-control-allow-origin']).to.equal('*');
-    await working();
+    await restore();
     expect(await accessOf(fixture, tokens.access_token)).to.include({ user: person.id });
     expect((await redeem(fixture, client, code, verifier)).status).to.equal(200);
     expect((await refresh(fixture, client, tokens.refresh_token)).status).to.equal(200);
     expect(await callsCounted(fixture, '/oauth/token', 'unavailable')).to.equal(counted + 2);
   });
 
-  it('says so to people, on pages that can be loaded again, and the consent goes on afterwards', async () => {
+  it('shows people an error page, and continues the consent after a reload', async () => {
     const { verifier, challenge } = pkce();
-    const visitor = browser(fixture, person.cookie);
-    await away();
-    expectAwayPage(await visitor.get(authorizePath(client, challenge)), 'asking');
-    await working();
-    const page = await openConsent(visitor, client, challenge);
-    const shown = (await visitor.get(page)).body.toString();
+    const userBrowser = browser(fixture, person.cookie);
+    await fail();
+    expectUnavailablePage(
+      await userBrowser.get(authorizePath(client, challenge)),
+      'an authorization request',
+    );
+    await restore();
+    const page = await openConsent(userBrowser, client, challenge);
+    const shown = (await userBrowser.get(page)).body.toString();
     const sent = {
       user: fieldOf(shown, 'user')!,
       account: fieldOf(shown, 'account')!,
       answer: 'allow',
     };
-    await away();
-    expectAwayPage(await visitor.get(page), 'the page');
-    expectAwayPage(await visitor.post(page, sent), 'the answer');
-    await away(['insert', 'update']);
-    expectAwayPage(await visitor.post(page, sent), 'the answer, in the midst');
-    await working();
-    const onward = locationOf(await visitor.post(page, sent)).href;
-    await away(['find']);
-    expectAwayPage(await visitor.get(onward), 'the way back');
-    await working();
-    const back = locationOf(await visitor.get(onward));
+    await fail();
+    expectUnavailablePage(await userBrowser.get(page), 'the consent page');
+    expectUnavailablePage(await userBrowser.post(page, sent), 'the consent');
+    await fail(['insert', 'update']);
+    expectUnavailablePage(await userBrowser.post(page, sent), 'the consent, during its writes');
+    await restore();
+    const onward = locationOf(await userBrowser.post(page, sent)).href;
+    await fail(['find']);
+    expectUnavailablePage(await userBrowser.get(onward), 'the redirect');
+    await restore();
+    const back = locationOf(await userBrowser.get(onward));
     expect(
       (await redeem(fixture, client, back.searchParams.get('code')!, verifier)).status,
     ).to.equal(200);
   });
 
-  it('gives up in time when the database stands still, and goes on when it moves again', async () => {
+  it('responds in time when the database hangs, and recovers with it', async () => {
     const { refresh_token } = await authorizeApp(fixture, person, { client });
     const { code, verifier } = await codeOf(fixture, person, { client });
     await freeze(mongod.pid);
@@ -146,10 +149,10 @@ describe('an OAuth server whose database is away', () => {
         browser(fixture, person.cookie).get(authorizePath(client, pkce().challenge)),
         fixture.call('GET', '/.well-known/oauth-authorization-server'),
       ]);
-      expectAway(refreshed, 'a refresh token');
-      expectAway(redeemed, 'a code');
-      expectAway(registered, 'registering');
-      expectAwayPage(asked, 'asking');
+      expectUnavailable(refreshed, 'a refresh token');
+      expectUnavailable(redeemed, 'a code');
+      expectUnavailable(registered, 'a registration');
+      expectUnavailablePage(asked, 'an authorization request');
       expect(metadata.status).to.equal(200);
     } finally {
       thaw(mongod.pid);
@@ -159,36 +162,36 @@ describe('an OAuth server whose database is away', () => {
     );
   });
 
-  it('tells what it is from its memory, and says so before it has read its keys', async () => {
+  it('serves its metadata from memory once it has read the keys', async () => {
     await fixture.call('GET', '/oauth/jwks');
     const cold = await another(fixture);
-    await away();
+    await fail();
     for (const path of [
       '/.well-known/oauth-authorization-server',
       '/.well-known/oauth-authorization-server/mcp',
       '/oauth/jwks',
     ]) {
       expect((await fixture.call('GET', path)).status, path).to.equal(200);
-      expectAway(await cold.call('GET', path), path);
+      expectUnavailable(await cold.call('GET', path), path);
     }
     expect((await cold.call('GET', '/.well-known/oauth-protected-resource/mcp')).status).to.equal(
       200,
     );
-    await working();
+    await restore();
     expect((await cold.call('GET', '/.well-known/oauth-authorization-server')).status).to.equal(
       200,
     );
   });
 
-  it('loses no refresh token, at whichever write it went away', async () => {
+  it('loses no refresh token, whichever write fails', async () => {
     let writes = 0;
     for (; ; writes += 1) {
       const first = await authorizeApp(fixture, person, { client });
-      await away(['update'], { skip: writes });
+      await fail(['update'], { skip: writes });
       const answer = await refresh(fixture, client, first.refresh_token);
-      await working();
+      await restore();
       if (answer.status === 200) break;
-      expectAway(answer, `write ${writes}`);
+      expectUnavailable(answer, `write ${writes}`);
       const again = await refresh(fixture, client, first.refresh_token);
       expect(again.status, `after write ${writes}: ${again.body}`).to.equal(200);
       const { access_token, refresh_token } = tokensOf(again);
@@ -198,21 +201,21 @@ describe('an OAuth server whose database is away', () => {
     expect(writes).to.be.within(4, 10);
   });
 
-  it('takes a code once, however its first use ended: the person connects again', async () => {
+  it('rejects a second use of a code even when the first use failed', async () => {
     const { code, verifier } = await codeOf(fixture, person, { client });
-    await away(['update'], { skip: 1 });
-    expectAway(await redeem(fixture, client, code, verifier), 'the first use');
-    await working();
+    await fail(['update'], { skip: 1 });
+    expectUnavailable(await redeem(fixture, client, code, verifier), 'the first use');
+    await restore();
     expect(oauthErrorOf(await redeem(fixture, client, code, verifier))).to.equal('invalid_grant');
   });
 
-  it('knows the tool’s callers again afterwards, and says so to them meanwhile', async () => {
+  it('responds 503 to calls of the tool, and accepts their tokens afterwards', async () => {
     const { access_token } = await authorizeApp(fixture, person, { client });
     const ask = () => mcpCall(fixture, access_token, earlierMessage('ping'));
-    await away();
+    await fail();
     const answer = await ask();
     expect([answer.status, answer.headers['retry-after']]).to.deep.equal([503, '1']);
-    await working();
+    await restore();
     expect((await ask()).status).to.equal(200);
   });
 });

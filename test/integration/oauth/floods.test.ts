@@ -1,11 +1,10 @@
 // @proves client-registration, client-metadata-documents
-// Strangers who make the OAuth server ask other sites or keep what they say: whichever way they
-// take, they get so far.
+// Limits on documents and registrations of anonymous clients.
 import { expect } from 'chai';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { browser, CALLBACK, redeem, registerClient } from '../../support/console/oauth-flow.ts';
 
-describe('an OAuth server that strangers keep busy', () => {
+describe('the OAuth server with many anonymous clients', () => {
   let fixture: ConsoleFixture;
   let fetched = 0;
   before(async () => {
@@ -19,7 +18,7 @@ describe('an OAuth server that strangers keep busy', () => {
   });
   after(() => fixture.stop());
 
-  it('asks for 120 documents, whether tokens or a consent are wanted', async () => {
+  it('fetches at most 120 documents for one address, at the token and the authorization endpoint', async () => {
     for (let n = 0; n < 125; n += 1)
       await redeem(
         fixture,
@@ -34,13 +33,13 @@ describe('an OAuth server that strangers keep busy', () => {
     expect(fetched).to.equal(120);
   });
 
-  it('keeps no more of an app that registers than apps need', async () => {
-    const of = (length: number) =>
+  it('bounds the total length of redirect URIs in a registration', async () => {
+    const uriOf = (length: number) =>
       `https://app.example/${'x'.repeat(length - 'https://app.example/'.length)}`;
-    const uris = [of(999), of(998), of(997), of(996)];
-    expect((await registerClient(fixture, { redirect_uris: [...uris, of(20)] })).status).to.equal(
-      400,
-    );
+    const uris = [uriOf(999), uriOf(998), uriOf(997), uriOf(996)];
+    expect(
+      (await registerClient(fixture, { redirect_uris: [...uris, uriOf(20)] })).status,
+    ).to.equal(400);
     expect((await registerClient(fixture, { redirect_uris: uris })).status).to.equal(201);
   });
 });

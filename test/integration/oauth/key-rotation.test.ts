@@ -1,6 +1,6 @@
 // @proves oauth-key-rotation
-// `pressroom oauth rotate-keys`, and consents that are on their way while API processes have the
-// new keys one after the other.
+// `pressroom oauth rotate-keys`, and pending consents while API processes read the new keys one after
+// another.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -28,10 +28,10 @@ const PROGRAMS = {
   'the command of the image': fileURLToPath(new URL('../../../cli/in-image.ts', import.meta.url)),
 };
 
-describe('new keys of the OAuth server', () => {
+describe('the rotation of the OAuth server’s keys', () => {
   let fixture: ConsoleFixture;
   let person: Person;
-  /** Each reads the keys at its first call. */
+  /** Each process reads the keys at its first call. */
   const another = moreProcesses();
   beforeEach(async () => {
     fixture = await consoleFixture({ workers: 0 });
@@ -66,7 +66,7 @@ describe('new keys of the OAuth server', () => {
       ({ kid }) => kid,
     );
 
-  /** Each step of the consent meets the next process of the list. */
+  /** Each step of the consent reaches the next process of the list. */
   async function consentAt(...processes: ConsoleFixture[]): Promise<number> {
     const client = await newClient(fixture);
     const { code, verifier } = await codeOf(inTurn(processes), person, { client });
@@ -74,7 +74,7 @@ describe('new keys of the OAuth server', () => {
   }
 
   for (const [name, program] of Object.entries(PROGRAMS))
-    it(`are made by ${name}, which says what follows`, async () => {
+    it(`is done by ${name}, which prints when the keys take effect`, async () => {
       const [old] = await keys();
       const { code, out, errors } = await run(program);
       expect(code, errors).to.equal(0);
@@ -92,14 +92,14 @@ describe('new keys of the OAuth server', () => {
       ).to.equal(1);
     });
 
-  it('are both there when two commands run at the same moment', async () => {
+  it('adds both keys when two commands run concurrently', async () => {
     await keys();
-    const ran = await Promise.all(Object.values(PROGRAMS).map(program => run(program)));
-    expect(ran.map(({ code }) => code)).to.deep.equal([0, 0]);
+    const results = await Promise.all(Object.values(PROGRAMS).map(program => run(program)));
+    expect(results.map(({ code }) => code)).to.deep.equal([0, 0]);
     expect(await keys()).to.have.length(3);
   });
 
-  it('are not made without the secret of the API, and nothing is changed', async () => {
+  it('fails without the secret of the API, and changes nothing', async () => {
     const early = await run(PROGRAMS['the command line']);
     expect([early.code, early.errors]).to.deep.equal([
       1,
@@ -117,7 +117,7 @@ describe('new keys of the OAuth server', () => {
     expect(await keys()).to.deep.equal(before);
   });
 
-  it('stop no consent that one process begins with them before another has read them', async () => {
+  it('does not break a consent across processes before all have read the new keys', async () => {
     await authorizeApp(fixture, person);
     await rotateOAuthKeys(fixture.store, CONSOLE_SECRET);
     const quick = await another(fixture);
@@ -127,7 +127,7 @@ describe('new keys of the OAuth server', () => {
     expect(await consentAt(fixture, quick)).to.equal(200);
   });
 
-  it('stop no consent that was begun with the old ones when the new ones sign', async () => {
+  it('does not break a consent that started with the old keys when the new keys sign', async () => {
     await authorizeApp(fixture, person);
     const fourMinutesMs = 4 * 60_000;
     await rotateOAuthKeys(fixture.store, CONSOLE_SECRET, () => Date.now() - fourMinutesMs);
@@ -137,7 +137,7 @@ describe('new keys of the OAuth server', () => {
     expect(await consentAt(quick, other)).to.equal(200);
   });
 
-  it('come to a process that runs within a minute, and tokens from before go on', async () => {
+  it('reaches a running process within a minute, and keeps tokens valid', async () => {
     const { client } = await authorizeApp(fixture, person);
     const before = await kids(fixture);
     await rotateOAuthKeys(fixture.store, CONSOLE_SECRET);

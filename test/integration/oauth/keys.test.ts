@@ -1,6 +1,6 @@
 // @proves oauth-key-rotation, oauth-replicas
-// The keys of the OAuth server: the same for all processes, sealed in the database, and followed by
-// new ones without anybody noticing.
+// The keys of the OAuth server: shared by all processes, encrypted in the database, and rotated
+// without an interruption.
 import { expect } from 'chai';
 import {
   keysInUse,
@@ -12,7 +12,7 @@ import { connectStore, type Store } from '../../../api/store/store.ts';
 import { silentLog } from '../../../common/log.ts';
 import { testDatabase } from '../../support/servers/mongod.ts';
 
-const SECRET = 'a secret of the tests, long enough';
+const SECRET = 'a secret for tests, long enough';
 const MINUTE_MS = 60_000;
 
 describe('the keys of the OAuth server', () => {
@@ -30,13 +30,13 @@ describe('the keys of the OAuth server', () => {
   const rotate = (secret = SECRET) => rotateOAuthKeys(store, secret, now);
   const cookies = async (atMs = nowMs) => keysInUse(await keys(), atMs).cookies;
 
-  it('are made once, however many processes start at the same moment', async () => {
+  it('are created once when several processes start concurrently', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => keys()));
     for (const each of all) expect(each).to.deep.equal(all[0]);
     expect(await keys()).to.deep.equal(all[0]);
   });
 
-  it('stand in the database sealed', async () => {
+  it('are encrypted in the database', async () => {
     const [key] = await keys();
     const stored = JSON.stringify(await store.meta.findOne({ _id: 'oauth' }));
     expect(stored)
@@ -45,15 +45,15 @@ describe('the keys of the OAuth server', () => {
       .and.not.include('cookie');
   });
 
-  it('are made anew when the secret is another one', async () => {
+  it('are created again with another secret', async () => {
     const before = await keys();
-    expect(await readOAuthKeys(store, 'another secret of the tests')).to.equal(undefined);
-    const after = await keys('another secret of the tests');
+    expect(await readOAuthKeys(store, 'another secret for tests')).to.equal(undefined);
+    const after = await keys('another secret for tests');
     expect(after[0]!.cookie).not.to.equal(before[0]!.cookie);
-    expect(await keys('another secret of the tests')).to.deep.equal(after);
+    expect(await keys('another secret for tests')).to.deep.equal(after);
   });
 
-  it('are accepted at once when they are new, and sign when every process has had the time to read them', async () => {
+  it('are accepted at once after a rotation, and sign when every process has read them', async () => {
     const [old] = await cookies();
     const rotation = await rotate();
     const published = await cookies();
@@ -64,7 +64,7 @@ describe('the keys of the OAuth server', () => {
     expect(await cookies(signsFrom.getTime())).to.deep.equal([published[1], old]);
   });
 
-  it('stay as long as a consent may be on its way, and go then', async () => {
+  it('remain for the longest pending consent, and are then deleted', async () => {
     const [old] = await cookies();
     const { signsFrom, oldUntil } = (await rotate()) as { signsFrom: Date; oldUntil: Date };
     expect(oldUntil.getTime() - signsFrom.getTime()).to.be.at.least(61 * MINUTE_MS);
@@ -75,17 +75,17 @@ describe('the keys of the OAuth server', () => {
     expect(await keys()).to.have.length(2);
   });
 
-  it('lose nothing when many rotate them at the same moment', async () => {
+  it('are all kept by concurrent rotations', async () => {
     await keys();
     const rotations = await Promise.all(Array.from({ length: 6 }, () => rotate()));
     expect(rotations.every(rotation => typeof rotation !== 'string')).to.equal(true);
     expect(new Set((await keys()).map(({ cookie }) => cookie)).size).to.equal(7);
   });
 
-  it('are left alone by who has another secret, and where there are none', async () => {
+  it('are not rotated with another secret, nor before they exist', async () => {
     expect(await rotate()).to.equal('none');
     const before = await keys();
-    expect(await rotate('another secret of the tests')).to.equal('other secret');
+    expect(await rotate('another secret for tests')).to.equal('other secret');
     expect(await keys()).to.deep.equal(before);
   });
 });

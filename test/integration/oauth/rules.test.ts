@@ -1,6 +1,6 @@
 // @proves client-registration
-// Rules of the OAuth server that hold whichever app comes: one resource, what it reads, how much an
-// address may ask for, and what is counted.
+// Rules of the OAuth server for all apps: one resource, grant types, bounded bodies, rate limits and
+// metrics.
 import { expect } from 'chai';
 import { clientMetadata } from '../../../api/console/oauth/client-metadata.ts';
 import { createOAuthLimits } from '../../../api/console/oauth/oauth-limits.ts';
@@ -57,8 +57,8 @@ describe('the rules of the OAuth server', () => {
   });
   after(() => fixture.stop());
 
-  describe('one resource', () => {
-    const asking = (resources: string[]) => {
+  describe('the resource', () => {
+    const requestFor = (resources: string[]) => {
       const { verifier, challenge } = pkce();
       const more = resources.map(resource => `&${new URLSearchParams({ resource })}`).join('');
       return {
@@ -67,23 +67,26 @@ describe('the rules of the OAuth server', () => {
       };
     };
 
-    it('may be named twice, and no other beside it', async () => {
+    it('may be repeated, but not combined with another', async () => {
       const both = locationOf(
         await browser(fixture, person.cookie).get(
-          asking([RESOURCE, 'https://other.example/mcp']).path,
+          requestFor([RESOURCE, 'https://other.example/mcp']).path,
         ),
       );
       expect(both.searchParams.get('error')).to.equal('invalid_target');
-      const visitor = browser(fixture, person.cookie);
-      const { verifier, path } = asking([RESOURCE, RESOURCE]);
-      const back = await answerConsent(visitor, locationOf(await visitor.get(path)).pathname);
+      const userBrowser = browser(fixture, person.cookie);
+      const { verifier, path } = requestFor([RESOURCE, RESOURCE]);
+      const back = await answerConsent(
+        userBrowser,
+        locationOf(await userBrowser.get(path)).pathname,
+      );
       const { access_token } = tokensOf(
         await redeem(fixture, client, back.searchParams.get('code')!, verifier),
       );
       expect(await accessOf(fixture, access_token)).to.include({ user: person.id });
     });
 
-    it('is all that a refresh token gives, whether it is named or not', async () => {
+    it('is the only one of a refresh token, whether it is named or not', async () => {
       const { refresh_token } = await authorizeApp(fixture, person, { client });
       const other = await refresh(fixture, client, refresh_token, {
         resource: 'https://other.example/mcp',
@@ -96,7 +99,7 @@ describe('the rules of the OAuth server', () => {
     });
   });
 
-  it('knows no other kind of grant, and no app by a password alone', async () => {
+  it('rejects other grant types', async () => {
     for (const grant_type of [
       'password',
       'client_credentials',
@@ -116,7 +119,7 @@ describe('the rules of the OAuth server', () => {
       );
   });
 
-  it('bounds what it reads', async () => {
+  it('bounds the body of a token request', async () => {
     const answer = await tokenCall(fixture, {
       grant_type: 'refresh_token',
       client_id: client.id,
@@ -132,9 +135,9 @@ describe('the rules of the OAuth server', () => {
     expect([json.status, oauthErrorOf(json)]).to.deep.equal([400, 'invalid_request']);
   });
 
-  describe('how much one address may ask for', () => {
-    /** As if this address had asked so often. */
-    const asked = async (
+  describe('the rate limit of an address', () => {
+    /** Counts previous calls of this address. */
+    const count = async (
       what: 'registration' | 'authorization' | 'document',
       times: number,
       ip: string,
@@ -150,8 +153,8 @@ describe('the rules of the OAuth server', () => {
         cookie: person.cookie,
       });
 
-    it('is bounded for consents', async () => {
-      await asked('authorization', 600, '192.0.2.20');
+    it('applies to authorization requests', async () => {
+      await count('authorization', 600, '192.0.2.20');
       const answer = await get(authorizePath(client, pkce().challenge), '192.0.2.20');
       expect(answer.status).to.equal(429);
       expect(Number(answer.headers['retry-after'])).to.be.within(3_500, 3_600);
@@ -161,13 +164,13 @@ describe('the rules of the OAuth server', () => {
       );
     });
 
-    it('is bounded for documents, of which those that are known are asked for no more', async () => {
+    it('applies to metadata documents that are not cached', async () => {
       const path = (n: number) =>
         authorizePath(
           { id: `https://client.example/${n}.json`, redirectUri: 'https://client.example/cb' },
           pkce().challenge,
         );
-      await asked('document', 119, '192.0.2.30');
+      await count('document', 119, '192.0.2.30');
       expect((await get(path(1), '192.0.2.30')).status).to.equal(303);
       expect((await get(path(2), '192.0.2.30')).status).to.equal(400);
       expect((await get(path(1), '192.0.2.30')).status).to.equal(303);
@@ -175,23 +178,23 @@ describe('the rules of the OAuth server', () => {
       expect(fetched).to.deep.equal([1, 2].map(n => `https://client.example/${n}.json`));
     });
 
-    it('is bounded for registrations', async () => {
+    it('applies to registrations', async () => {
       const from = (ip: string) =>
         registerClient(
           fixture,
           { redirect_uris: ['https://app.example/cb'] },
           { 'x-forwarded-for': ip },
         );
-      await asked('registration', 99, '192.0.2.40');
+      await count('registration', 99, '192.0.2.40');
       expect((await from('192.0.2.40')).status).to.equal(201);
-      const refused = await from('192.0.2.40');
-      expect(refused.status).to.equal(429);
-      expect(Number(refused.headers['retry-after'])).to.be.within(3_500, 3_600);
+      const rejected = await from('192.0.2.40');
+      expect(rejected.status).to.equal(429);
+      expect(Number(rejected.headers['retry-after'])).to.be.within(3_500, 3_600);
       expect((await from('192.0.2.41')).status).to.equal(201);
     });
   });
 
-  it('counts what happens', async () => {
+  it('counts events by type', async () => {
     const names = [
       'client_registered',
       'consent_allowed',
@@ -205,10 +208,10 @@ describe('the rules of the OAuth server', () => {
     ];
     const all = () => Promise.all(names.map(name => eventsCounted(fixture, name)));
     const before = await all();
-    const wellAnswered = await callsCounted(fixture, '/oauth/token', 'ok');
+    const succeeded = await callsCounted(fixture, '/oauth/token', 'ok');
     const own = await newClient(fixture);
-    const visitor = browser(fixture, person.cookie);
-    await answerConsent(visitor, await openConsent(visitor, own, pkce().challenge), {
+    const userBrowser = browser(fixture, person.cookie);
+    await answerConsent(userBrowser, await openConsent(userBrowser, own, pkce().challenge), {
       answer: 'cancel',
     });
     const first = await authorizeApp(fixture, person, { client: own });
@@ -221,6 +224,6 @@ describe('the rules of the OAuth server', () => {
     expect((await all()).map((now, index) => now - before[index]!)).to.deep.equal([
       1, 2, 1, 2, 2, 1, 1, 1, 2,
     ]);
-    expect(await callsCounted(fixture, '/oauth/token', 'ok')).to.equal(wellAnswered + 4);
+    expect(await callsCounted(fixture, '/oauth/token', 'ok')).to.equal(succeeded + 4);
   });
 });

@@ -1,6 +1,5 @@
 // @proves oauth-metadata, oauth-replicas
-// What the OAuth server says of itself, what its switches do, and that any API process goes on
-// where another began.
+// The metadata of the OAuth server, its settings, and flows across several API processes.
 import { expect } from 'chai';
 import {
   type ConsoleFixture,
@@ -50,7 +49,7 @@ describe('the OAuth server', () => {
     };
   };
 
-  it('says what it is at every path at which clients look, from the public URL alone', async () => {
+  it('serves its metadata at all well-known paths, based on the public URL', async () => {
     const expected = {
       issuer: PUBLIC_URL,
       authorization_endpoint: `${PUBLIC_URL}/oauth/authorize`,
@@ -81,7 +80,7 @@ describe('the OAuth server', () => {
     }
   });
 
-  it('lets pages of other origins call, without cookies', async () => {
+  it('allows other origins, without cookies', async () => {
     for (const path of [
       '/oauth/token',
       '/oauth/register',
@@ -106,7 +105,7 @@ describe('the OAuth server', () => {
     expect(resource.headers['access-control-allow-origin']).to.equal('*');
   });
 
-  it('says nothing of what is switched off, and it is off', async () => {
+  it('neither lists nor serves what is turned off', async () => {
     const off = await another(fixture, {
       env: { PRESSROOM_MCP_DCR: 'off', PRESSROOM_MCP_CIMD: 'off' },
     });
@@ -123,21 +122,21 @@ describe('the OAuth server', () => {
       pkce().challenge,
     );
     expect((await browser(off, person.cookie).get(asked)).status).to.equal(400);
-    // Who registered before goes on.
+    // An app that registered before continues to work.
     expect((await authorizeApp(off, person, { client: await newClient(fixture) })).scope).to.equal(
       'render',
     );
   });
 
-  it('keeps to https where the public URL has it, whatever came to the process itself', async () => {
+  it('uses https when the public URL does, whatever the protocol of the call', async () => {
     const secure = await another(fixture, {
       env: { PRESSROOM_PUBLIC_URL: 'https://pdf.example.com' },
     });
     const client = await newClient(secure, { redirect_uris: ['https://app.example/cb'] });
     const { verifier, challenge } = pkce();
     const resource = 'https://pdf.example.com/mcp';
-    const visitor = browser(secure, person.cookie);
-    const asked = await visitor.get(authorizePath(client, challenge, { resource }));
+    const userBrowser = browser(secure, person.cookie);
+    const asked = await userBrowser.get(authorizePath(client, challenge, { resource }));
     const cookies = asked.headers['set-cookie'] as unknown as string[];
     expect(cookies.length).to.be.at.least(2);
     for (const cookie of cookies)
@@ -146,7 +145,7 @@ describe('the OAuth server', () => {
         .and.match(/; httponly/i)
         .and.match(/; samesite=lax/i)
         .and.match(/; path=\/(app\/allow|oauth\/authorize)\//);
-    const back = await answerConsent(visitor, locationOf(asked).pathname);
+    const back = await answerConsent(userBrowser, locationOf(asked).pathname);
     expect(back.searchParams.get('iss')).to.equal('https://pdf.example.com');
     const tokens = tokensOf(
       await redeem(secure, client, back.searchParams.get('code')!, verifier, { resource }),
@@ -154,7 +153,7 @@ describe('the OAuth server', () => {
     expect(await accessOf(secure, tokens.access_token, resource)).to.include({ user: person.id });
   });
 
-  it('gives apps what they want whichever API process they come to', async () => {
+  it('completes a flow across API processes', async () => {
     const second = await another(fixture);
     const client = await newClient(second);
     const turns = inTurn([fixture, second], { round: true });
@@ -168,25 +167,29 @@ describe('the OAuth server', () => {
     expect(keys[0]!.body.toString()).not.to.include('"d"');
   });
 
-  it('gives at most one set of tokens for a code that comes to two processes at the same moment', async () => {
+  it('issues at most one set of tokens for a code that two processes receive concurrently', async () => {
     const second = await another(fixture);
     const client = await newClient(fixture);
     const { code, verifier } = await codeOf(second, person, { client });
     const both = await Promise.all(
       [fixture, second].map(each => redeem(each, client, code, verifier)),
     );
-    const refused = both.filter(({ status }) => status !== 200);
-    expect(refused.length).to.be.at.least(1);
-    for (const answer of refused) expect(oauthErrorOf(answer)).to.equal('invalid_grant');
+    const rejected = both.filter(({ status }) => status !== 200);
+    expect(rejected.length).to.be.at.least(1);
+    for (const answer of rejected) expect(oauthErrorOf(answer)).to.equal('invalid_grant');
   });
 
-  it('leads to the app by way of itself alone', async () => {
+  it('redirects from the consent page to its own origin first', async () => {
     const client = await newClient(fixture);
-    const visitor = browser(fixture, person.cookie);
-    const page = await openConsent(visitor, client, pkce().challenge);
+    const userBrowser = browser(fixture, person.cookie);
+    const page = await openConsent(userBrowser, client, pkce().challenge);
     expect(
       locationOf(
-        await visitor.post(page, { user: person.id, account: fixture.accountId, answer: 'cancel' }),
+        await userBrowser.post(page, {
+          user: person.id,
+          account: fixture.accountId,
+          answer: 'cancel',
+        }),
       ).origin,
     ).to.equal(PUBLIC_URL);
   });

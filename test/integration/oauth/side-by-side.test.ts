@@ -1,6 +1,6 @@
 // @proves mcp-clients
-// Programs whose calls run side by side refresh side by side, a few milliseconds apart: however
-// their answers cross, they stay connected, and end with one refresh token.
+// Parallel refreshes of one app, a few milliseconds apart: the app stays connected and ends with one
+// refresh token.
 import { expect } from 'chai';
 import { documentId, openPayload } from '../../../api/console/oauth/adapter.ts';
 import { createEncryption } from '../../../api/console/security/encryption.ts';
@@ -19,7 +19,7 @@ import {
   tokensOf,
 } from '../../support/console/oauth-flow.ts';
 
-describe('refreshes side by side', () => {
+describe('parallel refreshes of one app', () => {
   let fixture: ConsoleFixture;
   let person: Person;
   before(async () => {
@@ -34,7 +34,7 @@ describe('refreshes side by side', () => {
     return tokensOf(answer);
   }
 
-  /** As if it had been given two minutes ago. */
+  /** Makes the token two minutes older. */
   async function age(token: string): Promise<void> {
     const { oauth } = fixture.store.console;
     const encryption = createEncryption(CONSOLE_SECRET, 'oauth');
@@ -47,7 +47,7 @@ describe('refreshes side by side', () => {
     );
   }
 
-  it('leave one refresh token, also when one of them had the new one already', async () => {
+  it('return one refresh token, even when one of them already uses the new one', async () => {
     const { client, refresh_token: old } = await authorizeApp(fixture, person);
     const first = await refreshed(client, old);
     const second = await refreshed(client, first.refresh_token);
@@ -60,13 +60,13 @@ describe('refreshes side by side', () => {
       expect(await accessOf(fixture, access_token)).to.include({ user: person.id });
   });
 
-  it('are followed by a new one when some time has gone by', async () => {
+  it('return a new refresh token after two minutes', async () => {
     const { client, refresh_token: old } = await authorizeApp(fixture, person);
     const { refresh_token: first } = await refreshed(client, old);
     await age(first);
     const { refresh_token: second } = await refreshed(client, first);
     expect(second).to.not.equal(first);
-    // What was used up so long ago, and by whoever, ends all of it.
+    // A repeated use after so long ends the consent.
     expect((await refresh(fixture, client, old)).status).to.equal(400);
     expect((await refresh(fixture, client, second)).status).to.equal(400);
   });

@@ -1,6 +1,6 @@
 // @proves client-metadata-documents
-// The site of an app that describes itself by a document is away for a while: the app keeps what it
-// was given, and people are told what it is.
+// The site with an app's metadata document is temporarily down: the app keeps its tokens, and people
+// see the reason.
 import { expect } from 'chai';
 import {
   type ConsoleFixture,
@@ -32,7 +32,7 @@ const GOOD = {
   response_types: ['code'],
 };
 
-describe('an app whose document cannot be read', () => {
+describe('an app whose metadata document cannot be read', () => {
   let answer: () => Response = () => Response.json(GOOD);
   const clientFetch = async () => answer();
   let fixture: ConsoleFixture;
@@ -49,7 +49,7 @@ describe('an app whose document cannot be read', () => {
     await fixture?.stop();
   });
 
-  it('is asked to come again, and goes on as before when it does', async () => {
+  it('gets temporarily_unavailable, and keeps its tokens', async () => {
     const { refresh_token } = await authorizeApp(fixture, person, { client: CLIENT });
     const down = [
       () => {
@@ -63,11 +63,11 @@ describe('an app whose document cannot be read', () => {
         () => revoke(fresh, CLIENT, refresh_token),
         () => redeem(fresh, CLIENT, 'a code', 'a'.repeat(43)),
       ]) {
-        const refused = await call();
+        const rejected = await call();
         expect([
-          refused.status,
-          refused.headers['retry-after'],
-          oauthErrorOf(refused),
+          rejected.status,
+          rejected.headers['retry-after'],
+          oauthErrorOf(rejected),
         ]).to.deep.equal([503, '5', 'temporarily_unavailable']);
       }
     const page = await browser(fresh, person.cookie).get(authorizePath(CLIENT, pkce().challenge));
@@ -79,24 +79,24 @@ describe('an app whose document cannot be read', () => {
     expect((await refresh(fresh, CLIENT, refresh_token)).status).to.equal(200);
   });
 
-  it('costs one question for each time that a person is sent here', async () => {
-    let questions = 0;
+  it('causes one fetch for each authorization request', async () => {
+    let fetches = 0;
     answer = () => {
-      questions += 1;
+      fetches += 1;
       throw new Error('no answer');
     };
     const unread = { ...CLIENT, id: 'https://app.example/unread.json' };
     const page = await browser(fixture, person.cookie).get(authorizePath(unread, pkce().challenge));
-    expect([page.status, questions]).to.deep.equal([400, 1]);
+    expect([page.status, fetches]).to.deep.equal([400, 1]);
   });
 
-  it('is unknown when its site says that there is none', async () => {
+  it('gets invalid_client when its site responds 404', async () => {
     answer = () => new Response(null, { status: 404 });
-    const refused = await refresh(
+    const rejected = await refresh(
       fresh,
       { ...CLIENT, id: 'https://app.example/gone.json' },
       'a token',
     );
-    expect([refused.status, oauthErrorOf(refused)]).to.deep.equal([400, 'invalid_client']);
+    expect([rejected.status, oauthErrorOf(rejected)]).to.deep.equal([400, 'invalid_client']);
   });
 });

@@ -1,5 +1,4 @@
-// An app gets its tokens: registration, consent, code, tokens, refresh, over real HTTP on a real
-// database.
+// The complete flow of an app over HTTP: registration, consent, code, tokens, refresh.
 import { expect } from 'chai';
 import {
   type ConsoleFixture,
@@ -15,7 +14,7 @@ import {
   tokensOf,
 } from '../../support/console/oauth-flow.ts';
 
-describe('the way of an app to its tokens', () => {
+describe('the OAuth flow of an app', () => {
   let fixture: ConsoleFixture;
   let person: Person;
   before(async () => {
@@ -24,7 +23,7 @@ describe('the way of an app to its tokens', () => {
   });
   after(() => fixture.stop());
 
-  it('ends with a token for the tool, bound to the person and their account', async () => {
+  it('ends with a token for the tool, bound to the user and account', async () => {
     const { access_token, refresh_token, expires_in, scope, token_type, client } =
       await authorizeApp(fixture, person);
     expect({ expires_in, scope, token_type }).to.deep.equal({
@@ -37,13 +36,13 @@ describe('the way of an app to its tokens', () => {
     expect(access).to.include({ user: person.id, account: fixture.accountId, clientId: client.id });
   });
 
-  it('tells the app who answers', async () => {
+  it('returns issuer and state to the app', async () => {
     const { back } = await codeOf(fixture, person);
     expect(back.searchParams.get('iss')).to.equal(PUBLIC_URL);
     expect(back.searchParams.get('state')).to.equal('a state');
   });
 
-  it('gives new tokens for a refresh token', async () => {
+  it('returns new tokens for a refresh token', async () => {
     const { client, refresh_token } = await authorizeApp(fixture, person);
     const answer = await refresh(fixture, client, refresh_token);
     expect(answer.status).to.equal(200);

@@ -1,4 +1,4 @@
-// What one process knows of the OAuth server's keys, and when it looks for new ones.
+// The keys of the OAuth server in one process, and when it reads new ones.
 import { expect } from 'chai';
 import { createFreshKeys } from '../../../../../api/console/oauth/fresh-keys.ts';
 import type { OAuthKey } from '../../../../../api/console/oauth/keys.ts';
@@ -10,7 +10,7 @@ const key = (cookie: string, signsFromMs = 0): OAuthKey => ({
   signsFromMs,
 });
 
-describe('the keys of a process', () => {
+describe('the OAuth server’s keys in a process', () => {
   let nowMs: number;
   let stored: OAuthKey[] | undefined;
   let broken: Error | undefined;
@@ -30,7 +30,7 @@ describe('the keys of a process', () => {
   });
   const cookies = async () => (await keys()).cookies;
 
-  it('are read once a minute, however many ask', async () => {
+  it('are read once a minute, for concurrent callers too', async () => {
     await Promise.all([cookies(), cookies(), cookies()]);
     nowMs += 59_000;
     await cookies();
@@ -44,7 +44,7 @@ describe('the keys of a process', () => {
     expect(reads).to.equal(2);
   });
 
-  it('change their order when the time of the new ones has come, without being read', async () => {
+  it('change their order when the new key starts to sign, without a read', async () => {
     stored = [key('two', nowMs + 30_000), key('one')];
     expect(await cookies()).to.deep.equal(['one', 'two']);
     nowMs += 30_000;
@@ -52,7 +52,7 @@ describe('the keys of a process', () => {
     expect(reads).to.equal(1);
   });
 
-  it('stay while the database is away, for which few calls wait', async () => {
+  it('remain while the database is unavailable, with a read every five seconds', async () => {
     await cookies();
     nowMs += 60_000;
     broken = new NoPrimary(20_000);
@@ -65,7 +65,7 @@ describe('the keys of a process', () => {
     expect(await cookies()).to.deep.equal(['two', 'one']);
   });
 
-  it('are asked for again when the first try failed', async () => {
+  it('are read again after the first read failed', async () => {
     broken = new NoPrimary(20_000);
     const failed = await cookies().catch(error => error);
     expect(failed).to.equal(broken);
@@ -73,7 +73,7 @@ describe('the keys of a process', () => {
     expect(await cookies()).to.deep.equal(['one']);
   });
 
-  it('stay when somebody with another secret has replaced them', async () => {
+  it('remain when a process with another secret has replaced them', async () => {
     await cookies();
     stored = undefined;
     nowMs += 60_000;
