@@ -2,10 +2,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { hostilePages } from '../support/pages/hostile-pages.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import { findHelm, type Helm } from './chart/helm.ts';
+import { findHelm, type Helm, type Values } from './chart/helm.ts';
 import { whyNoImages } from './image-build.ts';
+import type { Json } from './kube/api-request.ts';
 import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 import { flaw, render, startCallers } from './node/callers.ts';
 import { startDatabase } from './node/database.ts';
@@ -27,6 +29,9 @@ const INVOICE = {
 };
 /** Three times the stable window. */
 const SHORT_RENDERS_MS = 45_000;
+const REPORT = { html: INVOICE.html.repeat(20) };
+const MEMORY_PAGES = hostilePages.filter(({ name }) => /^(Blobs|memory to the bound)$/.test(name));
+const restarts = ({ status }: Json): number => status.containerStatuses?.[0]?.restartCount ?? 0;
 /** A render that holds its slot for this time with little work. */
 const slow = (seconds: number) => ({ html: '<h1>Slow</h1>', wait_delay: `${seconds}s` });
 
@@ -61,6 +66,22 @@ describe('Pressroom on a real node', function () {
     }
     return { sizes, flaws: callers.flaws };
   }
+
+  /** Of a worker's container, in MiB. */
+  const memoryPeak = async (pod: string) => {
+    const files = 'memory.peak memory/memory.max_usage_in_bytes';
+    const read = `cd /sys/fs/cgroup && cat ${files} 2>/dev/null | head -1`;
+    const bytes = await kubectl(
+      'exec',
+      pod,
+      `--namespace=${release!.namespace}`,
+      '--',
+      'sh',
+      '-c',
+      read,
+    );
+    return Math.round(Number(bytes) / 2 ** 20);
+  };
 
   before(async function () {
     this.timeout(BUILD_LIMIT_MS + 30 * MINUTE_MS);
@@ -293,6 +314,54 @@ describe('Pressroom on a real node', function () {
     }
     console.log(`      ${callers.good()} renders finished during the upgrades.`);
     expect(callers.flaws).to.deep.equal([]);
+  });
+
+  it('upgrades workers of 8 slots with default memory under heavy pages, without OOM kill, restart or eviction', async function () {
+    this.timeout(30 * MINUTE_MS);
+    // The node has fewer cores than the default request of 8 slots. Memory stays the chart's.
+    const eightSlots: Values = {
+      pool: { slotsPerPod: 8, resources: { requests: { cpu: '10m' } } },
+    };
+    await release!.patchPool({ replicas: 1 });
+    await release!.upgrade(TAGS.first, eightSlots);
+    await patiently(async () => {
+      const workers = await release!.workers();
+      const limits = workers.map(({ spec }) => spec.containers[0].resources.limits.memory);
+      if (!/^13(Gi|312Mi)$/.test(limits.join()))
+        throw new Error(`memory limits of the workers: ${limits}`);
+    }, 5 * MINUTE_MS);
+    await release!.untilReadyWorkers(count => count === 1);
+    const hostile = MEMORY_PAGES.map(page =>
+      startCallers(base, [keys[0]!], 2, { html: page.html(base), ...page.fields }),
+    );
+    const ordinary = startCallers(base, keys.slice(1), 4, REPORT);
+    const before = new Map<string, number>();
+    try {
+      // Every slot has met pages that fill its memory.
+      await patiently(() => {
+        if (hostile.some(({ flaws }) => flaws.length < 8)) throw new Error('too few heavy pages');
+      }, 10 * MINUTE_MS);
+      for (const pod of await release!.workers()) before.set(pod.metadata.name, restarts(pod));
+      await release!.upgrade(TAGS.next, eightSlots);
+      await release!.untilImages(TAGS.next);
+      await sleep(SHORT_RENDERS_MS);
+    } finally {
+      await Promise.all([...hostile, ordinary].map(callers => callers.stop()));
+    }
+    const pods = await release!.workers();
+    const peaks = await Promise.all(pods.map(({ metadata }) => memoryPeak(metadata.name)));
+    console.log(
+      `      ${ordinary.good()} reports beside ${hostile.flatMap(({ flaws }) => flaws).length} heavy pages; peak memory ${peaks.join(', ')} MiB`,
+    );
+    expect(ordinary.flaws).to.deep.equal([]);
+    expect([...before.values(), ...pods.map(restarts)].every(count => count === 0)).to.equal(true);
+    const events: Json[] = (
+      await real!.cluster.get(`/api/v1/namespaces/${release!.namespace}/events`)
+    ).items;
+    expect(
+      events.filter(({ reason }) => /OOM|Evict/i.test(reason)).map(({ message }) => message),
+    ).to.deep.equal([]);
+    await release!.upgrade(TAGS.first);
   });
 
   it('retries the renders of a pod that is deleted without a grace period', async () => {
