@@ -339,7 +339,7 @@ describe('Pressroom on a real node', function () {
     try {
       // Every slot has met pages that fill its memory.
       await patiently(() => {
-        if (hostile.some(({ flaws }) => flaws.length < 8)) throw new Error('too few heavy pages');
+        if (hostile.some(({ flaws }) => flaws.length < 4)) throw new Error('too few heavy pages');
       }, 10 * MINUTE_MS);
       for (const pod of await release!.workers()) before.set(pod.metadata.name, restarts(pod));
       await release!.upgrade(TAGS.next, eightSlots);

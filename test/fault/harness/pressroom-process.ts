@@ -1,6 +1,7 @@
 // One real process of Pressroom (an API, a worker or a controller) with its log, its metrics, and
 // the ways in which it can go wrong.
 import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../support/eventually.ts';
@@ -8,10 +9,11 @@ import { freeze, thaw } from '../../support/freeze.ts';
 import { httpCall } from '../../support/http-call.ts';
 import { readSamples, type Samples } from './samples.ts';
 
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MAIN = {
-  api: fileURLToPath(new URL('../../../api/main.ts', import.meta.url)),
-  worker: fileURLToPath(new URL('../../../worker/main.ts', import.meta.url)),
-  controller: fileURLToPath(new URL('../../../controller/main.ts', import.meta.url)),
+  api: 'api/main.ts',
+  worker: 'worker/main.ts',
+  controller: 'controller/main.ts',
 };
 
 /** The longest that a start may take on a busy machine. */
@@ -65,17 +67,21 @@ const INHERITED = [
   'PRESSROOM_TEST_RUN',
 ];
 
-/** Starts it with this environment and nothing else of ours. Does not wait: see `untilReady`. */
+/**
+ * Starts it with this environment and nothing else of ours. Does not wait: see `untilReady`. `root`
+ * is the folder with its code: that of these tests, or a copy of another version.
+ */
 export function startPressroom(
   kind: keyof typeof MAIN,
   name: string,
   operationsPort: number,
   env: Record<string, string>,
+  root = ROOT,
 ): PressroomProcess {
   const inherited = INHERITED.map(variable => [variable, process.env[variable]]).filter(
     ([, value]) => value !== undefined,
   );
-  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN[kind]], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, join(root, MAIN[kind])], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...Object.fromEntries(inherited),
