@@ -9,7 +9,7 @@ import {
 } from '../../support/gateway-client.ts';
 import { startWorker, type TestWorker } from '../../support/worker.ts';
 
-describe('an attacker who holds a slot loses it, and only it, for', () => {
+describe('the gateway ends only the attacker’s slot for', () => {
   const lines: string[] = [];
   let worker: TestWorker;
   let neighbour: PlainSlot;
@@ -34,7 +34,7 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
     ).to.have.nested.property('result.value', 42);
   });
 
-  /** Takes a slot with a socket that writes bytes. */
+  /** Opens a slot with a socket that writes raw bytes. */
   const attacker = async () => {
     raw?.socket.destroy();
     await worker.until({ busy: 1, ready: 1 });
@@ -44,45 +44,51 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
   };
   const half = frame('{"id":1,', { first: 0x01 });
   const deep = `{"id":1,"method":"Page.printToPDF","params":{"a":${'['.repeat(300)}${']'.repeat(300)}}}`;
-  const bad: [string, Buffer][] = [
+  const invalid: [string, Buffer][] = [
     ['a binary frame', frame('{}', { first: 0x82 })],
     ['text that is not UTF-8', frame(Buffer.from([0x7b, 0xff, 0xfe, 0x7d]))],
     ['a frame without a mask', frame('{"id":1,"method":"Runtime.enable"}', { masked: false })],
-    ['a compressed frame, which was not agreed on', frame('{}', { first: 0xc1 })],
+    ['a compressed frame without negotiation', frame('{}', { first: 0xc1 })],
     ['the second reserved bit', frame('{}', { first: 0xa1 })],
     ['the third reserved bit', frame('{}', { first: 0x91 })],
     ['an unknown opcode', frame('{}', { first: 0x83 })],
     ['an unknown control opcode', frame('', { first: 0x8b })],
-    ['a fragment that continues nothing', frame('{}', { first: 0x80 })],
-    ['a text within fragments of another', Buffer.concat([half, frame('{}')])],
-    ['a ping in fragments', frame('', { first: 0x09 })],
-    ['a ping that is too long', frame('x'.repeat(126), { first: 0x89 })],
-    ['a closing frame of one byte', frame('x', { first: 0x88 })],
-    ['a closing code that does not exist', frame(Buffer.from([0, 1]), { first: 0x88 })],
-    ['a frame that says it has 65 MiB', frame('{', { length: 65 * 2 ** 20 })],
-    ['a frame that says it has 2^62 bytes', frame('{', { length: 2 ** 62 })],
+    ['a continuation without a first fragment', frame('{}', { first: 0x80 })],
+    ['a text between the fragments of another', Buffer.concat([half, frame('{}')])],
+    ['a fragmented ping', frame('', { first: 0x09 })],
+    ['a ping with too long a payload', frame('x'.repeat(126), { first: 0x89 })],
+    ['a close frame of one byte', frame('x', { first: 0x88 })],
+    ['a close frame with an invalid code', frame(Buffer.from([0, 1]), { first: 0x88 })],
+    ['a frame with a declared length of 65 MiB', frame('{', { length: 65 * 2 ** 20 })],
+    ['a frame with a declared length of 2^62 bytes', frame('{', { length: 2 ** 62 })],
     [
       '20,000 fragments',
       Buffer.concat([half, ...Array.from({ length: 20_000 }, () => frame(' ', { first: 0x00 }))]),
     ],
-    ['HTTP in place of frames', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
-    ['text that is no JSON', frame('what?')],
+    ['HTTP instead of frames', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+    ['text that is not JSON', frame('what?')],
     ['an empty text', frame('')],
-    ['a list', frame('[]')],
+    ['a JSON array', frame('[]')],
     ['JSON nested 100,000 deep', frame('['.repeat(100_000))],
-    ['a command nested 300 deep, which Chrome would answer without an id', frame(deep)],
+    ['a command nested 300 deep, to which Chrome would respond without an id', frame(deep)],
     ['a command without an id', frame('{"method":"Runtime.enable"}')],
-    ['an id of the worker’s own commands', frame('{"id":1000000000,"method":"Runtime.enable"}')],
-    ['an id that is no whole number', frame('{"id":1.5,"method":"Runtime.enable"}')],
-    ['parameters that are a list', frame('{"id":1,"method":"Runtime.enable","params":[]}')],
     [
-      '2 MiB that are no document',
+      'a command with an id of the worker’s own commands',
+      frame('{"id":1000000000,"method":"Runtime.enable"}'),
+    ],
+    ['a command with an id that is not an integer', frame('{"id":1.5,"method":"Runtime.enable"}')],
+    [
+      'a command with an array as parameters',
+      frame('{"id":1,"method":"Runtime.enable","params":[]}'),
+    ],
+    [
+      'a command of 2 MiB that sets no document',
       frame(
         `{"id":1,"method":"Runtime.evaluate","params":{"expression":"${' '.repeat(2 ** 21)}"}}`,
       ),
     ],
   ];
-  for (const [what, bytes] of bad)
+  for (const [what, bytes] of invalid)
     it(what, async () => {
       const raw = await attacker();
       raw.socket.write(bytes);
@@ -96,7 +102,7 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
       expect(lines.join('')).to.not.include('ticket=');
     });
 
-  it('frames that break the rules, also when it never closes its half of the connection', async () => {
+  it('an invalid frame, even when the attacker keeps its half of the connection open', async () => {
     const raw = await attacker();
     raw.socket.pause();
     raw.socket.write(frame('{}', { first: 0xf1 }));
@@ -106,10 +112,10 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
   });
 
   for (const [what, command] of [
-    ['pings', '{"id":1,"method":"Pressroom.ping"}'],
-    ['commands that are not allowed', '{"id":1,"method":"Browser.close"}'],
+    ['endless pings', '{"id":1,"method":"Pressroom.ping"}'],
+    ['endless forbidden commands', '{"id":1,"method":"Browser.close"}'],
   ] as const)
-    it(`${what} without end of which it reads no answer`, async () => {
+    it(`${what} without reading the responses`, async () => {
       const raw = await attacker();
       raw.socket.pause();
       const many = Buffer.concat(Array.from({ length: 1_000 }, () => frame(command)));
@@ -120,7 +126,7 @@ describe('an attacker who holds a slot loses it, and only it, for', () => {
       await worker.until({ busy: 1, ready: 1 });
     });
 
-  it('garbage of any kind, and the worker lives', async () => {
+  it('random bytes, without a crash of the worker', async () => {
     for (let seed = 1; seed <= 20; seed++) {
       const raw = await attacker();
       const bytes = Buffer.from(

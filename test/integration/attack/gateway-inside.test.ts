@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { groupOf, listeners } from '../../support/listeners.ts';
 import { evaluate, startWorker, type TestWorker } from '../../support/worker.ts';
 
-describe('a page that looks for the machine it is on', () => {
+describe('a page that scans its own machine', () => {
   const lines: string[] = [];
   let worker: TestWorker;
   before(async () => {
@@ -16,7 +16,7 @@ describe('a page that looks for the machine it is on', () => {
   });
   after(() => worker.stop());
 
-  it('reaches no port of this machine from inside a page: no DevTools, no gateway, no operations', async () => {
+  it('reaches no local port, such as DevTools, the gateway or the operations port', async () => {
     let connections = 0;
     const victim = createServer(socket => {
       connections++;
@@ -59,7 +59,7 @@ describe('a page that looks for the machine it is on', () => {
     await new Promise(resolve => victim.close(resolve));
   });
 
-  it('finds no port on which a Chrome listens', async () => {
+  it('finds no listening port of Chrome', async () => {
     const { pid } = worker.worker.chromes()[0]!;
     expect(listeners([process.pid]).length, 'the gateway listens').to.be.greaterThan(0);
     const chromes = groupOf(pid);

@@ -17,7 +17,7 @@ import { evaluate, startWorker, TEST_SECRET, type TestWorker } from '../../suppo
 
 const REFUSED = 'a connection was refused';
 
-describe('an attacker at the gateway’s door', () => {
+describe('an unauthenticated client of the gateway', () => {
   const lines: string[] = [];
   const raws: RawSocket[] = [];
   let worker: TestWorker;
@@ -32,7 +32,7 @@ describe('an attacker at the gateway’s door', () => {
     port = worker.worker.port();
     await worker.until({ ready: 2 });
     neighbour = await plainSlot(worker);
-    // A render that runs all the while, and speaks as an API does.
+    // A render that runs during the whole test, with pings like those of an API.
     pinging = setInterval(() => void neighbour.command('Pressroom.ping').catch(() => {}), 1_000);
   });
   let pinging: NodeJS.Timeout;
@@ -62,16 +62,14 @@ describe('an attacker at the gateway’s door', () => {
     raw.socket.write(bytes);
     return raw;
   };
-  /**
-   * The first line of what is answered to these bytes, when the gateway has ended the connection.
-   */
+  /** The first line of the response to these bytes, once the gateway has closed the connection. */
   const answer = async (bytes: string) => {
     const raw = await opened(bytes);
     await raw.ended;
     return raw.text().split('\r\n')[0];
   };
 
-  describe('is not let in', () => {
+  describe('is rejected', () => {
     const signed = (nowMs: number) =>
       signTicket(
         TEST_SECRET,
@@ -84,17 +82,17 @@ describe('an attacker at the gateway’s door', () => {
       ['with a signed ticket that is not JSON', 'malformed', () => notJson],
       ['without a ticket', 'malformed', () => ''],
       [
-        'with a ticket of another secret',
+        'with a ticket signed with another secret',
         'signature',
         () => worker.ticket().replace(/\..*$/, `.${'A'.repeat(43)}`),
       ],
-      ['with a ticket that it has written on', 'signature', () => `e30${worker.ticket()}`],
-      ['with the secret itself', 'malformed', () => encodeURIComponent(TEST_SECRET)],
-      ['with an old ticket', 'expired', () => signed(Date.now() - 2 * TICKET_LIFE_MS)],
-      ['with a ticket from a far future', 'expired', () => signed(Date.now() + 2 * TICKET_LIFE_MS)],
+      ['with a modified ticket', 'signature', () => `e30${worker.ticket()}`],
+      ['with the secret as the ticket', 'malformed', () => encodeURIComponent(TEST_SECRET)],
+      ['with an expired ticket', 'expired', () => signed(Date.now() - 2 * TICKET_LIFE_MS)],
+      ['with a ticket from the future', 'expired', () => signed(Date.now() + 2 * TICKET_LIFE_MS)],
       ['with a ticket of another pool', 'pool', () => worker.ticket({ pool: 'other' })],
       ['with a ticket for the status', 'purpose', () => worker.ticket({ purpose: 'status' })],
-      ['with 5,000 letters', 'malformed', () => 'a.'.repeat(2_500)],
+      ['with a ticket of 5,000 characters', 'malformed', () => 'a.'.repeat(2_500)],
     ];
     for (const [how, reason, ticket] of tickets)
       it(how, async () => {
@@ -108,7 +106,7 @@ describe('an attacker at the gateway’s door', () => {
         if (text.length > 20) expect(lines.join('')).to.not.include(text.slice(-20));
       });
 
-    it('twice with one ticket, also at the same moment', async () => {
+    it('with a ticket that a concurrent client uses', async () => {
       const ticket = worker.ticket();
       const both = await Promise.all(
         [1, 2].map(() => opened(upgradeTo(`/v1/slot?ticket=${ticket}`))),
@@ -120,7 +118,7 @@ describe('an attacker at the gateway’s door', () => {
       await worker.until({ busy: 2 });
     });
 
-    it('with the ticket of a render that is over', async () => {
+    it('with the ticket of a finished render', async () => {
       const ticket = worker.ticket();
       const first = await opened(upgradeTo(`/v1/slot?ticket=${ticket}`));
       await once(first.socket, 'data');
@@ -133,37 +131,37 @@ describe('an attacker at the gateway’s door', () => {
 
     const requests: [string, string, string][] = [
       [
-        'with a plain request',
+        'with a request without an upgrade',
         'HTTP/1.1 426 Upgrade Required',
         'GET /v1/slot HTTP/1.1\r\nHost: x\r\n\r\n',
       ],
       [
-        'by Chrome’s own paths',
+        'at the paths of Chrome’s DevTools',
         'HTTP/1.1 426 Upgrade Required',
         'GET /json/version HTTP/1.1\r\nHost: x\r\n\r\n',
       ],
       [
-        'by a socket to Chrome’s own paths',
+        'with a WebSocket at the paths of Chrome’s DevTools',
         'HTTP/1.1 404 Not Found',
         upgradeTo('/devtools/browser'),
       ],
       [
-        'by a path that only looks right',
+        'at a path with dot segments',
         'HTTP/1.1 404 Not Found',
         upgradeTo('/v1/slot/../slot/?ticket=x'),
       ],
       [
-        'with something else than HTTP',
+        'with bytes that are not HTTP',
         'HTTP/1.1 400 Bad Request',
         '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
       ],
       [
-        'with a head of 100 KB',
+        'with 100 KB of headers',
         'HTTP/1.1 400 Bad Request',
         `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(100_000)}\r\n\r\n`,
       ],
       [
-        'with two lengths',
+        'with a length and chunked encoding',
         'HTTP/1.1 400 Bad Request',
         'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
       ],
@@ -180,12 +178,12 @@ describe('an attacker at the gateway’s door', () => {
       });
   });
 
-  it('holds no connection that was refused by keeping its own half open', async () => {
+  it('cannot hold a rejected connection by keeping its own half open', async () => {
     await Promise.all(Array.from({ length: 50 }, () => answer(upgradeTo('/v1/slot?ticket=wrong'))));
     await eventually(() => expect(connectionsAt(port)).to.equal(1));
   });
 
-  it('keeps nobody out with more than a thousand half-open connections, which are all ended and told of once', async () => {
+  it('does not block other clients with 1,500 half-open connections, each closed and logged once', async () => {
     const before = await refused();
     const kinds = [
       '',
@@ -217,7 +215,7 @@ describe('an attacker at the gateway’s door', () => {
     expect(refusals()).to.have.length(total);
   });
 
-  it('holds a slot no longer than the silence that an API may keep', async () => {
+  it('loses its slot after the longest silence allowed to an API', async () => {
     await opened(upgradeTo(`/v1/slot?ticket=${worker.ticket()}`));
     await worker.until({ busy: 2 });
     await eventually(() => expect(worker.worker.status().busy).to.equal(1), 30_000);

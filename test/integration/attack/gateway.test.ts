@@ -5,8 +5,8 @@ import { eventually } from '../../support/eventually.ts';
 import { type PlainSlot, plainSlot } from '../../support/gateway-client.ts';
 import { startWorker, type TestWorker } from '../../support/worker.ts';
 
-/** All that a render needs of Chrome; every other method of the protocol must be refused. */
-const NEEDED = new Set([
+/** The methods that a render needs; the worker must reject every other method of the protocol. */
+const ALLOWED = new Set([
   'Emulation.setDeviceMetricsOverride',
   'Emulation.setEmulatedMedia',
   'Fetch.continueRequest',
@@ -34,7 +34,7 @@ interface Domain {
   domain: string;
   commands?: { name: string }[];
 }
-/** Chrome's own list, of the browser's domains and of its JavaScript's. */
+/** All methods of Chrome's protocol, of the browser and of JavaScript. */
 const METHODS = ['browser_protocol', 'js_protocol'].flatMap(part => {
   const file = new URL(
     `../../../node_modules/devtools-protocol/json/${part}.json`,
@@ -46,7 +46,7 @@ const METHODS = ['browser_protocol', 'js_protocol'].flatMap(part => {
   );
 });
 
-describe('an attacker who holds a slot', () => {
+describe('an attacker with a slot', () => {
   const lines: string[] = [];
   let worker: TestWorker;
   let slot: PlainSlot;
@@ -74,7 +74,7 @@ describe('an attacker who holds a slot', () => {
     lines.length = 0;
   });
   afterEach(async () => {
-    // What was done to the one slot must not be felt in the other.
+    // An attack on one slot must not affect the other.
     expect(
       (await neighbour.command('Runtime.evaluate', { expression: '6 * 7' })).result,
     ).to.have.nested.property('result.value', 42);
@@ -97,7 +97,7 @@ describe('an attacker who holds a slot', () => {
     }>('Target.getTargets');
     return targetInfos;
   };
-  /** The neighbour's page under Chrome's own name, which is also the name of its frame. */
+  /** The target id of the neighbour's page, which is also the id of its frame. */
   const neighboursTarget = async () => {
     await value(neighbour, 'document.title = "the neighbour"');
     return eventually(async () => {
@@ -107,11 +107,11 @@ describe('an attacker who holds a slot', () => {
     });
   };
 
-  describe('may send no other method than a render needs:', () => {
-    it('hundreds are refused, and the slot goes on', async () => {
+  describe('cannot send other methods than a render needs:', () => {
+    it('hundreds of methods are rejected, and the slot remains usable', async () => {
       expect(METHODS.length).to.be.greaterThan(500);
-      expect(METHODS).to.include.members([...NEEDED]);
-      const forbidden = METHODS.filter(method => !NEEDED.has(method));
+      expect(METHODS).to.include.members([...ALLOWED]);
+      const forbidden = METHODS.filter(method => !ALLOWED.has(method));
       const answers = await Promise.all(forbidden.map(method => slot.command(method)));
       const passed = forbidden.filter((_method, index) => answers[index]!.error?.code !== -32_601);
       expect(passed).to.deep.equal([]);
@@ -121,12 +121,12 @@ describe('an attacker who holds a slot', () => {
       expect(await value(slot, '1 + 1')).to.include({ value: 2 });
     });
 
-    it('each is logged once, with its name and the render’s', async () => {
-      await slot.command('Browser.close', { secret: 'of the caller' });
+    it('a rejected method is logged once with its name and the render id', async () => {
+      await slot.command('Browser.close', { secret: 'of the client' });
       const logged = lines.filter(line => line.includes('a command was refused'));
       expect(logged).to.have.length(1);
       expect(JSON.parse(logged[0]!)).to.include({ method: 'Browser.close', renderId: 'test' });
-      expect(lines.join('')).to.not.include('of the caller');
+      expect(lines.join('')).to.not.include('of the client');
     });
 
     const parameters: [string, object][] = [
@@ -138,13 +138,13 @@ describe('an attacker who holds a slot', () => {
       ['Page.setBypassCSP', { enabled: 'true' }],
     ];
     for (const [method, params] of parameters)
-      it(`nor ${method} with ${Object.keys(params).at(-1)}`, async () => {
+      it(`${method} with ${Object.keys(params).at(-1)} is rejected`, async () => {
         expect((await slot.command(method, params)).error).to.include({ code: -32_601 });
       });
   });
 
-  describe('navigates nowhere but to the web:', () => {
-    const places = [
+  describe('cannot navigate to a URL outside the web:', () => {
+    const urls = [
       'file:///etc/passwd',
       'FILE:///etc/passwd',
       'FiLe:/etc/passwd',
@@ -209,7 +209,7 @@ describe('an attacker who holds a slot', () => {
       '',
       ' ',
     ];
-    for (const url of places)
+    for (const url of urls)
       it(JSON.stringify(url), async () => {
         const reply = await slot.command('Page.navigate', { url });
         expect(reply.error, JSON.stringify(reply)).to.include({ code: -32_601 });
@@ -219,12 +219,11 @@ describe('an attacker who holds a slot', () => {
       });
 
     for (const url of [7, null, ['http://a.example'], { href: 'http://a.example' }, undefined])
-      it(`an address that is ${JSON.stringify(url)}`, async () => {
+      it(`the value ${JSON.stringify(url)}`, async () => {
         expect((await slot.command('Page.navigate', { url })).error).to.include({ code: -32_601 });
       });
 
-    // What Node reads as http must not be read as a file by Chrome: every one of these ends at the
-    // guard, whose port stands for all the network.
+    // URLs that Node parses as http must not be files for Chrome: each of these ends at the guard.
     const tricks = [
       'http:/etc/passwd',
       'http:etc/passwd',
@@ -238,7 +237,7 @@ describe('an attacker who holds a slot', () => {
       'https:file:///etc/passwd',
     ];
     for (const url of tricks)
-      it(`${JSON.stringify(url)} is http for Chrome too, or nothing`, async () => {
+      it(`${JSON.stringify(url)} is rejected or http for Chrome too`, async () => {
         const reply = await slot.command('Page.navigate', { url });
         if (reply.error) return;
         expect(reply.result!.errorText, JSON.stringify(reply)).to.match(/^net::ERR_/);
@@ -247,8 +246,8 @@ describe('an attacker who holds a slot', () => {
       });
   });
 
-  describe('stays in its own page:', () => {
-    it('a session that it names is not the one that is used', async () => {
+  describe('cannot leave its own page:', () => {
+    it('a session id in a command is ignored', async () => {
       const { pipe } = worker.worker.chromes()[0]!;
       const { sessionId } = await pipe.command<{ sessionId: string }>('Target.attachToTarget', {
         targetId: await neighboursTarget(),
@@ -262,7 +261,7 @@ describe('an attacker who holds a slot', () => {
       expect((await slot.ask(900, twice)).result).to.have.nested.property('result.value', 'mine');
     });
 
-    it('a frame of the neighbour is not found', async () => {
+    it('a frame of another slot is not found', async () => {
       const frameId = await neighboursTarget();
       const html = '<title>taken over</title>';
       for (const [method, params] of [
@@ -276,7 +275,7 @@ describe('an attacker who holds a slot', () => {
       expect(await value(neighbour, 'document.title')).to.include({ value: 'the neighbour' });
     });
 
-    it('a PDF that the neighbour has printed is not handed out', async () => {
+    it('a printed PDF of another slot cannot be read', async () => {
       const printed = await neighbour.command('Page.printToPDF', {
         transferMode: 'ReturnAsStream',
       });
@@ -285,7 +284,7 @@ describe('an attacker who holds a slot', () => {
       expect((await neighbour.command('IO.read', { handle })).result).to.have.property('data');
     });
 
-    it('a blob of the neighbour is not handed out', async () => {
+    it('a blob of another slot cannot be read', async () => {
       const blob = await value(neighbour, 'URL.createObjectURL(new Blob(["of the neighbour"]))');
       const handle = String(blob.value).replace(/^.*\//, 'blob:');
       const reply = await slot.command('IO.read', { handle });

@@ -16,7 +16,7 @@ const tag = (code: string) => `<script>${code}</script>`;
 const literal = (text: string) => JSON.stringify(text).replaceAll('</', '<\\/');
 const attribute = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
-/** Waits for all that WebRTC tries, whatever comes of it. */
+/** Waits until WebRTC has gathered its candidates. */
 const gathered = (servers: string) => `
   const peer = new RTCPeerConnection({ iceServers: [${servers}], iceCandidatePoolSize: 4 });
   peer.createDataChannel("x");
@@ -38,7 +38,7 @@ attacks('a script that connects to a private address', [
     },
   ),
   script(
-    'when the page ends',
+    'when the page is unloaded',
     'fetchLater?.("https://%Q/", { activateAfter: 0 }); addEventListener("pagehide", () => navigator.sendBeacon("http://%Q/", "x")); fetch("http://%V/").catch(() => {})',
   ),
   frame('from a frame of the same site', '<iframe src=/frame></iframe>', {
@@ -53,10 +53,10 @@ attacks('a script that connects to a private address', [
     },
   ),
   frame(
-    'from frames that are written into it',
+    'from srcdoc frames',
     `<iframe srcdoc="${attribute(tag(EVERYTHING))}"></iframe><iframe srcdoc="${attribute(`<iframe srcdoc="${attribute(tag(ANYWHERE))}"></iframe>`)}"></iframe>`,
   ),
-  frame('from a frame in a sandbox', `<iframe sandbox=allow-scripts src=/frame></iframe>`, {
+  frame('from a sandboxed frame', `<iframe sandbox=allow-scripts src=/frame></iframe>`, {
     '/frame': tag(EVERYTHING),
   }),
   frame(
@@ -66,7 +66,7 @@ attacks('a script that connects to a private address', [
     ),
   ),
   frame(
-    'from a data: address',
+    'from a data: URL',
     tag(
       `const frame = document.createElement("iframe"); frame.src = "data:text/html," + encodeURIComponent(${literal(tag(EVERYTHING))}); document.body.append(frame)`,
     ),
@@ -81,7 +81,7 @@ attacks('a script that connects to a private address', [
     '/worker.js': js(`${ANYWHERE}${XHR} quiet(() => importScripts("http://%V/"))`),
   }),
   script(
-    'from a worker that is a module',
+    'from a module worker',
     'new Worker("/worker.js", { type: "module" }); new Worker("/static.js", { type: "module" })',
     {
       '/worker.js': js(`${ANYWHERE}${XHR} import("http://%V/").catch(() => {})`),
@@ -93,7 +93,7 @@ attacks('a script that connects to a private address', [
     '/inner.js': js(ANYWHERE + XHR),
   }),
   script(
-    'from a worker of a blob and of a data: address',
+    'from a worker of a blob and of a data: URL',
     `new Worker(URL.createObjectURL(new Blob([${literal(ANYWHERE)}]))); new Worker("data:text/javascript," + encodeURIComponent(${literal(ANYWHERE)}))`,
   ),
   script(
@@ -110,12 +110,12 @@ attacks('a script that connects to a private address', [
     ),
   }),
   script(
-    'from a service worker whose script is elsewhere',
+    'from a service worker that imports a script',
     'for (const at of ["/sw.js", "/modules.js"]) navigator.serviceWorker.register(at, { type: at === "/sw.js" ? "classic" : "module", scope: at + "/" }).catch(() => {})',
     { '/sw.js': js('importScripts("http://%V/")'), '/modules.js': js('import "http://%V/"') },
   ),
   script(
-    'through a service worker that answers for it',
+    'through a service worker’s fetch handler',
     'await navigator.serviceWorker.register("/sw.js"); await navigator.serviceWorker.ready; const frame = document.createElement("iframe"); frame.src = "/in.html"; document.body.append(frame)',
     {
       '/sw.js': js(
@@ -130,13 +130,13 @@ attacks('a script that connects to a private address', [
     'window.done',
   ),
   script(
-    'by what the browser asks for it',
+    'by browser features that send requests',
     'const quiet = work => Promise.resolve().then(work).catch(() => {}); quiet(() => navigator.credentials.get({ identity: { providers: [{ configURL: "http://%Q/", clientId: "1", nonce: "1" }] } })); quiet(() => new PaymentRequest([{ supportedMethods: "https://%Q/" }], { total: { label: "x", amount: { currency: "EUR", value: "1" } } }).canMakePayment()); quiet(() => navigator.joinAdInterestGroup({ owner: location.origin, name: "a", biddingLogicURL: "http://%Q/" }, 9)); quiet(() => sharedStorage.worklet.addModule("http://%Q/")); quiet(() => { navigator.mediaSession.metadata = new MediaMetadata({ artwork: [{ src: "http://%Q/" }] }) }); quiet(() => { document.body.append(Object.assign(document.createElement("fencedframe"), { config: new FencedFrameConfig("http://%Q/") })) }); quiet(() => new Notification("a", { icon: "http://%Q/" })); quiet(() => navigator.registerProtocolHandler("web+a", "http://%Q/%25s")); quiet(() => new TCPSocket("127.0.0.1", 1)); quiet(() => navigator.share({ url: "http://%Q/" })); quiet(() => { document.body.append(Object.assign(document.createElement("portal"), { src: "http://%Q/" })) }); setTimeout(() => { window.done = true }, 700)',
     {},
     'window.done',
   ),
   script(
-    'by speculation',
+    'by speculation rules',
     'document.head.append(Object.assign(document.createElement("script"), { type: "speculationrules", textContent: JSON.stringify(Object.fromEntries(["prefetch", "prerender"].map(how => [how, [{ urls: ["http://%Q/", "https://%Q/"], eagerness: "immediate" }]]))) })); setTimeout(() => { window.done = true }, 700)',
     {},
     'window.done',
@@ -160,7 +160,7 @@ attacks('a script that connects to a private address', [
     'window.done',
   ),
   script(
-    'by WebRTC, with the victim as the other end',
+    'by WebRTC, with the victim as the peer',
     `const port = "%Q".split(":")[1];
     const [one, two] = [new RTCPeerConnection(), new RTCPeerConnection()];
     one.createDataChannel("x");

@@ -15,7 +15,7 @@ const page = (what: string, body: string, more: Partial<Attack> = {}): Attack =>
 const script = (what: string, code: string, more: Partial<Attack> = {}) =>
   page(`by ${what}`, `<script>${code}</script>`, more);
 
-attacks('a page that moves to a private address', [
+attacks('a page that navigates to a private address', [
   ...[301, 302, 303, 307, 308].map(to),
   {
     what: 'by a redirect to https',
@@ -32,12 +32,12 @@ attacks('a page that moves to a private address', [
     blocked: true,
   },
   {
-    what: 'by a redirect with two hosts',
+    what: 'by a redirect with a host as the user name',
     serve: { '/': { status: 302, headers: { location: 'http://127.0.0.1@%V/' } } },
     blocked: true,
   },
   page('by a refresh', '<meta http-equiv=refresh content="0;url=http://%V/">'),
-  page('by a refresh after a while', '<meta http-equiv=refresh content="1; url=http://%V/">'),
+  page('by a delayed refresh', '<meta http-equiv=refresh content="1; url=http://%V/">'),
   page(
     'by a refresh that a script adds',
     `<script>document.head.innerHTML = '<meta http-equiv=refresh content="0;http://%V/">'</script>`,
@@ -66,7 +66,7 @@ attacks('a page that moves to a private address', [
     'document.body.innerHTML = "<a href=http://%V/>x</a>"; document.links[0].click()',
   ),
   script(
-    'a click on a link in a drawing',
+    'a click on a link in an SVG',
     'document.body.innerHTML = "<svg><a href=http://%V/><text>x</text></a></svg>"; document.querySelector("svg a").dispatchEvent(new MouseEvent("click"))',
   ),
   page(
@@ -74,19 +74,19 @@ attacks('a page that moves to a private address', [
     '<a download href="http://%V/">x</a><script>document.links[0].click()</script>',
   ),
   page(
-    'by a form that is sent (GET)',
+    'by a submitted form (GET)',
     '<form action="http://%V/"></form><script>document.forms[0].submit()</script>',
   ),
   page(
-    'by a form that is sent (POST)',
+    'by a submitted form (POST)',
     '<form method=post action="http://%V/"><input name=a value=b></form><script>document.forms[0].submit()</script>',
   ),
   page(
-    'by a form whose button says where to',
+    'by a form with a formaction button',
     '<form action=/><button formaction="http://%V/"></button></form><script>document.querySelector("button").click()</script>',
   ),
   page(
-    'by a form of another that redirects',
+    'by a form whose target redirects',
     '<form method=post action="http://%O/307"></form><script>document.forms[0].submit()</script>',
     {
       serve: {
@@ -96,7 +96,7 @@ attacks('a page that moves to a private address', [
     },
   ),
   {
-    what: 'by html that a script moves',
+    what: 'by a script in html',
     html: '<script>location = "http://%V/"</script>',
     blocked: true,
     options: { wait_for_selector: '#never' },
@@ -115,7 +115,7 @@ attacks('a page that moves to a private address', [
     options: { wait_for_selector: '#never' },
   },
   {
-    what: 'by a service worker that answers with a redirect',
+    what: 'by a service worker that responds with a redirect',
     serve: {
       '/': `<h1>PAGE</h1><script>navigator.serviceWorker.register("/sw.js").then(() => navigator.serviceWorker.ready).then(() => { location = "/next" })</script>`,
       '/sw.js': {
@@ -133,7 +133,7 @@ attacks('a page that moves to a private address', [
     blocked: true,
   },
   {
-    what: 'with css from a redirect to one',
+    what: 'with css from a redirect to a private address',
     html: '<h1>PAGE</h1>',
     serve: { '/css': { status: 302, headers: { location: 'http://%V/' } } },
     options: { css: 'http://%O/css' },
@@ -146,20 +146,20 @@ attacks('a page that moves to a private address', [
     blocked: true,
   },
   {
-    what: 'with javascript from a redirect to one',
+    what: 'with javascript from a redirect to a private address',
     html: '<h1>PAGE</h1>',
     serve: { '/js': { status: 308, headers: { location: 'http://%V/' } } },
     options: { javascript: 'http://%O/js' },
     blocked: true,
   },
   {
-    what: 'with javascript that moves the page',
+    what: 'with javascript that navigates the page',
     html: '<h1>PAGE</h1>',
     options: { javascript: 'location = "http://%V/"' },
     blocked: true,
   },
   {
-    what: 'by a redirect, while headers and a login go along with every request',
+    what: 'by a redirect, with extra headers and credentials on every request',
     serve: {
       '/': { status: 302, headers: { location: 'http://%O/next' } },
       '/next': { status: 307, headers: { location: 'http://%V/' } },
@@ -168,7 +168,7 @@ attacks('a page that moves to a private address', [
     blocked: true,
   },
   {
-    what: 'by a name in capitals and with a trailing dot',
+    what: 'by a name in upper case with a trailing dot',
     html: '<script>const [name, port] = "%V".split(":"); location = "http://" + name.toUpperCase() + ".:" + port + "/"</script>',
     options: { wait_for_selector: '#never' },
     blocked: true,

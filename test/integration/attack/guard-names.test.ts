@@ -16,7 +16,7 @@ const address = (type: string, name: string, data: string, ttl = 300) =>
   ({ type, name, data, ttl }) as Answer;
 const alias = (name: string, data: string) => ({ type: 'CNAME', name, data, ttl: 300 }) as Answer;
 
-describe('a name that leads a page to a private address', function () {
+describe('a name that resolves to a private address', function () {
   this.timeout(120_000);
   let site: AttackSite;
 
@@ -27,17 +27,17 @@ describe('a name that leads a page to a private address', function () {
   afterEach(() => expect(site.victim.touched).to.deep.equal([]));
 
   const only =
-    (wanted: string, ...answers: Answer[]): Records =>
+    (requested: string, ...answers: Answer[]): Records =>
     type =>
-      type === wanted ? answers : [];
+      type === requested ? answers : [];
 
   const NAMES: [string, Records][] = [
     [
-      'as an alias of one',
+      'as an alias of a private name',
       only('A', alias('a.example', 'b.example'), address('A', 'b.example', '127.0.0.1')),
     ],
     [
-      'at the end of many aliases',
+      'at the end of a chain of aliases',
       only(
         'A',
         ...Array.from({ length: 8 }, (_, n) => alias(`${n || 'a'}.example`, `${n + 1}.example`)),
@@ -72,7 +72,7 @@ describe('a name that leads a page to a private address', function () {
       ),
     ],
     [
-      'as the last of hundreds',
+      'as the last of 400 answers',
       only(
         'A',
         ...Array.from({ length: 400 }, (_, n) =>
@@ -82,12 +82,12 @@ describe('a name that leads a page to a private address', function () {
       ),
     ],
     [
-      'under the name of another',
+      'under another name',
       only('A', address('A', 'other.example', '127.0.0.1'), address('A', 'a.example', '127.0.0.2')),
     ],
-    ['for no time at all', only('A', address('A', 'a.example', '127.0.0.1', 0))],
+    ['with a TTL of zero', only('A', address('A', 'a.example', '127.0.0.1', 0))],
     [
-      'in a form that carries another',
+      'embedded in an IPv6 transition address',
       only(
         'AAAA',
         address('AAAA', 'a.example', '64:ff9b::7f00:1'),
@@ -95,14 +95,14 @@ describe('a name that leads a page to a private address', function () {
       ),
     ],
     [
-      'by the unspecified address',
+      'as the unspecified address',
       type => [
         type === 'A' ? address('A', 'a.example', '0.0.0.0') : address('AAAA', 'a.example', '::'),
       ],
     ],
   ];
   for (const [what, records] of NAMES)
-    it(`is refused ${what}, as the page, after a redirect and in an image`, async () => {
+    it(`is blocked ${what}, as the page, after a redirect and in an image`, async () => {
       site.dns.answer('a.example', records);
       const url = `http://a.example:${site.victim.port}/`;
       const refusals = await site.refusals();
@@ -119,8 +119,8 @@ describe('a name that leads a page to a private address', function () {
       expect(await site.refusals()).to.be.at.least(refusals + 3);
     });
 
-  describe('by its next answer', () => {
-    /** Has the port of the attacker's site, and an address at which nothing is open. */
+  describe('on a later lookup', () => {
+    /** Listens on the port of the attacker's site, at an address that is not allowed. */
     let inside: WebServer;
 
     before(async () => {
@@ -129,14 +129,14 @@ describe('a name that leads a page to a private address', function () {
     after(() => inside?.close());
     afterEach(() => expect(inside.connections(), 'the victim was reached').to.equal(0));
 
-    /** Public at the first look-up, and private from then on. */
-    const turning = (name: string) =>
+    /** Public on the first lookup, private on later ones. */
+    const rebind = (name: string) =>
       site.dns.answer(name, (type, nth) =>
         type === 'A' ? [address('A', name, nth === 1 ? '127.0.0.1' : '127.0.0.2', 0)] : [],
       );
 
-    it('gets nothing over the connections that come after the first', async () => {
-      turning('turn.example');
+    it('is blocked on new connections', async () => {
+      rebind('turn.example');
       site.pages['/'] = (_request, response) =>
         response
           .writeHead(200, { 'content-type': 'text/html', connection: 'close' })
@@ -153,8 +153,8 @@ describe('a name that leads a page to a private address', function () {
       expect(await site.refusals()).to.be.at.least(refusals + 3);
     });
 
-    it('gets nothing as a document, when the page loads itself again', async () => {
-      turning('again.example');
+    it('is blocked as a document when the page navigates to itself', async () => {
+      rebind('again.example');
       site.pages['/'] = (_request, response) =>
         response
           .writeHead(200, { 'content-type': 'text/html', connection: 'close' })
@@ -166,8 +166,8 @@ describe('a name that leads a page to a private address', function () {
       expect(error.code).to.equal('ssrf_blocked');
     });
 
-    it('gets what the checked address has, as long as a connection is kept', async () => {
-      turning('kept.example');
+    it('does not affect a kept connection to the checked address', async () => {
+      rebind('kept.example');
       site.pages['/'] = (_request, response) =>
         response
           .writeHead(200, { 'content-type': 'text/html' })
@@ -181,7 +181,7 @@ describe('a name that leads a page to a private address', function () {
     });
   });
 
-  it('is refused in every spelling of an address, after a redirect and in an image', async () => {
+  it('is blocked in every notation of the address, after a redirect and in an image', async () => {
     const { port } = site.victim;
     const hosts = [
       '127.0.0.1',
@@ -245,7 +245,7 @@ describe('a name that leads a page to a private address', function () {
     );
   });
 
-  it('is refused at ports that are no page’s, also of an address that is open elsewhere', async () => {
+  it('is blocked on ports that are not for web pages, even of an allowed address', async () => {
     await expectBlocked(site, {
       what: '',
       serve: {
@@ -255,11 +255,11 @@ describe('a name that leads a page to a private address', function () {
     });
   });
 
-  it('is refused to an account without intranet and to a trial caller also where the operator has opened it', async () => {
+  it('is blocked for accounts without intranet and for trial renders, even when it is on the allow-list', async () => {
     await site.pressroom.accounts.createAccount('an outsider', { plan: 'free' });
     const { text: key } = await site.pressroom.accounts.createKey('an outsider', { name: 'x' });
     const { web, victim, pressroom } = site;
-    const opened = web.connections();
+    const connections = web.connections();
     const images = [
       `127.0.0.1:${web.port}`,
       `site.example:${web.port}`,
@@ -284,6 +284,6 @@ describe('a name that leads a page to a private address', function () {
       expect(await pdfText(answer.body)).to.include('PAGE');
       expect(await site.refusals()).to.be.at.least(refusals + images.length);
     }
-    expect(web.connections()).to.equal(opened);
+    expect(web.connections()).to.equal(connections);
   });
 });

@@ -6,8 +6,8 @@ import { type EgressFixture, egressFixture, type Victim } from '../../support/eg
 import { eventually } from '../../support/eventually.ts';
 import { type AttackVictim, startAttackVictim } from '../../support/pages/attack-victim.ts';
 
-/** Everything that comes until the guard hangs up, or until it has answered this often. */
-async function heard(socket: Socket, answers = Number.POSITIVE_INFINITY): Promise<string> {
+/** Reads until the guard closes the connection or has sent this many responses. */
+async function received(socket: Socket, answers = Number.POSITIVE_INFINITY): Promise<string> {
   let text = '';
   try {
     for await (const chunk of socket) {
@@ -15,12 +15,12 @@ async function heard(socket: Socket, answers = Number.POSITIVE_INFINITY): Promis
       if (text.split('HTTP/1.1 ').length > answers && text.endsWith('the inside')) break;
     }
   } catch {
-    // cut, which is an end like another
+    // A reset ends the stream too.
   }
   return text;
 }
 
-describe('raw bytes to the port of an egress guard', () => {
+describe('raw bytes on the port of an egress guard', () => {
   let fixture: EgressFixture;
   let open: Victim;
   let victim: AttackVictim;
@@ -41,20 +41,20 @@ describe('raw bytes to the port of an egress guard', () => {
     await victim.close();
   });
 
-  /** Says it all at once to a guard behind which one port of one address is open. */
-  async function say(text: string, answers?: number) {
+  /** Sends the text at once to a guard that allows one port of one address. */
+  async function send(text: string, answers?: number) {
     const guard = await fixture.guard('intranet', [`127.0.0.1:${open.port}`], {
       ports: [80, 443, victim.port],
     });
     const socket = await fixture.raw(guard.port);
     socket.write(text, 'latin1');
     if (answers === undefined) socket.end();
-    return { text: await heard(socket, answers), reasons: guard.reasons() };
+    return { text: await received(socket, answers), reasons: guard.reasons() };
   }
   const site = () => `127.0.0.1:${open.port}`;
   const inside = () => `127.0.0.2:${victim.port}`;
 
-  it('would have been seen by the victim, had they come through', async () => {
+  it('are detected by the victim if they reach it', async () => {
     for (const address of victim.addresses) {
       const socket = connect(victim.port, address);
       await once(socket, 'connect');
@@ -67,16 +67,16 @@ describe('raw bytes to the port of an egress guard', () => {
     victim.touched.length = 0;
   });
 
-  it('go where the request line says, whatever Host says', async () => {
-    const { text } = await say(`GET http://${site()}/a HTTP/1.1\r\nHost: ${inside()}\r\n\r\n`, 1);
+  it('go to the host of the request line, not of the Host header', async () => {
+    const { text } = await send(`GET http://${site()}/a HTTP/1.1\r\nHost: ${inside()}\r\n\r\n`, 1);
     expect(text).to.match(/^HTTP\/1.1 200 /);
     expect(seen).to.deep.equal([`GET /a ${site()}`]);
-    const other = await say(`GET http://${inside()}/ HTTP/1.1\r\nHost: ${site()}\r\n\r\n`);
+    const other = await send(`GET http://${inside()}/ HTTP/1.1\r\nHost: ${site()}\r\n\r\n`);
     expect(other).to.deep.equal({ text: '', reasons: [`${inside()} address`] });
   });
 
-  it('are decided over one by one on a connection that is kept', async () => {
-    const { text, reasons } = await say(
+  it('are checked request by request on a kept connection', async () => {
+    const { text, reasons } = await send(
       `GET http://${site()}/1 HTTP/1.1\r\nHost: a\r\n\r\nGET http://${inside()}/2 HTTP/1.1\r\nHost: ${site()}\r\n\r\nGET http://${site()}/3 HTTP/1.1\r\nHost: a\r\n\r\n`,
     );
     expect(text.match(/the inside/g) ?? []).to.have.length.at.most(1);
@@ -85,21 +85,24 @@ describe('raw bytes to the port of an egress guard', () => {
 
   const SMUGGLED: [string, (hidden: string) => string][] = [
     [
-      'a length and chunks',
+      'a length and chunked encoding',
       hidden => `Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`,
     ],
     [
-      'two lengths',
+      'two Content-Length headers',
       hidden => `Content-Length: 0\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
     ],
-    ['chunks under an odd name', hidden => `Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${hidden}`],
     [
-      'chunks named twice',
+      'an unknown transfer encoding',
+      hidden => `Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${hidden}`,
+    ],
+    [
+      'two transfer encodings',
       hidden => `Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${hidden}`,
     ],
     ['a space before the colon', hidden => `Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n${hidden}`],
     [
-      'a folded line',
+      'a folded header line',
       hidden => `X: a\r\n Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n${hidden}`,
     ],
     [
@@ -109,21 +112,21 @@ describe('raw bytes to the port of an egress guard', () => {
     ],
     ['a negative length', hidden => `Content-Length: -1\r\n\r\n${hidden}`],
     [
-      'a chunk that says less than it is',
+      'a chunk longer than its size',
       hidden => `Transfer-Encoding: chunked\r\n\r\n1\r\nxx\r\n0\r\n\r\n${hidden}`,
     ],
     ['an upgrade', hidden => `Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n${hidden}`],
   ];
   for (const [what, fields] of SMUGGLED)
-    it(`hide no request for another host behind ${what}`, async () => {
+    it(`cannot smuggle a request for another host with ${what}`, async () => {
       const hidden = `GET http://${inside()}/hidden HTTP/1.1\r\nHost: ${inside()}\r\n\r\n`;
-      await say(`POST http://${site()}/ HTTP/1.1\r\nHost: a\r\n${fields(hidden)}`);
-      // The open site is the attacker's own: even it gets only what the guard took for a request.
+      await send(`POST http://${site()}/ HTTP/1.1\r\nHost: a\r\n${fields(hidden)}`);
+      // Even the allowed site receives only what the guard parsed as a request.
       expect(seen.filter(line => /hidden/.test(line))).to.deep.equal([]);
       expect(seen.length).to.be.at.most(1);
     });
 
-  it('smuggle nothing through the path, which the far end reads as one', async () => {
+  it('cannot smuggle a request in the path', async () => {
     for (const path of [
       '/a\rGET /hidden',
       '/a\nGET',
@@ -134,7 +137,7 @@ describe('raw bytes to the port of an egress guard', () => {
       ':80@127.0.0.2/',
       '#@127.0.0.2/',
     ])
-      await say(`GET http://${site()}${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      await send(`GET http://${site()}${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
     expect(
       seen.every(line => line.endsWith(` ${site()}`)),
       seen.join('|'),
@@ -142,7 +145,7 @@ describe('raw bytes to the port of an egress guard', () => {
     expect(seen.filter(line => /GET.*GET/.test(line))).to.deep.equal([]);
   });
 
-  it('open no tunnel but to what CONNECT names, and to no odd port', async () => {
+  it('open a tunnel only to the allowed address and port in CONNECT', async () => {
     for (const authority of [
       inside(),
       `localhost:${victim.port}`,
@@ -156,7 +159,7 @@ describe('raw bytes to the port of an egress guard', () => {
       '93.184.216.34:25',
       '93.184.216.34:6379',
     ]) {
-      const { text } = await say(
+      const { text } = await send(
         `CONNECT ${authority} HTTP/1.1\r\nHost: ${site()}\r\n\r\nGET / HTTP/1.1\r\n\r\n`,
       );
       expect(text, authority).to.match(/^HTTP\/1.1 403 Forbidden\r\nContent-Length: 0\r\n/);
@@ -172,21 +175,21 @@ describe('raw bytes to the port of an egress guard', () => {
       `127.0.0.1:0${'0'.repeat(9)}80`,
       '',
     ]) {
-      const { text } = await say(`CONNECT ${authority} HTTP/1.1\r\nHost: ${site()}\r\n\r\n`);
+      const { text } = await send(`CONNECT ${authority} HTTP/1.1\r\nHost: ${site()}\r\n\r\n`);
       expect(text, authority).to.not.match(/ 200 /);
     }
     expect(open.connections).to.equal(0);
   });
 
-  it('reach nobody after a refused CONNECT on the same connection', async () => {
-    const { text } = await say(
+  it('reach no host after a rejected CONNECT on the same connection', async () => {
+    const { text } = await send(
       `CONNECT ${inside()} HTTP/1.1\r\nHost: a\r\n\r\nGET http://${site()}/ HTTP/1.1\r\nHost: a\r\n\r\n`,
     );
     expect(text.match(/HTTP\/1.1/g)).to.have.length(1);
     expect(seen).to.deep.equal([]);
   });
 
-  it('speak nothing but HTTP/1.1 to it', async () => {
+  it('are rejected unless they are HTTP/1.1', async () => {
     const frames = [
       'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
       '\x05\x01\x00\x05\x01\x00\x01\x7f\x00\x00\x02\x00\x50',
@@ -200,6 +203,6 @@ describe('raw bytes to the port of an egress guard', () => {
       `GET / HTTP/1.1\r\nHost: ${inside()}\r\n\r\n`,
       `GET http://${inside()}/ HTTP/0.9\r\n\r\n`,
     ])
-      expect((await say(bytes)).text, JSON.stringify(bytes)).to.equal('');
+      expect((await send(bytes)).text, JSON.stringify(bytes)).to.equal('');
   });
 });

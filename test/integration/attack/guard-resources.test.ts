@@ -11,7 +11,7 @@ const css = (what: string, text: string) =>
   markup(`from a style sheet, ${what}`, `<style>${text}</style><div id=a>A</div><ul><li>B</ul>`);
 const svg = (what: string, body: string) =>
   markup(
-    `from a drawing, ${what}`,
+    `from an SVG, ${what}`,
     `<svg xmlns:xlink="http://www.w3.org/1999/xlink" width=100 height=100>${body}</svg>`,
   );
 const headers = (
@@ -30,19 +30,19 @@ const xml = (what: string, body: string, more: Attack['serve'] = {}): Attack => 
 });
 const away = { status: 302, headers: { location: 'http://%V/' } };
 
-attacks('a page that uses something of a private address', [
+attacks('a page that loads a resource from a private address', [
   markup(
-    'in an image, in each of its forms',
+    'in an image, in each form',
     `<img src="http://%V/"><img srcset="https://%V/ 1x"><picture><source srcset="//%V/ 1x"><img></picture><input type=image src="http://%V/">
      <body background="http://%V/"><table background="http://%V/"><tr><td>x</table><video poster="http://%V/"></video><img src="/away">`,
     { '/away': away },
   ),
   script(
-    'in an image of a script',
+    'in an image that a script creates',
     'new Image().src = "http://%V/"; document.createElement("img").srcset = "http://%V/ 2x"',
   ),
   markup(
-    'in an image that is loaded late',
+    'in a lazy image',
     '<p style="height:9000px"><img loading=lazy src="http://%Q/">',
     {},
     'performance.now() > 500',
@@ -69,7 +69,7 @@ attacks('a page that uses something of a private address', [
   ),
   css('in escapes', '#a { background: \\75rl(\\68ttp://%V/) }'),
   markup(
-    'in style sheets of its own site that import it',
+    'in imports of its own style sheets',
     '<link rel=stylesheet href=/a.css><link rel=stylesheet href=/b.css>',
     {
       '/a.css': { type: 'text/css', body: '@import "/b.css"; h1 { background: url(http://%V/) }' },
@@ -81,12 +81,15 @@ attacks('a page that uses something of a private address', [
     '<link rel=stylesheet href="http://%V/"><link rel=preload as=font crossorigin href="http://%V/"><link rel=preload as=style href="http://%V/"><link rel="alternate stylesheet" title=x href="http://%V/">',
   ),
   markup(
-    'in links that headless Chrome may pass by',
+    'in links that headless Chrome may ignore',
     '<link rel=icon href="http://%Q/"><link rel=apple-touch-icon href="http://%Q/"><link rel=manifest href="http://%Q/"><link rel=search href="http://%Q/"><link rel=dns-prefetch href="http://%Q/"><link rel=preconnect href="https://%Q/"><link rel="compression-dictionary" href="http://%Q/"><link rel=pingback href="http://%Q/"><link rel=canonical href="http://%Q/"><link rel=next href="http://%Q/"><link rel=prerender href="http://%Q/">',
     {},
     'performance.now() > 700',
   ),
-  script('in fonts of a script', 'new FontFace("f", "url(http://%V/)").load().catch(() => {})'),
+  script(
+    'in fonts that a script loads',
+    'new FontFace("f", "url(http://%V/)").load().catch(() => {})',
+  ),
   markup(
     'in embedded documents',
     '<object data="http://%V/"></object><embed src="http://%V/"><iframe src="http://%V/"></iframe><object type="image/svg+xml" data="https://%V/"></object><object data="http://%Q/" type="application/pdf"></object>',
@@ -99,7 +102,7 @@ attacks('a page that uses something of a private address', [
     },
   },
   markup(
-    'in frames that redirect, refresh or move to it',
+    'in frames that redirect, refresh or navigate',
     '<iframe src=/away></iframe><iframe src=/refresh></iframe><iframe src=/moves></iframe><iframe srcdoc="<meta http-equiv=refresh content=0;http://%V/>"></iframe><iframe credentialless src="http://%V/"></iframe>',
     {
       '/away': away,
@@ -112,7 +115,7 @@ attacks('a page that uses something of a private address', [
     '<iframe name=f></iframe><iframe name=g></iframe><form target=f method=post action="http://%V/"></form><a target=g href="http://%V/">x</a><script>document.forms[0].submit(); document.links[0].click()</script>',
   ),
   markup(
-    'in a window of its own',
+    'in a new window',
     '<form target=_blank action="http://%Q/"></form><a target=_blank href="http://%Q/">x</a><script>document.forms[0].submit(); document.links[0].click(); window.open("http://%Q/"); window.open("http://%Q/", "x", "noopener")</script>',
     {},
     'performance.now() > 700',
@@ -122,7 +125,7 @@ attacks('a page that uses something of a private address', [
     '<image href="http://%V/" width=9 height=9 /><image xlink:href="http://%V/" width=9 height=9 /><filter id=f><feImage href="http://%V/"/></filter><rect filter="url(#f)" width=9 height=9 />',
   ),
   svg(
-    'as what is used',
+    'as referenced elements',
     '<use href="http://%Q/#a"/><use xlink:href="https://%Q/#a"/><rect fill="url(http://%V/#a)" width=9 height=9 /><path marker-start="url(http://%V/#m)" d="M0 0L9 9"/><text><textPath href="http://%Q/#p">x</textPath></text>',
   ),
   svg(
@@ -134,7 +137,7 @@ attacks('a page that uses something of a private address', [
     '<script href="http://%V/"></script><image width=9 height=9><set attributeName=href to="http://%V/"/></image><image width=9 height=9><animate attributeName=href values="http://%V/;http://%Q/" dur=1s /></image>',
   ),
   markup(
-    'in a drawing that is an image, which loads nothing',
+    'in an SVG image, which loads no resources',
     '<img src=/drawing.svg><div style="width:9px;height:9px;background:url(/drawing.svg)"></div>',
     {
       '/drawing.svg': {
@@ -145,7 +148,7 @@ attacks('a page that uses something of a private address', [
     'performance.now() > 500',
   ),
   {
-    what: 'in a drawing that is the document',
+    what: 'in an SVG document',
     serve: {
       '/': {
         type: 'image/svg+xml',
@@ -154,15 +157,15 @@ attacks('a page that uses something of a private address', [
     },
   },
   xml(
-    'as its style sheet',
+    'as a style sheet',
     '<?xml version="1.0"?><?xml-stylesheet type="text/css" href="http://%V/"?><a>PAGE</a>',
   ),
   xml(
-    'as entities and a document type',
+    'as entities and in the document type',
     '<?xml version="1.0"?><!DOCTYPE html SYSTEM "http://%Q/" [<!ENTITY e SYSTEM "http://%Q/"><!ENTITY % p SYSTEM "http://%Q/"> %p;]><html xmlns="http://www.w3.org/1999/xhtml"><body>PAGE &e;<img src="http://%V/"/></body></html>',
   ),
   xml(
-    'in a transformation',
+    'in an XSL transformation',
     '<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="/sheet.xsl"?><a/>',
     {
       '/sheet.xsl': {
@@ -172,11 +175,11 @@ attacks('a page that uses something of a private address', [
     },
   ),
   markup(
-    'in formulas',
+    'in MathML',
     '<math><mtext href="http://%Q/">x</mtext><annotation-xml encoding="text/html"><img src="http://%V/"></annotation-xml></math>',
   ),
   markup(
-    'in sounds and films',
+    'in audio and video',
     '<video src="http://%V/"></video><video><source src="https://%V/" type="video/mp4"></video><audio preload=auto src="http://%V/"></audio><video src=/film crossorigin><track default src="http://%V/"></video>',
     {
       '/film': { type: 'video/mp4', body: '' },
@@ -188,11 +191,11 @@ attacks('a page that uses something of a private address', [
     { '/away': away },
   ),
   markup(
-    'in modules that a map names',
+    'in modules of an import map',
     '<script type=importmap>{"imports": {"a": "http://%V/", "b/": "http://%V/"}}</script><script type=module>import "a"</script><script type=module>import("b/c").catch(() => {})</script>',
   ),
   markup(
-    'in addresses below a base',
+    'in relative URLs with a base',
     '<base href="http://%V/"><img src="x.png"><script src="y.js"></script>',
   ),
   script(
@@ -206,7 +209,7 @@ attacks('a page that uses something of a private address', [
     link: '<http://%Q/>; rel=preconnect, <http://%Q/>; rel=dns-prefetch, <http://%Q/>; rel=stylesheet, <https://%Q/>; rel=prefetch',
   }),
   headers(
-    'reports of its policy',
+    'reports of the Content-Security-Policy',
     {
       'content-security-policy': "img-src 'none'; report-uri http://%V/",
       'content-security-policy-report-only':
@@ -215,7 +218,7 @@ attacks('a page that uses something of a private address', [
     '<img src=/x><style>h1 { color: red }</style>',
   ),
   headers(
-    'reports of the browser',
+    'browser reports',
     {
       'report-to': '{"group":"default","max_age":99,"endpoints":[{"url":"http://%Q/"}]}',
       'reporting-endpoints': 'default="https://%Q/", csp="http://%Q/"',
@@ -227,7 +230,7 @@ attacks('a page that uses something of a private address', [
     '<img src=/x><script>document.domain; navigator.geolocation.getCurrentPosition(() => {})</script>',
   ),
   headers(
-    'fields that name other servers',
+    'headers that name other servers',
     {
       'alt-svc': 'h2="%Q", h3="%Q", clear="%Q"',
       'accept-ch': 'sec-ch-ua',
@@ -275,7 +278,7 @@ attacks('a page that uses something of a private address', [
     },
   },
   {
-    what: 'in an image that is loaded because the request asks for it',
+    what: 'in a lazy image that lazy_load_images loads',
     html: '<h1>PAGE</h1><p style="height:9000px"><img loading=lazy src="http://%V/">',
     options: { lazy_load_images: true },
   },

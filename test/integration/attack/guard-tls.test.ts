@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../support/temporary.ts';
 
 const NAME = 'tls.example';
 
-describe('a page over TLS that would reach a private address', function () {
+describe('a page over TLS cannot reach a private address', function () {
   this.timeout(120_000);
   const file = temporaryFolder();
   let site: TlsSite;
@@ -27,7 +27,7 @@ describe('a page over TLS that would reach a private address', function () {
     try {
       execFileSync('openssl', ['version'], { stdio: 'pipe' });
     } catch {
-      skip(this, 'openssl is not here, which makes the certificate');
+      skip(this, 'openssl is missing, which creates the certificate');
     }
     site = await startTlsSite(
       NAME,
@@ -61,7 +61,7 @@ describe('a page over TLS that would reach a private address', function () {
 
   const at = (name: string) => `${name}.victim.example:${victim.port}`;
   const url = () => `https://${NAME}:${site.port}/`;
-  /** Answers the page itself, and everything else with nothing. */
+  /** Serves the page, and 404 for everything else. */
   const serve = (body: string, headers: Record<string, string> = {}) => {
     page = (request, response) => {
       response.writeHead(request.url === '/' ? 200 : 404, {
@@ -72,7 +72,7 @@ describe('a page over TLS that would reach a private address', function () {
     };
   };
 
-  it('by early hints: they are taken, and refused', async () => {
+  it('by early hints, which Chrome uses and the guard blocks', async () => {
     const asked = dns.asked('a.victim.example');
     page = (request, response) => {
       if (request.url !== '/') return void response.writeHead(404).end();
@@ -88,7 +88,7 @@ describe('a page over TLS that would reach a private address', function () {
     expect(dns.queries('a.victim.example')).to.be.at.least(2);
   });
 
-  it('by alternative services, which the browser does not use', async () => {
+  it('by alternative services, which Chrome does not use', async () => {
     const { port } = victim;
     serve(
       '<img src=/1><script>onload = async () => { for (let n = 0; n < 5; n++) await fetch("/" + n); window.done = true }</script>',
@@ -104,7 +104,7 @@ describe('a page over TLS that would reach a private address', function () {
     ).to.include('PAGE');
   });
 
-  it('by reports of its network errors', async () => {
+  it('by network error logging', async () => {
     const endpoints = JSON.stringify({
       group: 'g',
       max_age: 999,
@@ -120,20 +120,19 @@ describe('a page over TLS that would reach a private address', function () {
     expect(await pdfText(await pressroom.pdf({ url: url(), wait_delay: '1s' }))).to.include('PAGE');
   });
 
-  it('by a name that its HTTP/2 connection claims to speak for: what is asked for goes to the attacker’s own server, or nowhere', async () => {
+  it('by a name of the certificate on the same HTTP/2 connection', async () => {
     serve(
       `<script>onload = async () => { await fetch("https://inside.${NAME}:${site.port}/secret", { mode: "no-cors" }).catch(() => {}); window.done = true }</script>`,
     );
     expect(
       await pdfText(await pressroom.pdf({ url: url(), wait_for_expression: 'window.done' })),
     ).to.include('PAGE');
-    // Chrome asks for a tunnel of its own, since behind a proxy it knows no addresses that could be
-    // the same.
+    // Chrome opens a separate tunnel: behind a proxy it does not know that the addresses are equal.
     expect(site.requests.filter(request => request.includes('secret'))).to.deep.equal([]);
     expect(dns.queries(`inside.${NAME}`)).to.be.at.least(2);
   });
 
-  it('as a page, over a redirect and as a document of that name', async () => {
+  it('as a document, directly or after a redirect', async () => {
     page = (_request, response) =>
       response.writeHead(302, { location: `https://inside.${NAME}:${site.port}/` }).end();
     expect((await pressroom.renderError({ url: url() })).code).to.equal('ssrf_blocked');
@@ -142,7 +141,7 @@ describe('a page over TLS that would reach a private address', function () {
     ).to.equal('ssrf_blocked');
   });
 
-  it('by what a page over TLS may not mix in', async () => {
+  it('by mixed content', async () => {
     serve(
       `<img src="http://${at('a')}/"><img src="https://127.0.0.1:${victim.port}/"><script>onload = () => { for (const way of [() => fetch("http://${at('a')}/"), () => new WebSocket("ws://${at('a')}/"), () => new WebSocket("wss://${at('c')}/")]) try { way()?.catch?.(() => {}) } catch {} setTimeout(() => { window.done = true }, 500) }</script>`,
     );

@@ -1,6 +1,6 @@
 // @proves oauth-key-rotation
-// `pressroom oauth rotate-keys`, and pending consents while API processes read the new keys one after
-// another.
+// `pressroom oauth rotate-keys`, and pending consents while API processes read the new keys one
+// after another.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';

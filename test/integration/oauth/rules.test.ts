@@ -1,6 +1,6 @@
 // @proves client-registration
-// Rules of the OAuth server for all apps: one resource, grant types, bounded bodies, rate limits and
-// metrics.
+// Rules of the OAuth server for all apps: one resource, grant types, bounded bodies, rate limits
+// and metrics.
 import { expect } from 'chai';
 import { clientMetadata } from '../../../api/console/oauth/client-metadata.ts';
 import { createOAuthLimits } from '../../../api/console/oauth/oauth-limits.ts';

@@ -1,6 +1,6 @@
 // @proves mcp-clients
-// Parallel refreshes of one app, a few milliseconds apart: the app stays connected and ends with one
-// refresh token.
+// Parallel refreshes of one app, a few milliseconds apart: the app stays connected and ends with
+// one refresh token.
 import { expect } from 'chai';
 import { documentId, openPayload } from '../../../api/console/oauth/adapter.ts';
 import { createEncryption } from '../../../api/console/security/encryption.ts';

@@ -1,6 +1,6 @@
 // @proves client-metadata-documents
-// The site with an app's metadata document is temporarily down: the app keeps its tokens, and people
-// see the reason.
+// The site with an app's metadata document is temporarily down: the app keeps its tokens, and
+// people see the reason.
 import { expect } from 'chai';
 import {
   type ConsoleFixture,
