@@ -113,6 +113,7 @@ function createAgenda() {
  * Runs `renders` (in the order of their time) through a pool whose size `autoscaler` decides.
  * Renders that never came to a slot count as waiting until the end.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one simulation, whose steps share its state
 export function simulate(
   renders: readonly Render[],
   autoscaler: Autoscaler,
