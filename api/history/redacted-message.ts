@@ -1,17 +1,17 @@
-// The sentence of a refusal as the log may keep it. What the caller reads quotes the caller's own
-// values, and those may be secrets. Pure.
+// Removes the caller's values from an error message before it is logged, because they may be
+// secrets. Pure.
 
 const MAX_LENGTH = 500;
 
 /**
- * Names stand in backticks, values in quotes in JSON's notation. What comes after the words on an
- * expression is the expression's.
+ * Names are in backticks, values are JSON strings in quotes. The text after "is not valid
+ * JavaScript" quotes the expression.
  */
 const PARTS = /(`[^`]*`)|"(?:[^"\\]|\\.)*(?:"|$)|( is not valid JavaScript): .*/gs;
 
 /**
- * The sentence without the values in it, at most 500 characters. A backtick may stand alone, and a
- * quote in a name: where the two cannot be told apart, it ends before the first quote.
+ * The message without values, at most 500 characters. When a stray backtick or a quote in a name
+ * makes the two ambiguous, the message is cut before the first quote.
  */
 export function redactedMessage(message: string): string {
   let clear = true;

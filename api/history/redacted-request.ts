@@ -1,5 +1,5 @@
-// What the log keeps of a request: harmless values as they are, all others as their size or count.
-// Never a text that becomes part of the page, never a secret. Pure.
+// The part of a request that the render log stores: harmless values as they are, all others as
+// their size or count. Never page content, never a secret. Pure.
 import { additionUrl } from '../../common/contract/additions.ts';
 import type { RenderRequest } from '../../common/contract/render-request.ts';
 
@@ -18,7 +18,7 @@ const MAX_TEXT_LENGTH = 200;
 
 type Show = (value: never) => string | number | boolean | undefined;
 
-const asItIs = (value: string | number | boolean) =>
+const verbatim = (value: string | number | boolean) =>
   typeof value === 'string' ? value.slice(0, MAX_TEXT_LENGTH) : value;
 const characters = (text: string) => `${text.length.toLocaleString('en')} characters`;
 const howMany = (value: object) => Object.keys(value).length;
@@ -34,36 +34,36 @@ const edge = ({ html, height }: { html?: string; height?: string }) =>
     ...(height === undefined ? [] : [`height ${height}`.slice(0, MAX_TEXT_LENGTH)]),
   ].join(', ');
 
-/** Every field, so that one that is added to the contract must be decided on here. */
+/** Lists every field, so that a new field of the contract needs a decision here. */
 const SHOW: Record<keyof RenderRequest, Show> = {
   html: characters,
   url: () => undefined,
-  format: asItIs,
-  paper_width: asItIs,
-  paper_height: asItIs,
-  landscape: asItIs,
-  print_background: asItIs,
-  scale: asItIs,
-  zoom: asItIs,
+  format: verbatim,
+  paper_width: verbatim,
+  paper_height: verbatim,
+  landscape: verbatim,
+  print_background: verbatim,
+  scale: verbatim,
+  zoom: verbatim,
   margin: sides,
   header: edge,
   footer: edge,
-  pages: asItIs,
-  single_page: asItIs,
-  emulate_media: asItIs,
-  raise_for_status: asItIs,
+  pages: verbatim,
+  single_page: verbatim,
+  emulate_media: verbatim,
+  raise_for_status: verbatim,
   cookies: howMany,
   extra_http_headers: howMany,
   auth: () => true,
   css: addition,
   javascript: addition,
-  lazy_load_images: asItIs,
-  wait_delay: asItIs,
+  lazy_load_images: verbatim,
+  wait_delay: verbatim,
   wait_for_selector: characters,
   wait_for_expression: characters,
-  wait_for_network_idle: asItIs,
+  wait_for_network_idle: verbatim,
   metadata: (metadata: object) => Object.keys(metadata).join(', '),
-  sandbox: asItIs,
+  sandbox: verbatim,
 };
 
 function redactedUrl(text: string): string {
@@ -71,10 +71,7 @@ function redactedUrl(text: string): string {
   return `${protocol}//${host}${pathname}`.slice(0, MAX_URL_LENGTH);
 }
 
-/**
- * Of a request that parseRenderRequest let pass. Takes microseconds whatever the size of the
- * request is.
- */
+/** For a validated request. Takes microseconds for a request of any size. */
 export function redactedRequest(request: RenderRequest): RedactedRequest {
   const options: ShownOptions = {};
   for (const [field, value] of Object.entries(request)) {

@@ -1,6 +1,5 @@
-// The log of renders: takes one record per render and writes them in batches, beside the daily
-// figures. Never delays or fails a render; records that cannot be written in time are logged and
-// dropped.
+// The render log: writes one record per render in batches, and the daily usage. Never delays or
+// fails a render. Records that cannot be written in time are dropped, and their number is logged.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,32 +16,29 @@ import { createRefusalBound } from './refusal-bound.ts';
 import { insertRenders, type NamedTally, writeTally } from './render-writes.ts';
 import { addTo, newTally } from './usage-tally.ts';
 
-/** What the ways in tell of a render while it goes on. */
+/** What the entry points (API, playground, MCP) report about a render in progress. */
 export interface RenderEntry {
   readonly requestId: string;
   readonly via: RenderDocument['via'];
   readonly at: Date;
   /** Monotonic. */
   readonly startMs: number;
-  /** Whose it is, as soon as that is known: nothing is kept of a caller whom nobody knows. */
+  /** The caller, once known. Renders of unknown callers are not recorded. */
   who?: { account: string; key?: string | undefined; user?: string; app?: string };
-  /** What was asked for, once it is known to be a request. */
+  /** The request, once it is validated. */
   request?: RedactedRequest;
-  /** Given to the use case. */
+  /** Filled in by the use case. */
   readonly trace: RenderTrace;
 }
 
 declare module '../http/state.ts' {
   interface State {
-    /** Set where a log of renders is kept. */
+    /** Set when the render log is on. */
     entry?: RenderEntry;
   }
 }
 
-/**
- * True for what was refused before it had a slot: it costs nothing, so there may be any number of
- * it.
- */
+/** True for a render rejected before it had a slot. There may be any number of these. */
 export const wasRefused = ({ trace: { timings } }: RenderEntry, error: unknown): boolean =>
   error !== undefined && !(error instanceof ClientClosed) && timings.load === undefined;
 
@@ -60,7 +56,7 @@ function endOf(error: unknown): Pick<RenderDocument, 'outcome' | 'code' | 'reaso
   };
 }
 
-/** `error`: undefined for a render that went well. */
+/** `error`: undefined for a successful render. */
 export function recordOf(
   entry: RenderEntry,
   account: string,
@@ -98,19 +94,19 @@ export interface RenderLogTimes {
   flushEveryMs: number;
 }
 
-/** So many are written at once, and as soon as there are so many. */
+/** Records per write. A full batch is written immediately. */
 const BATCH = 500;
-/** About 1 KB each: at 100 renders a second it bridges over a minute and a half. */
+/** About 1 KB each: 100 seconds at 100 renders per second. */
 export const MAX_WAITING_RECORDS = 10_000;
-/** What a page wrote to its console may be 50 KB. While so many wait already it is left out. */
+/** Console output of a page may be 50 KB. It is dropped while this many records wait. */
 const MAX_WITH_CONSOLE = 1_000;
-/** At the end, while MongoDB does not answer. */
-const TRY_AGAIN_MS = 250;
+/** At shutdown, while MongoDB does not answer. */
+const RETRY_MS = 250;
 const WAYS: readonly RenderEntry['via'][] = ['api', 'playground', 'mcp'];
 const DEFAULTS: RenderLogTimes = { flushEveryMs: 2_000 };
 
 export class RenderLog implements Service {
-  readonly name = 'log of renders';
+  readonly name = 'render log';
   readonly #store: Store;
   readonly #log: Log;
   readonly #flushEveryMs: number;
@@ -132,21 +128,20 @@ export class RenderLog implements Service {
     this.#flushEveryMs = { ...DEFAULTS, ...times }.flushEveryMs;
     this.#dropped = metrics.counter(
       'pressroom_render_log_dropped_total',
-      'Renders that are missing in the log of the dashboard: MongoDB took them too slowly.',
+      'Renders missing from the render log because MongoDB accepted writes too slowly.',
     );
     this.#dropped.inc(0);
     this.#succeeded = metrics.counterBy(
       'pressroom_renders_by_way_total',
-      'Renders of customers that succeeded, by the way they came in: the API, the playground, the MCP tool.',
+      'Successful customer renders by entry point: API, playground or MCP tool.',
       'via',
       WAYS,
     );
   }
 
   /**
-   * Runs `work`, resolves or rejects as it does, and records how it ended. `work` writes into the
-   * entry which account renders and what was requested, as soon as that is known, and passes
-   * `entry.trace` to the use case.
+   * Runs `work`, resolves or rejects as it does, and records the outcome. `work` sets account and
+   * request in the entry as soon as they are known, and passes `entry.trace` to the use case.
    */
   async logged<T>(
     requestId: string,
@@ -181,10 +176,7 @@ export class RenderLog implements Service {
     clearTimeout(this.#timer);
     await untilDeadline(this.#writeRest(deadline), deadline);
     if (this.#waiting.length > 0)
-      this.#log.warn(
-        { lost: this.#waiting.length },
-        'renders are missing in the log of the dashboard',
-      );
+      this.#log.warn({ lost: this.#waiting.length }, 'renders are missing from the render log');
   }
 
   #lose(renders: number): void {
@@ -194,7 +186,7 @@ export class RenderLog implements Service {
 
   #keep(entry: RenderEntry, error: unknown): void {
     const account = entry.who?.account;
-    // A key that was revoked a moment ago has no account any more.
+    // A key that was just revoked no longer belongs to an account.
     if (account === undefined || (error instanceof ApiError && error.code === 'unauthorized'))
       return;
     const record = recordOf(entry, account, error, performance.now());
@@ -213,10 +205,7 @@ export class RenderLog implements Service {
     return this.#waiting.length === 0 && this.#pending === undefined && this.#tally.days.size === 0;
   }
 
-  /**
-   * A tally is written under one name until it is known to be written; what comes meanwhile goes
-   * into the next.
-   */
+  /** A tally keeps its name until its write is confirmed. New renders go into the next tally. */
   async #writeTallies(): Promise<void> {
     while (this.#pending || this.#tally.days.size > 0) {
       if (!this.#pending) {
@@ -228,17 +217,14 @@ export class RenderLog implements Service {
     }
   }
 
-  /**
-   * Rejects when MongoDB did not take all of it: what it may have taken is recognized the next
-   * time.
-   */
+  /** Rejects when a write is not confirmed. Repeating it skips what was already written. */
   async #writeAll(): Promise<void> {
     if (this.#isEmpty()) return;
     this.#store.primary.throwIfMissing();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, BATCH);
       await insertRenders(this.#store, batch);
-      // Some of them may have been dropped meanwhile.
+      // Some of the batch may have been dropped during the write.
       const written = new Set(batch);
       this.#waiting = this.#waiting.filter(each => !written.has(each));
     }
@@ -248,16 +234,15 @@ export class RenderLog implements Service {
   async #tryOnce(): Promise<void> {
     try {
       await this.#writeAll();
-      if (this.#failing) this.#log.info('the log of renders is written again');
+      if (this.#failing) this.#log.info('writes to the render log have recovered');
       this.#failing = false;
     } catch (error) {
       const details = { reason: (error as Error).message, waiting: this.#waiting.length };
-      if (!this.#failing)
-        this.#log.warn(details, 'the log of renders cannot be written, trying on');
+      if (!this.#failing) this.#log.warn(details, 'the render log cannot be written, retrying');
       this.#failing = true;
     }
     if (this.#lost > 0)
-      this.#log.warn({ lost: this.#lost }, 'renders are missing in the log of the dashboard');
+      this.#log.warn({ lost: this.#lost }, 'renders are missing from the render log');
     this.#lost = 0;
   }
 
@@ -279,7 +264,7 @@ export class RenderLog implements Service {
   async #writeRest(deadline: AbortSignal): Promise<void> {
     for (await this.#flushing; !this.#isEmpty() && !deadline.aborted; ) {
       await this.#flush();
-      if (this.#failing) await sleep(TRY_AGAIN_MS, undefined, { signal: deadline }).catch(() => {});
+      if (this.#failing) await sleep(RETRY_MS, undefined, { signal: deadline }).catch(() => {});
     }
   }
 }

@@ -1,5 +1,5 @@
-// The writes of the log of renders. Each may be tried again after an answer that did not come: a
-// record is known by its id, a tally by its name.
+// The MongoDB writes of the render log. Each is safe to repeat when its answer was lost: a record is
+// identified by its ID, a tally by its name.
 import {
   type AnyBulkWriteOperation,
   type Document,
@@ -13,12 +13,12 @@ export interface NamedTally extends Tally {
   name: string;
 }
 
-/** In a document: of each process the last few, since a write is tried again within minutes. */
+/** Tally names kept per document: a few of each process, since retries happen within minutes. */
 const FLUSHES_KEPT = 64;
-/** The live page shows half an hour. */
+/** The live page shows 30 minutes. */
 const MINUTE_KEPT_MS = 2 * 3600_000;
 
-/** What is there already was written before its answer was lost. */
+/** Ignores duplicates: these were written by an attempt whose answer was lost. */
 export async function insertRenders(
   { console, limited, limits }: Store,
   renders: readonly RenderDocument[],
@@ -31,8 +31,8 @@ export async function insertRenders(
 }
 
 /**
- * The documents are made by the first that writes to them: an update meets none then, whether it or
- * another process made it since.
+ * Upserts, then repeats as updates those that hit a duplicate: the document exists because another
+ * process inserted it, or because this tally is already in it.
  */
 async function upsertAll<T extends Document>(
   store: Store,
@@ -44,10 +44,10 @@ async function upsertAll<T extends Document>(
   try {
     await store.limited(write(operations(true, updates)));
   } catch (error) {
-    const there = duplicatesOf(error);
-    if (!there) throw error;
-    const left = there.map(index => updates[index]!);
-    await store.limited(write(operations(false, left)));
+    const duplicates = duplicatesOf(error);
+    if (!duplicates) throw error;
+    const remaining = duplicates.map(index => updates[index]!);
+    await store.limited(write(operations(false, remaining)));
   }
 }
 

@@ -1,26 +1,23 @@
-// The histogram in which a day's durations are kept: fixed buckets that grow by a fifth, and the
-// percentile read from them. Pure.
+// The histogram of render durations per day: fixed buckets, each 20 % wider than the last, and
+// percentiles read from it. Pure.
 
 const FIRST_MS = 10;
-/** From the middle of a bucket to its ends is less than 10 %: so far a percentile may be off. */
+/** A percentile is accurate to 10 %: half the width of a bucket. */
 const GROWTH = 1.2;
 
-/**
- * The upper bounds: 10 ms to 8 minutes, which is longer than a render may take. What is longer all
- * the same counts in the last one.
- */
+/** Upper bounds from 10 ms to 8 minutes, longer than any render. The last one has no limit. */
 export const USAGE_BUCKETS_MS: readonly number[] = Array.from(
   { length: 60 },
   (_, index) => FIRST_MS * GROWTH ** index,
 );
 
-/** The bucket's index; a bound belongs to the bucket that it ends. */
+/** The index of the bucket that contains `ms`. Upper bounds are inclusive. */
 export function bucketOf(ms: number): number {
   const index = USAGE_BUCKETS_MS.findIndex(bound => ms <= bound);
   return index === -1 ? USAGE_BUCKETS_MS.length - 1 : index;
 }
 
-/** `counts` by the bucket's index. Null when nothing was counted. `share`: 0.5 for the median. */
+/** `counts` by bucket index; `share` 0.5 is the median. Null when the histogram is empty. */
 export function percentileMs(
   counts: Readonly<Record<string, number>>,
   share: number,

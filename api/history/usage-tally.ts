@@ -1,5 +1,5 @@
-// Adds renders up to what is written of them: per account, day and key, and per minute for all.
-// Owns no connection.
+// Sums renders before they are written: per account, day and key, and per minute for the whole
+// installation. Pure.
 import type { RenderDocument, RenderMinuteDocument, UsageDayDocument } from '../store/store.ts';
 import { bucketOf } from './usage-buckets.ts';
 
@@ -10,7 +10,7 @@ export interface Tally {
   minutes: Map<number, Pick<RenderMinuteDocument, 'ok' | 'failed'>>;
 }
 
-/** As many as one write takes at once with ease. */
+/** One bulk write handles this many documents easily. */
 export const MAX_DAYS = 10_000;
 
 const MINUTE_MS = 60_000;
@@ -18,8 +18,8 @@ const MINUTE_MS = 60_000;
 export const newTally = (): Tally => ({ days: new Map(), minutes: new Map() });
 
 /**
- * False when there is no room for one more account, day and key. What the caller broke off counts
- * as neither good nor failed.
+ * False when the tally already has MAX_DAYS entries. A canceled render counts as neither successful
+ * nor failed.
  */
 export function addTo({ days, minutes }: Tally, render: RenderDocument): boolean {
   const { account, at, key = '', outcome, sandbox, pages = 0, bytes = 0, totalMs } = render;

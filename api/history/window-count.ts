@@ -1,16 +1,15 @@
-// Counts by name in windows of time, in this process: what is bounded to so many a second or a
-// minute.
+// Counts events by name in fixed time windows, for limits per second or minute in this process.
 
 export interface WindowCount {
-  /** Counts one more of `name` and gives true, unless there are `max` in this window. */
+  /** Counts one event of `name`. False, and not counted, when the window already has `max`. */
   take(name: string): boolean;
-  /** Until the window ends. */
+  /** Time until the window ends. */
   leftMs(): number;
 }
 
 /**
- * All names share one window, which begins with the first call after the one before: what it holds
- * in memory is gone with it. `nowMs` is monotonic.
+ * All names share one window, and its counts are freed with it. A new window begins with the first
+ * call after the last one ended. `nowMs` is monotonic.
  */
 export function createWindowCount(
   max: number,

@@ -1,5 +1,4 @@
-// The collections of the dashboard and their indexes. Owns their names and how long what is in them
-// lives.
+// The collections of the dashboard: their names, indexes and retention.
 import type { Collection, Db } from 'mongodb';
 import type {
   AuditDocument,
@@ -51,15 +50,10 @@ export const consoleCollections = (db: Db): ConsoleCollections => ({
   ...storedPdfCollections(db),
 });
 
-/**
- * The payment provider repeats an event for three days at most (https://docs.stripe.com/webhooks).
- */
+/** Stripe resends an event for up to three days (https://docs.stripe.com/webhooks). */
 const BILLING_EVENTS_KEPT_S = 30 * 86_400;
 
-/**
- * The index by which old renders go; how long they are kept is the configuration's (`collMod` at
- * the start).
- */
+/** The TTL index of the render log. Its expiry is set from the configuration at each start. */
 export const RENDERS_TTL_INDEX = 'retention';
 export const RENDERS_KEPT_S = 30 * 86_400;
 
@@ -108,7 +102,7 @@ export async function consoleIndexes(db: Db): Promise<void> {
   await of.processes.createIndexes([{ key: { expires: 1 }, expireAfterSeconds: 0, name: 'end' }]);
 }
 
-/** Of what apps were allowed, have begun, and have cancelled. Idempotent. */
+/** Indexes of OAuth consents, tokens and cancelled calls. Idempotent. */
 export async function oauthIndexes(db: Db): Promise<void> {
   const { oauth, oauthGrants, cancelledCalls } = consoleCollections(db);
   await oauth.createIndexes([
@@ -129,10 +123,7 @@ export async function oauthIndexes(db: Db): Promise<void> {
   ]);
 }
 
-/**
- * Keeps renders for so long from now on; those that are older go within a minute. Changes nothing
- * when it is so already.
- */
+/** Sets the retention of the render log. MongoDB deletes older renders within a minute. */
 export async function keepRenders(db: Db, keepMs: number): Promise<void> {
   const index = { name: RENDERS_TTL_INDEX, expireAfterSeconds: Math.round(keepMs / 1_000) };
   await db.command({ collMod: 'renders', index });

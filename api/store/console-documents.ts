@@ -1,5 +1,5 @@
-// The shapes of what the dashboard keeps in MongoDB: people, their sessions and teams, what they
-// did, and what was rendered.
+// The documents of the dashboard in MongoDB: users, sessions, teams, audit log, render log, usage
+// and OAuth.
 import type { RenderFailedReason } from '../../common/contract/errors.ts';
 import type { PhaseTimings } from './phases.ts';
 
@@ -7,60 +7,60 @@ export const ROLES = ['owner', 'admin', 'developer', 'billing', 'viewer'] as con
 export type Role = (typeof ROLES)[number];
 
 /**
- * A person. Passwords are Argon2id in PHC notation; what must be read again (the secret of one-time
- * codes) is sealed.
+ * A user. Passwords are Argon2id hashes in PHC notation. Secrets that must be read again (for
+ * one-time codes) are encrypted.
  */
 export interface UserDocument {
-  /** `usr_` and random letters. */
+  /** `usr_` and random characters. */
   _id: string;
   /** Lower case; unique. */
   email: string;
   name: string;
-  /** Runs the installation: sees all accounts, workers and health. */
+  /** An administrator: may see all accounts, workers and health checks. */
   operator: boolean;
   disabled?: boolean;
-  /** Absent for who signs in through the company alone. */
+  /** Absent for a user who signs in only with SSO. */
   password?: string;
   twoFactor?: {
-    /** Sealed; base32 inside. */
+    /** Encrypted base32. */
     secret: string;
-    /** SHA-256 of each recovery code that is left. */
+    /** SHA-256 of each unused recovery code. */
     recoveryCodes: string[];
-    /** The last time step that was accepted: a code works once. */
+    /** The last accepted time step, so that a code works once. */
     lastStep: number;
     confirmedAt: Date;
   };
-  /** A secret that was shown and not confirmed yet; sealed. */
+  /** A secret that was shown but not confirmed; encrypted. */
   twoFactorPending?: { secret: string; at: Date };
-  /** Who the person is at the company's sign-in. Unique. */
+  /** The user's identities at identity providers. Unique. */
   identities: { issuer: string; subject: string }[];
   createdAt: Date;
   lastSignInAt?: Date;
 }
 
 export interface SessionDocument {
-  /** SHA-256 of the cookie's token, which is stored nowhere. */
+  /** SHA-256 of the cookie's token. The token itself is not stored. */
   _id: string;
-  /** What the person names it by when ending it: the hash itself never leaves. */
+  /** The session's ID in the dashboard. The hash is never returned. */
   publicId: string;
   user: string;
   method: 'password' | 'company' | 'setup' | 'invitation';
   createdAt: Date;
   lastSeenAt: Date;
-  /** The earlier of the idle and the absolute limit; the document goes then. */
+  /** The earlier of the idle and the absolute timeout; the TTL of the document. */
   expiresAt: Date;
-  /** The absolute limit. */
+  /** The absolute timeout. */
   endsAt: Date;
   ip: string;
   userAgent: string;
 }
 
 /**
- * Who works in an account. One document an account, so that the last owner cannot be lost to two
- * changes at once.
+ * The members of an account. One document per account, so that two concurrent changes cannot remove
+ * the last owner.
  */
 export interface TeamDocument {
-  /** The account's id. */
+  /** The account ID. */
   _id: string;
   members: { user: string; role: Role; since: Date }[];
   invitations: InvitationDocument[];
@@ -78,50 +78,50 @@ export interface InvitationDocument {
   expiresAt: Date;
 }
 
-/** Something that somebody did. Never changed. */
+/** An entry of the audit log. Never changed. */
 export interface AuditDocument {
   _id: string;
   at: Date;
-  /** Absent for what concerns the installation. */
+  /** Absent for actions on the installation. */
   account?: string;
-  /** Absent for what nobody signed in did: the command line, the payment provider. */
+  /** Absent for actions without a signed-in user: the command line, the payment provider. */
   user?: string;
-  /** The person's address at that time, or what else acted. */
+  /** The user's email address at that time, or the program that acted. */
   actor: string;
   /** `key.created`, `member.role_changed`… */
   action: string;
-  /** What it was done to, in words that stay true: a name, an address. */
+  /** The object of the action by a permanent name, such as a key's name or an email address. */
   target?: string;
-  /** What changed, small and free of secrets. */
+  /** What changed; small and without secrets. */
   details?: Record<string, string | number | boolean | null>;
   ip?: string;
 }
 
-/** One render, as its account sees it. Never the html, never a secret. */
+/** An entry of the render log. Never contains HTML or secrets. */
 export interface RenderDocument {
-  /** The request id. */
+  /** The request ID. */
   _id: string;
   account: string;
   at: Date;
-  /** The key's id; absent for a render of the dashboard or the MCP tool. */
+  /** The key ID. Absent for a render from the dashboard or the MCP tool. */
   key?: string;
-  /** The person who rendered without a key. */
+  /** The user who rendered without a key. */
   user?: string;
-  /** What the app calls itself that asked for it by the MCP tool. */
+  /** The name of the MCP client. */
   app?: string;
   via: 'api' | 'playground' | 'mcp';
   outcome: 'ok' | 'error' | 'client_closed';
-  /** The error's code, its reason and its sentence. */
+  /** The error's code, reason and message. */
   code?: string;
   reason?: RenderFailedReason;
   message?: string;
   sandbox: boolean;
   counted: boolean;
-  /** Absent when the request was refused before it was read as one. */
+  /** Absent when the request was rejected before it was validated. */
   source?: 'html' | 'url';
   /** Without user, query and fragment. */
   url?: string;
-  /** What was asked for besides the page: harmless values as they are, others as their size. */
+  /** The other fields of the request: harmless values as they are, others as their size. */
   options: Record<string, string | number | boolean>;
   /** Milliseconds. */
   timings: PhaseTimings;
@@ -132,8 +132,8 @@ export interface RenderDocument {
 }
 
 /**
- * An account's renders of one day by one key (or by no key). Best effort: the account's counter is
- * the truth.
+ * An account's renders of one day with one key, or without a key. Best effort: the counter in the
+ * account is authoritative.
  */
 export interface UsageDayDocument {
   _id: { account: string; day: string; key: string };
@@ -143,18 +143,18 @@ export interface UsageDayDocument {
   bytes: number;
   pages: number;
   /**
-   * How many successful renders took how long: buckets of USAGE_BUCKETS_MS by index. Absent while
-   * there is none.
+   * Histogram of the durations of successful renders, by index of USAGE_BUCKETS_MS. Absent when
+   * there are none.
    */
   durations?: Record<string, number>;
   lastAt: Date;
-  /** The last writes, by a name of their own: one that is tried again counts once. */
+  /** Names of the last writes, so that a retried write counts once. */
   flushes: string[];
 }
 
 /** All renders of the installation in one minute. */
 export interface RenderMinuteDocument {
-  /** When it began. */
+  /** Start of the minute. */
   _id: Date;
   ok: number;
   failed: number;
@@ -162,22 +162,22 @@ export interface RenderMinuteDocument {
   expires: Date;
 }
 
-/** Something that the payment provider told and that was acted upon. */
+/** A handled event of the payment provider. */
 export interface BillingEventDocument {
   _id: string;
   at: Date;
 }
 
-/** Counts attempts to sign in. By an HMAC: no address of a person or a machine is stored. */
+/** Counts sign-in attempts. The ID is an HMAC, so no email or IP address is stored. */
 export interface SignInLimitDocument {
   _id: string;
   count: number;
-  /** The next try is refused before this. */
+  /** Attempts are rejected until then. */
   until?: Date;
   expires: Date;
 }
 
-/** What one API process sees at the moment, for the operator's live page. */
+/** Heartbeat of one API process, for the live page of administrators. */
 export interface ProcessDocument {
   _id: string;
   at: Date;
@@ -188,52 +188,47 @@ export interface ProcessDocument {
   workers: { address: string; state: string; capacity: number; busy: number }[];
 }
 
-/**
- * Something that the OAuth server must find again: a client, a code, a token, a consent on its way.
- */
+/** State of the OAuth server: a client, a code, a token or a pending consent. */
 export interface OAuthDocument {
-  /** Its kind and the SHA-256 of what names it: the token itself is stored nowhere in the open. */
+  /** Its kind and the SHA-256 of its identifier. Tokens are not stored in plain text. */
   _id: string;
-  /** Sealed JSON. */
+  /** Encrypted JSON. */
   payload: string;
-  /** The consent that it came of. */
+  /** The consent that it belongs to. */
   grantId?: string;
-  /** SHA-256 of the second name of a session. */
+  /** SHA-256 of a session's `uid`. */
   uid?: string;
-  /** When it was used, of what works once. */
+  /** When a single-use item was used. */
   consumedAt?: Date;
   expiresAt: Date;
 }
 
-/**
- * What a person allowed an app: one document a consent. Without it every token that came of the
- * consent is worth nothing.
- */
+/** A user's consent for an app. Without it, no token of the consent is valid. */
 export interface OAuthGrantDocument {
   _id: string;
   user: string;
-  /** In whose name the app renders. */
+  /** The account for which the app renders. */
   account: string;
   clientId: string;
-  /** What the app calls itself. */
+  /** The app's name, as reported by the app. */
   clientName: string;
-  /** Where the answer went: a host, or the scheme of a program. */
+  /** Redirect target: a host, or the URI scheme of a local app. */
   redirect: string;
   scope: string;
   createdAt: Date;
   lastUsedAt?: Date;
-  /** When the last token that came of it is over. */
+  /** When the last token of the consent expires. */
   expiresAt: Date;
 }
 
 /**
- * Calls of the MCP tool that an app has cancelled, for the process that runs them: one document a
+ * MCP tool calls that an app has cancelled, read by the process that runs them. One document per
  * consent.
  */
 export interface CancelledCallsDocument {
-  /** Of the consent. */
+  /** The consent's ID. */
   _id: string;
-  /** The last ones; `name`: SHA-256 of the client's session and the message's id. */
+  /** The latest calls. `name`: SHA-256 of the client's session and the message ID. */
   calls: { name: string; at: Date }[];
   expiresAt: Date;
 }

@@ -1,5 +1,5 @@
-// The shapes of the documents in MongoDB. Migrations only add to them, so that two releases can
-// work on one database.
+// The documents of renders and accounts in MongoDB. Migrations only add to them, so that two
+// releases can use one database.
 
 export const ACCOUNT_STATES = [
   'active',
@@ -11,12 +11,12 @@ export const ACCOUNT_STATES = [
 ] as const;
 export type AccountState = (typeof ACCOUNT_STATES)[number];
 
-/** The name of the index of `keys.hash`, by which keys are looked up. */
+/** The name of the index on `keys.hash`, used to look up keys. */
 export const KEY_HASH_INDEX = 'key hash';
 
 export interface KeyDocument {
   id: string;
-  /** HMAC-SHA-256 of the key's text with the pepper; the text itself is stored nowhere. */
+  /** HMAC-SHA-256 of the key's text with the pepper. The text itself is not stored. */
   hash: string;
   name: string;
   last4: string;
@@ -24,89 +24,80 @@ export interface KeyDocument {
   expiresAt?: Date;
   /** Networks in CIDR notation. Absent: the key works from anywhere. */
   allowedIps?: string[];
-  /** Id of the key that takes its place: it was rotated, and only runs out. */
+  /** ID of the replacement: the key was rotated and is about to expire. */
   replacedBy?: string;
 }
 
 export interface LeaseDocument {
-  /** Names the running render; what makes admitting, settling and releasing safe to repeat. */
+  /** Idempotency token of admission, settlement and release. */
   id: string;
-  /** Id of the key that it was admitted with, or `user:` and the member's id. */
+  /** ID of the key that was used, or `user:` and the member's ID. */
   key: string;
   expires: Date;
 }
 
-/** What Stripe says of an account, as it was last asked. */
+/** The account's billing status as last read from Stripe. */
 interface BillingDocument {
-  /** The customer at Stripe; made once for each account. */
+  /** The Stripe customer, created once per account. */
   customer: string;
   /**
-   * Grows with each write, which must find the one that was read before Stripe was asked: so an
-   * older answer never replaces a newer one.
+   * Grows with each write. A write succeeds only if it is unchanged since before Stripe was called,
+   * so an older answer never replaces a newer one.
    */
   revision: number;
-  /** When Stripe was last asked, or the customer made. */
+  /** When Stripe was last read, or the customer created. */
   syncedAt: Date;
-  /** Until when one process has taken it upon itself to ask again. */
+  /** Until when one process is in charge of the next read. */
   claimedUntil?: Date;
-  /** Since when a person is on the way to paying; gone with the subscription's arrival. */
+  /** Start of a pending checkout; removed when the subscription arrives. */
   checkoutAt?: Date;
   subscription?: string;
-  /**
-   * The state that the subscription gave the account; another one in the account is the operator's.
-   */
+  /** The subscription's state. The account's state differs when an administrator has set it. */
   state?: AccountState;
-  /** The billing period; absent for a subscription that has ended. */
+  /** The billing period. Absent after the subscription has ended. */
   periodStart?: Date;
   periodEnd?: Date;
   cancelAtPeriodEnd?: boolean;
 }
 
-/**
- * One customer: everything that a render has to read or write is in this one document, so that one
- * operation decides.
- */
+/** One account. Everything that an admission reads or writes is in this document. */
 export interface AccountDocument {
-  /** The ten characters that stand in each of its keys. */
+  /** Ten characters that are part of each of its keys. */
   _id: string;
   name: string;
   plan: string;
   state: AccountState;
   /** When the state became past_due; absent in any other state. */
   pastDueSince?: Date;
-  /** Its pages may reach the operator's allow-list of internal addresses. */
+  /** Its renders may reach the allow-list of internal addresses. */
   intranet: boolean;
   keys: KeyDocument[];
   leases: LeaseDocument[];
   /**
-   * Renders counted in `period`: `2026-11`, a month in UTC, or `2026-11-15`, the first day of a
-   * period of Stripe's. An older period counts as zero.
+   * Renders counted in `period`: a month in UTC (`2026-11`) or the first day of a Stripe period
+   * (`2026-11-15`). The usage of an older period is shown as zero.
    */
   usage: { period: string; count: number };
-  /** Absent until somebody of the account went to pay. */
+  /** Absent until a member opened the checkout. */
   billing?: BillingDocument;
   createdAt: Date;
 }
 
-/**
- * What holds trial callers back. One document a visitor, and one for the places of the whole
- * installation.
- */
+/** Limits of trial renders: one document per client, and one for the slots of the installation. */
 export interface TrialLimitDocument {
-  /** `places`, or an HMAC with the pepper: the address of a visitor is stored nowhere. */
+  /** `places`, or an HMAC of the client's address with the pepper. The address is not stored. */
   _id: string;
-  /** A visitor's calls of the last minute, oldest first; `id` is the request's. */
+  /** The client's calls of the last minute, oldest first, by request ID. */
   calls?: { id: string; at: Date }[];
-  /** When the last call is a minute old: then the document goes. */
+  /** When the last call is a minute old; the TTL of the document. */
   expires?: Date;
-  /** The trial renders that run now. */
+  /** Leases of the running trial renders. */
   leases?: { id: string; expires: Date }[];
 }
 
 /**
- * `schema`: how far the migrations are. `migration`: who works on them, and until when nobody else
- * may. `setup`: the links by which the first person can sign in, one of each API process. `oauth`:
- * the keys of the OAuth server.
+ * `schema`: the version of the schema. `migration`: the lock of the process that migrates. `setup`:
+ * setup links for the first administrator, one per API process. `oauth`: keys of the OAuth server.
  */
 export interface MetaDocument {
   _id: string;
@@ -115,6 +106,6 @@ export interface MetaDocument {
   until?: Date;
   /** SHA-256 of each link's token. */
   tokens?: { hash: string; expires: Date }[];
-  /** Sealed JSON. */
+  /** Encrypted JSON. */
   sealed?: string;
 }

@@ -1,4 +1,4 @@
-// What can go wrong with MongoDB, in the words that the rest of the API decides by.
+// Classifies MongoDB errors for the rest of the API, and repeats or limits operations.
 import {
   MongoBulkWriteError,
   MongoError,
@@ -9,7 +9,7 @@ import {
   MongoWriteConcernError,
 } from 'mongodb';
 
-/** An operation did not answer in the time that it had. It may still arrive. */
+/** An operation was not answered within its time limit. MongoDB may still execute it. */
 export class DatabaseTimeout extends Error {
   override name = 'DatabaseTimeout';
   readonly limitMs: number;
@@ -20,31 +20,25 @@ export class DatabaseTimeout extends Error {
   }
 }
 
-/**
- * There is no primary, and has been none for so long that an operation would only use up its time:
- * it was not sent at all.
- */
+/** MongoDB has had no primary for so long that the operation was not sent. */
 export class NoPrimary extends Error {
   override name = 'NoPrimary';
 
   constructor(missingMs: number) {
-    super(`MongoDB has had no primary that answers for ${Math.round(missingMs / 1_000)} s`);
+    super(`MongoDB has had no reachable primary for ${Math.round(missingMs / 1_000)} s`);
   }
 }
 
 /**
- * Transient server errors: the primary changes (those of https://github.com/mongodb/specifications,
- * "retryable writes"), the time limit was exceeded, there is no quorum, or data is stale.
+ * Transient server errors: a change of the primary ("retryable writes" in
+ * https://github.com/mongodb/specifications), an exceeded time limit, no quorum, or stale data.
  */
-const PASSING = new Set([
+const TRANSIENT = new Set([
   ...[6, 7, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436],
   ...[50, 64, 100, 134, 202, 10058, 13388],
 ]);
 
-/**
- * True when MongoDB could not be reached or could not do its work now; false for a mistake of ours
- * or of the configuration.
- */
+/** True when MongoDB is unreachable or temporarily failing; false for a bug or a misconfiguration. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (
     error instanceof DatabaseTimeout ||
@@ -53,7 +47,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   )
     return true;
   if (error instanceof MongoServerError)
-    return PASSING.has(Number(error.code)) || error.hasErrorLabel('RetryableWriteError');
+    return TRANSIENT.has(Number(error.code)) || error.hasErrorLabel('RetryableWriteError');
   return error instanceof MongoError;
 }
 
@@ -61,10 +55,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 const OUT_OF_TIME = new Set([50, 64, 202, 262]);
 
 /**
- * Repeats a write when its connection broke and the driver did not repeat it. It must be safe to
- * repeat. When all connections break at once, as when MongoDB dies, the first error clears the
- * driver's pool, and writes on the other connections lack the label of retryable errors (driver
- * 7.8).
+ * Repeats an idempotent write whose connection broke and that the driver did not repeat. When all
+ * connections break at once, the first error clears the driver's pool, and writes on the other
+ * connections lack the label of retryable errors (driver 7.8).
  */
 export async function repeatedOnce<T>(write: () => Promise<T>): Promise<T> {
   try {
@@ -76,7 +69,7 @@ export async function repeatedOnce<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** True when an operation ended because its time was over, wherever that was noticed. */
+/** True when an operation exceeded a time limit, of the server, the driver or this process. */
 export const isTimeout = (error: unknown): boolean =>
   error instanceof DatabaseTimeout ||
   error instanceof MongoNetworkTimeoutError ||
@@ -84,17 +77,14 @@ export const isTimeout = (error: unknown): boolean =>
   (error instanceof MongoError &&
     (OUT_OF_TIME.has(Number(error.code)) || error.name === 'MongoWaitQueueTimeoutError'));
 
-/** True when the server itself said no, so that nothing of the operation is still on its way. */
+/** True when the server returned an error, so that no command is still in progress. */
 export const isServerAnswer = (error: unknown): boolean => error instanceof MongoServerError;
 
-/** True when a unique index refused the document. */
+/** True when a unique index rejected the document. */
 export const isDuplicate = (error: unknown): boolean =>
   error instanceof MongoServerError && error.code === 11000;
 
-/**
- * An upsert of a document that another process may make at the same moment: then it is there, and
- * the second time finds it.
- */
+/** Repeats an upsert once when another process inserted the document at the same time. */
 export async function upserted<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -105,8 +95,8 @@ export async function upserted<T>(run: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Of a bulk write: which of its operations a unique index refused, when nothing else went wrong
- * with any; undefined when something did.
+ * The indexes of the bulk operations that a unique index rejected. Undefined when any operation
+ * failed for another reason.
  */
 export function duplicatesOf(error: unknown): number[] | undefined {
   if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError())
@@ -117,22 +107,19 @@ export function duplicatesOf(error: unknown): number[] | undefined {
     : undefined;
 }
 
-/**
- * True when MongoDB refused the user or the password. Atlas has a code of its own for that and much
- * else.
- */
+/** True when MongoDB rejected the user or the password. Atlas uses the generic code 8000 for it. */
 export const isLoginRefused = (error: unknown): boolean =>
   error instanceof MongoServerError &&
   (error.code === 18 || (error.code === 8000 && /auth/i.test(error.message)));
 
-/** True when the login is good, or none was asked for, and what was asked is not allowed. */
+/** True when the user, or a client without a login, lacks the permission. */
 export const isForbidden = (error: unknown): boolean =>
   error instanceof MongoServerError && error.code === 13;
 
 /**
- * Waits for `operation`, but at most `limitMs`: then rejects with DatabaseTimeout. The operation
- * itself goes on (a sent command can not be called back), and its late end is the caller's to care
- * for. Our own clock is needed: the driver's `timeoutMS` has no effect since 7.8.
+ * Waits for `operation` for at most `limitMs`, then rejects with DatabaseTimeout. The operation
+ * continues, and the caller must handle its late result. The driver's own `timeoutMS` has no effect
+ * since 7.8.
  */
 export function withinMs<T>(limitMs: number, operation: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// Brings the database to the schema of this release: idempotent steps that only add, done by one
+// Migrates the database to the schema of this release: idempotent steps that only add, run by one
 // replica while the others wait.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +23,7 @@ interface Migration {
 const MIGRATIONS: Migration[] = [
   {
     version: 1,
-    what: 'unique names of accounts',
+    what: 'unique account names',
     run: async db => {
       await db
         .collection<AccountDocument>('accounts')
@@ -32,7 +32,7 @@ const MIGRATIONS: Migration[] = [
   },
   {
     version: 2,
-    what: 'the end of trial callers’ counts',
+    what: 'expiry of trial limits',
     run: async db => {
       await db
         .collection<TrialLimitDocument>('limits')
@@ -41,7 +41,7 @@ const MIGRATIONS: Migration[] = [
   },
   {
     version: 3,
-    what: 'hashes of keys',
+    what: 'index of key hashes',
     run: async db => {
       await db
         .collection<AccountDocument>('accounts')
@@ -50,12 +50,12 @@ const MIGRATIONS: Migration[] = [
   },
   {
     version: 4,
-    what: 'people, sessions, teams, the logs of renders and of who did what',
+    what: 'users, sessions, teams, render log and audit log',
     run: consoleIndexes,
   },
   {
     version: 5,
-    what: 'customers of the payment provider',
+    what: 'Stripe customers',
     run: async db => {
       await db.collection<AccountDocument>('accounts').createIndexes([
         {
@@ -71,34 +71,31 @@ const MIGRATIONS: Migration[] = [
       ]);
     },
   },
-  { version: 6, what: 'PDFs that are kept for links', run: storedPdfIndexes },
-  { version: 7, what: 'apps that render in the name of people', run: oauthIndexes },
+  { version: 6, what: 'stored PDFs', run: storedPdfIndexes },
+  { version: 7, what: 'OAuth consents and tokens', run: oauthIndexes },
 ];
 
-/**
- * What this release needs. A database that is further on belongs to a newer release and is good,
- * since migrations only add.
- */
+/** The schema of this release. A newer one in the database is fine, since migrations only add. */
 export const SCHEMA_VERSION = MIGRATIONS.at(-1)!.version;
 
 /**
- * How long a replica may be silent in the middle of a step before another takes over; steps may run
- * twice at once without harm.
+ * How long a replica may be unresponsive in a migration before another takes over. Two replicas may
+ * run the same step concurrently.
  */
-const GUARD_MS = 60_000;
-const LOOK_AGAIN_MS = 200;
+const LOCK_MS = 60_000;
+const POLL_MS = 200;
 
 const schemaVersion = async (meta: Collection<MetaDocument>) =>
   (await meta.findOne({ _id: 'schema' }))?.version ?? 0;
 
-/** Takes or renews the guard. False while another replica has it. Its time is the server's. */
-async function takeGuard(meta: Collection<MetaDocument>, owner: string): Promise<boolean> {
+/** Takes or renews the lock by the server's clock. False while another replica holds it. */
+async function takeLock(meta: Collection<MetaDocument>, owner: string): Promise<boolean> {
   const free = {
     $or: [{ $eq: ['$owner', owner] }, { $lte: [{ $ifNull: ['$until', new Date(0)] }, '$$NOW'] }],
   };
-  const until = { $add: ['$$NOW', GUARD_MS] };
+  const until = { $add: ['$$NOW', LOCK_MS] };
   try {
-    const guard = await meta.findOneAndUpdate(
+    const lock = await meta.findOneAndUpdate(
       { _id: 'migration' },
       [
         {
@@ -110,16 +107,16 @@ async function takeGuard(meta: Collection<MetaDocument>, owner: string): Promise
       ],
       { upsert: true, returnDocument: 'after' },
     );
-    return guard?.owner === owner;
+    return lock?.owner === owner;
   } catch (error) {
-    if (isDuplicate(error)) return false; // two replicas met at the very first start
+    if (isDuplicate(error)) return false; // another replica inserted the lock at the first start
     throw error;
   }
 }
 
 /**
- * Resolves when the schema is at least this release's, whoever brought it there. Rejects with
- * `signal`'s reason when that aborts.
+ * Resolves when the schema is at least this release's, migrated by this or another replica. Rejects
+ * with the signal's reason when it aborts.
  */
 export async function migrate(db: Db, log: Log, signal?: AbortSignal): Promise<void> {
   const meta = db.collection<MetaDocument>('meta');
@@ -127,8 +124,8 @@ export async function migrate(db: Db, log: Log, signal?: AbortSignal): Promise<v
   for (;;) {
     const version = await schemaVersion(meta);
     if (version >= SCHEMA_VERSION) return;
-    if (!(await takeGuard(meta, owner))) {
-      await sleep(LOOK_AGAIN_MS, undefined, signal && { signal });
+    if (!(await takeLock(meta, owner))) {
+      await sleep(POLL_MS, undefined, signal && { signal });
       continue;
     }
     const next = MIGRATIONS.find(migration => migration.version > version)!;

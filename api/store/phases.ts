@@ -1,7 +1,7 @@
-// The phases of a render, in the order in which they happen. A file of its own, since the store's
-// documents and the use case both speak of them.
+// The phases of a render in order. A separate file, because both the stored documents and the use
+// case need them.
 
-/** `post` is what is done to the finished PDF. */
+/** `post`: edits of the finished PDF, such as metadata and watermark. */
 export const PHASES = ['admit', 'queue', 'load', 'wait', 'print', 'post', 'settle'] as const;
 /** Milliseconds. */
 export type PhaseTimings = Partial<Record<(typeof PHASES)[number], number>>;

@@ -1,41 +1,38 @@
-// Whether MongoDB has a primary that answers, as the driver's monitors see it, and the log lines
-// that tell an operator when it has none.
+// Tracks whether MongoDB has a reachable primary, as reported by the driver's monitors, and logs
+// when it has none.
 import { type MongoClient, MongoCompatibilityError, type ServerDescription } from 'mongodb';
 import type { Log } from '../../common/log.ts';
 import { isLoginRefused, NoPrimary } from './failures.ts';
 
 export interface Primary {
   /**
-   * For how long there has been none, by the monotonic clock; 0 while there is one. What was
-   * started in this time was not sent.
+   * How long there has been no primary, by the monotonic clock; 0 while there is one. Operations
+   * started in this time were not sent.
    */
   missingMs(): number;
-  /**
-   * Throws NoPrimary when an operation that is started now would most likely only wait for its time
-   * limit.
-   */
+  /** Throws NoPrimary when an operation started now would most likely reach its time limit. */
   throwIfMissing(): void;
-  /** Resolves when there is one. Rejects with the signal's reason when that aborts before. */
+  /** Resolves when there is a primary. Rejects with the signal's reason when it aborts first. */
   there(signal: AbortSignal): Promise<void>;
-  /** What each member says or does, in words for the log. */
+  /** The state of each member, for the log. */
   members(): Record<string, string>;
-  /** The driver's sentence on a server that is too old or too new for it. */
+  /** The driver's message about a server that is too old or too new for it. */
   incompatible(): string | undefined;
-  /** From now on the log tells when there is none, and when there is one again. */
+  /** Starts logging the loss and the return of the primary. */
   watch(): void;
   stop(): void;
 }
 
 /**
- * With MongoDB's defaults an election takes 12 s at most: so long a call may hope that its time
- * limit sees the next primary.
+ * With MongoDB's defaults an election takes at most 12 s. Until then, operations wait for the next
+ * primary.
  */
-const HOPEFUL_MS = 12_000;
-/** A planned change of the primary is shorter, and nothing to wake up for. */
-const SAY_AFTER_MS = 1_000;
-const SAY_AGAIN_MS = 10_000;
+const ELECTION_MS = 12_000;
+/** A planned change of the primary is shorter and is not logged. */
+const LOG_AFTER_MS = 1_000;
+const LOG_EVERY_MS = 10_000;
 
-const WORDS: Record<string, string> = {
+const STATES: Record<string, string> = {
   Unknown: 'has not answered yet',
   RSPrimary: 'is the primary',
   PossiblePrimary: 'has not answered yet',
@@ -45,9 +42,9 @@ const WORDS: Record<string, string> = {
   RSGhost: 'is starting up, or its replica set was never initiated (rs.initiate)',
 };
 
-function inWords({ type, error }: ServerDescription): string {
-  if (isLoginRefused(error)) return 'refuses the login';
-  return error ? error.message.slice(0, 200) : (WORDS[type] ?? type);
+function describeState({ type, error }: ServerDescription): string {
+  if (isLoginRefused(error)) return 'rejected the login';
+  return error ? error.message.slice(0, 200) : (STATES[type] ?? type);
 }
 
 /** `nowMs` is monotonic. */
@@ -60,76 +57,78 @@ export function findPrimary(
   let servers: ServerDescription[] = [];
   let missingSinceMs: number | undefined;
   let watching = false;
-  let said = false;
+  let logged = false;
   let timer: NodeJS.Timeout | undefined;
-  let refusalSaidMs = Number.NEGATIVE_INFINITY;
-  let arrival = Promise.withResolvers<void>();
+  let loginLoggedMs = Number.NEGATIVE_INFINITY;
+  let primaryFound = Promise.withResolvers<void>();
 
   const missingMs = () => (missingSinceMs === undefined ? 0 : nowMs() - missingSinceMs);
 
   function members(): Record<string, string> {
     if (servers.length > 0)
-      return Object.fromEntries(servers.map(server => [server.address, inWords(server)]));
-    // The driver forgets members that belong elsewhere.
-    const words = `answers, but as no member of ${replicaSet ? `the replica set \`${replicaSet}\`` : 'a replica set'}`;
-    return Object.fromEntries(hosts.map(host => [String(host), words]));
+      return Object.fromEntries(servers.map(server => [server.address, describeState(server)]));
+    // The driver drops servers that are not members of the replica set.
+    const state = replicaSet
+      ? `is not a member of the replica set \`${replicaSet}\``
+      : 'is not a member of a replica set';
+    return Object.fromEntries(hosts.map(host => [String(host), state]));
   }
 
-  function sayMissing(): void {
-    const hopeful = missingMs() < HOPEFUL_MS;
+  function logMissing(): void {
+    const electing = missingMs() < ELECTION_MS;
     const line = {
       missingMs: Math.round(missingMs()),
-      calls: hopeful ? 'wait' : 'are refused at once',
+      calls: electing ? 'wait' : 'are rejected',
       members: members(),
     };
-    log[hopeful ? 'warn' : 'error'](line, 'MongoDB has no primary that answers');
-    said = true;
-    timer = setTimeout(sayMissing, SAY_AGAIN_MS);
+    log[electing ? 'warn' : 'error'](line, 'MongoDB has no reachable primary');
+    logged = true;
+    timer = setTimeout(logMissing, LOG_EVERY_MS);
   }
 
-  function sayRefused(server: ServerDescription): void {
-    if (nowMs() - refusalSaidMs < SAY_AGAIN_MS) return;
-    refusalSaidMs = nowMs();
+  function logRejectedLogin(server: ServerDescription): void {
+    if (nowMs() - loginLoggedMs < LOG_EVERY_MS) return;
+    loginLoggedMs = nowMs();
     log.error(
       { member: server.address, user: credentials?.username },
-      'MongoDB refuses the login, its user or password has changed',
+      'MongoDB rejected the login; the user or password has changed',
     );
   }
 
-  function look(): void {
-    const found = servers.some(server => server.isWritable);
-    if (found && said)
+  function update(): void {
+    const hasPrimary = servers.some(server => server.isWritable);
+    if (hasPrimary && logged)
       log.info({ missingMs: Math.round(missingMs()) }, 'MongoDB has a primary again');
-    if (found) {
+    if (hasPrimary) {
       clearTimeout(timer);
       timer = undefined;
-      said = false;
+      logged = false;
       missingSinceMs = undefined;
-      arrival.resolve();
+      primaryFound.resolve();
     } else {
-      if (missingSinceMs === undefined) arrival = Promise.withResolvers();
+      if (missingSinceMs === undefined) primaryFound = Promise.withResolvers();
       missingSinceMs ??= nowMs();
-      if (watching) timer ??= setTimeout(sayMissing, SAY_AFTER_MS);
+      if (watching) timer ??= setTimeout(logMissing, LOG_AFTER_MS);
     }
-    const refusing = watching && servers.find(({ error }) => isLoginRefused(error));
-    if (refusing) sayRefused(refusing);
+    const rejecting = watching && servers.find(({ error }) => isLoginRefused(error));
+    if (rejecting) logRejectedLogin(rejecting);
   }
 
   client.on('topologyDescriptionChanged', ({ newDescription }) => {
     servers = [...newDescription.servers.values()];
-    look();
+    update();
   });
   return {
     missingMs,
     throwIfMissing: () => {
-      if (missingMs() >= HOPEFUL_MS) throw new NoPrimary(missingMs());
+      if (missingMs() >= ELECTION_MS) throw new NoPrimary(missingMs());
     },
     there: signal => {
       const aborted = Promise.withResolvers<never>();
       const onAbort = () => aborted.reject(signal.reason);
       signal.addEventListener('abort', onAbort);
       if (signal.aborted) onAbort();
-      return Promise.race([arrival.promise, aborted.promise]).finally(() =>
+      return Promise.race([primaryFound.promise, aborted.promise]).finally(() =>
         signal.removeEventListener('abort', onAbort),
       );
     },
@@ -138,7 +137,7 @@ export function findPrimary(
       servers.find(({ error }) => error instanceof MongoCompatibilityError)?.error?.message,
     watch: () => {
       watching = true;
-      look();
+      update();
     },
     stop: () => {
       watching = false;

@@ -1,7 +1,6 @@
-// Initiates a replica set of one member, with one user, on a fresh mongod, and points the set at
-// its new port when that has changed. Run as a program it does this beside the chart's bundled
-// mongod, in the same pod, because mongod allows it from its own machine only; then it waits to be
-// stopped.
+// Initiates a replica set of one member with one user on a fresh mongod, and updates the member's
+// port when it has changed. As a program it is a sidecar of the chart's bundled mongod, because
+// mongod allows this from localhost only; it then waits for a signal.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, MongoClient, MongoServerError } from 'mongodb';
 import { z } from 'zod';
@@ -46,7 +45,7 @@ async function withAdmin<T>(
   }
 }
 
-/** Asks every 10 ms: the server has no event for it. */
+/** Polls every 10 ms, because the server has no event for it. */
 async function untilWritable(admin: Db): Promise<void> {
   for (const end = performance.now() + 30_000; performance.now() < end; await sleep(10)) {
     if ((await admin.command({ hello: 1 }))['isWritablePrimary']) return;
@@ -58,8 +57,8 @@ const login = (port: number, password: string) =>
   withAdmin(port, { username: USER, password, source: 'admin' }, untilWritable);
 
 /**
- * The localhost exception allows this until there is a user. Every step may have been done already
- * by a start that was killed.
+ * The localhost exception allows this until a user exists. A start that was killed may already have
+ * done some of the steps.
  */
 const initiate = (port: number, password: string, host: string) =>
   withAdmin(port, undefined, async admin => {
@@ -70,9 +69,9 @@ const initiate = (port: number, password: string, host: string) =>
   });
 
 /**
- * Brings the mongod at `port` to a writable primary with the user in it; `initiated`: an earlier
- * start has completed, `host` where the clients of a fresh set will find its member. Throws an
- * Error when the data belong to another password.
+ * Makes the mongod at `port` a writable primary with the user. `initiated`: an earlier start has
+ * completed this. `host`: the member's address for clients. Throws an Error when the data was
+ * created with another password.
  */
 export async function initiateReplicaSet(
   port: number,
@@ -80,24 +79,23 @@ export async function initiateReplicaSet(
   initiated: boolean,
   host = memberAt(port),
 ): Promise<void> {
-  // Refused when an earlier start came as far as the user: then all is done.
+  // UNAUTHORIZED: an earlier start has created the user, so everything is done.
   if (!initiated) await initiate(port, password, host).catch(unless(UNAUTHORIZED));
   try {
     await login(port, password);
   } catch (error) {
     if (codeOf(error) !== AUTHENTICATION_FAILED) throw error;
     throw new Error(
-      'mongod refuses the password kept beside its data: bring both back from the same backup.',
+      'mongod rejected the password stored with its data. Restore both from the same backup.',
       { cause: error },
     );
   }
 }
 
 /**
- * Writes the member's new address into the data. The mongod at `port` must run alone, without
- * `--replSet`: as a member that does not find its own address in the configuration it would wait
- * for the others for ever (seen on 6.0). Only the set's internal user, whose password is the
- * keyfile, may write there.
+ * Writes the member's new address into the data. The mongod at `port` must run without `--replSet`:
+ * a member that does not find its own address in the configuration waits forever (seen on 6.0).
+ * Only the internal user, whose password is the keyfile, may write there.
  */
 export async function moveMember(port: number, keyFileText: string): Promise<void> {
   const internal: Credentials = {
@@ -117,23 +115,22 @@ export async function moveMember(port: number, keyFileText: string): Promise<voi
 const RETRY_MS = 500;
 
 const variables = z.object({
-  MONGODB_MEMBER: textVariable(undefined, 'host:port').describe('Where clients find the member.'),
-  MONGODB_PASSWORD: secret(16).describe("The user's password."),
+  MONGODB_MEMBER: textVariable(undefined, 'host:port').describe(
+    'Address of the member for clients.',
+  ),
+  MONGODB_PASSWORD: secret(16).describe('Password of the user.'),
 });
 
 function required(env: NodeJS.ProcessEnv): { member: string; port: number; password: string } {
   const { MONGODB_MEMBER: member, MONGODB_PASSWORD: password } = readConfig(variables, env);
   if (member === undefined || password === undefined)
-    throw new ConfigError('MONGODB_MEMBER and MONGODB_PASSWORD are needed');
+    throw new ConfigError('MONGODB_MEMBER and MONGODB_PASSWORD are required.');
   const port = Number(/^[^:]+:(\d+)$/.exec(member)?.[1]);
-  if (!port) throw new ConfigError(`MONGODB_MEMBER=${member}: must be host:port`);
+  if (!port) throw new ConfigError(`MONGODB_MEMBER=${member}: must be host:port.`);
   return { member, port, password };
 }
 
-/**
- * The program: retries until mongod answers, then waits for a signal. After a restart it finds
- * everything done.
- */
+/** The program: retries until mongod answers, then waits for a signal. Safe to restart. */
 async function main(): Promise<void> {
   const log = createLog('info', 'found-set');
   const stopped = new AbortController();
@@ -145,7 +142,7 @@ async function main(): Promise<void> {
       try {
         await initiateReplicaSet(port, password, false, member);
         log.info({ member }, 'the replica set is ready');
-        // Any long time will do: only the signal ends it.
+        // Any long pause: only a signal ends it.
         while (!stopped.signal.aborted) await pause(86_400_000);
       } catch (error) {
         if (!isDatabaseUnavailable(error)) throw error;

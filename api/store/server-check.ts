@@ -1,5 +1,4 @@
-// Refuses a MongoDB that can not keep the promises of the leases, before the first request needs
-// them.
+// Rejects a MongoDB server that cannot guarantee leases, at start.
 import type { Db, Document, MongoOptions } from 'mongodb';
 import { isForbidden, isLoginRefused } from './failures.ts';
 
@@ -7,16 +6,16 @@ export class UnsuitableServer extends Error {
   override name = 'UnsuitableServer';
 }
 
-/** Pure: what is wrong with a server that answers so to `hello` and `buildInfo`, or undefined. */
+/** Pure: why a server with these `hello` and `buildInfo` answers is unsuitable, or undefined. */
 export function unsuitable(hello: Document, buildInfo: Document): string | undefined {
   const version = String(buildInfo['version']);
   if (Number(buildInfo['versionArray']?.[0]) < 6)
-    return `MongoDB ${version} is too old: Pressroom needs 6.0 or newer.`;
+    return `MongoDB ${version} is too old. Pressroom requires MongoDB 6.0 or newer.`;
   if (hello['setName'] || hello['msg'] === 'isdbgrid') return undefined;
-  return 'This MongoDB is not a replica set, so its writes are not durable enough: start it with --replSet and run rs.initiate() (one member is enough).';
+  return 'This MongoDB server is not part of a replica set, which Pressroom requires for durable writes. Start it with --replSet and run rs.initiate(). One member is enough.';
 }
 
-/** Throws UnsuitableServer with a sentence for the operator. */
+/** Throws UnsuitableServer with a message for the administrator. */
 export async function checkServer(db: Db, maxTimeMS: number): Promise<void> {
   const hello = await db.admin().command({ hello: 1, maxTimeMS });
   const buildInfo = await db.admin().command({ buildInfo: 1, maxTimeMS });
@@ -25,8 +24,8 @@ export async function checkServer(db: Db, maxTimeMS: number): Promise<void> {
 }
 
 /**
- * Pure: the sentence for an operator when a start ended with something that no waiting mends, else
- * undefined. `incompatible`: the driver's own word on the server.
+ * Pure: a message for the administrator when retrying cannot fix the start error, else undefined.
+ * `incompatible`: the driver's own message about the server.
  */
 export function neverStarts(
   error: unknown,
@@ -39,16 +38,16 @@ export function neverStarts(
   const because = (sentence: string) => new Error(sentence, { cause: error });
   if (incompatible)
     return because(
-      `This MongoDB and Pressroom do not understand each other: Pressroom needs 6.0 or newer. ${incompatible}.`,
+      `This MongoDB server is not compatible with Pressroom, which requires MongoDB 6.0 or newer. ${incompatible}.`,
     );
   if (isLoginRefused(error))
     return because(
-      `MongoDB refused the user name or the password: MONGODB_URI logs in as \`${user}\`, who is looked for in the database \`${credentials?.source}\` (authSource).`,
+      `MongoDB rejected the user name or password in MONGODB_URI. Check the password of user \`${user}\` and that the user exists in the database \`${credentials?.source}\` (authSource).`,
     );
   if (!isForbidden(error)) return undefined;
   if (user === undefined)
-    return because('MongoDB asks for a login: put a user and a password into MONGODB_URI.');
+    return because('MongoDB requires a login. Add a user and a password to MONGODB_URI.');
   return because(
-    `MongoDB does not let \`${user}\` use the database \`${database}\`: grant the role readWrite there.`,
+    `The MongoDB user \`${user}\` may not use the database \`${database}\`. Grant the user the role readWrite on it.`,
   );
 }

@@ -1,27 +1,17 @@
-// What MongoDB says of itself, for the operator's health page: its release, the members of its set,
-// its clock, and whether it may come to an end of its room.
+// Reads the state of the MongoDB server for the health page: version, replica-set members and clock.
 import type { Db } from 'mongodb';
 import { isForbidden } from './failures.ts';
 
 export interface ServerState {
   version: string;
-  /**
-   * How far the server's clock is ahead of this process's; exact to half of the time that the
-   * question took.
-   */
+  /** How far the server's clock is ahead of this process's, to within half of `roundTripMs`. */
   clockAheadMs: number;
   roundTripMs: number;
-  /**
-   * As the primary sees them; without one that may be asked (a sharded cluster, a user without the
-   * right) undefined.
-   */
+  /** As the primary reports them. Undefined for a sharded cluster or without the permission. */
   members: { name: string; state: string; healthy: boolean }[] | undefined;
 }
 
-/**
- * The states as `rs.status()` names them. Undefined when the user may not ask, or there is no set
- * to ask.
- */
+/** The members as in `rs.status()`. Undefined without the permission or without a replica set. */
 async function membersOf(db: Db, maxTimeMS: number): Promise<ServerState['members']> {
   try {
     const { members } = await db.admin().command({ replSetGetStatus: 1, maxTimeMS });

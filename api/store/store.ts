@@ -1,6 +1,5 @@
-// The connection to MongoDB: client, collections, time limits, and a start that waits for a
-// database which is still down. This folder alone imports the driver; the other rooms take the
-// types that stand here.
+// The connection to MongoDB: client, collections, time limits, and a start that waits for a database
+// that is down. Only this folder imports the driver; other folders import its types from here.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Collection, MongoClient } from 'mongodb';
@@ -28,8 +27,8 @@ export type OperationName =
   | 'trial_release';
 
 /**
- * Takes the time of an operation until the driver knows its end, also when nobody waits for it any
- * more. Gives back the same promise.
+ * Measures an operation until the driver has its result, even if the caller has stopped waiting.
+ * Returns the same promise.
  */
 export type Timed = <T>(name: OperationName, operation: Promise<T>) => Promise<T>;
 
@@ -50,7 +49,7 @@ function countConnections(metrics: Metrics, client: MongoClient): void {
   });
   metrics.gauge(
     'pressroom_mongodb_connections',
-    'Connections to MongoDB; those that are being opened count as idle.',
+    'Connections to MongoDB. Connections being opened count as idle.',
     ['state'],
     gauge => {
       gauge.set({ state: 'in_use' }, inUse);
@@ -59,7 +58,7 @@ function countConnections(metrics: Metrics, client: MongoClient): void {
   );
   metrics.gauge(
     'pressroom_mongodb_waiting_operations',
-    'Operations that wait for a free connection to MongoDB.',
+    'Operations waiting for a free connection to MongoDB.',
     [],
     gauge => gauge.set(waiting),
   );
@@ -68,7 +67,7 @@ function countConnections(metrics: Metrics, client: MongoClient): void {
 export function storeMetrics(metrics: Metrics, client: MongoClient): Timed {
   const durations = metrics.histogram(
     'pressroom_mongodb_operation_duration_seconds',
-    'How long MongoDB took, a repetition included; a timeout is an operation without an answer in its time.',
+    'Duration of MongoDB operations including a retry, by outcome. A timeout is an operation without an answer within its time limit.',
     ['operation', 'outcome'],
     BUCKETS_S,
   );
@@ -103,86 +102,78 @@ export type { ServerState } from './server-state.ts';
 export type { StoredPdfChunk, StoredPdfDocument } from './stored-pdfs.ts';
 
 export interface StoreConfig {
-  /** `mongodb://` or `mongodb+srv://`; the database is the one it names, else `pressroom`. */
+  /** `mongodb://` or `mongodb+srv://`. The database in it is used, `pressroom` by default. */
   uri: string;
-  /**
-   * The longest that one operation may take, on the server, in the acknowledgement of its write,
-   * and in the caller's eyes.
-   */
+  /** Time limit of one operation: on the server, of its write concern, and for its caller. */
   operationTimeoutMs: number;
 }
 
 export interface Store extends Service {
   /**
-   * Connects, checks the server, migrates. While MongoDB is down it waits and says so in the log; a
-   * server that will never do (too old, no replica set, login refused) rejects. `signal` ends the
-   * waiting.
+   * Connects, checks the server and migrates. Waits while MongoDB is down, and logs it. Rejects for
+   * an unsuitable server (too old, no replica set, login rejected). `signal` aborts the wait.
    */
   start(signal?: AbortSignal): Promise<void>;
   readonly accounts: Collection<AccountDocument>;
   readonly meta: Collection<MetaDocument>;
   readonly trialLimits: Collection<TrialLimitDocument>;
-  /** What the dashboard keeps. */
+  /** The collections of the dashboard. */
   readonly console: ConsoleCollections;
   readonly operationTimeoutMs: number;
-  /** For `maxTimeMS` etc. of each operation. */
+  /** Options of each operation. */
   readonly limits: { maxTimeMS: number };
   /** Whether an operation can be sent at all. */
   readonly primary: Pick<Primary, 'missingMs' | 'throwIfMissing' | 'there'>;
   /**
-   * Waits for an operation at most `operationTimeoutMs`, then rejects with DatabaseTimeout; the
-   * operation itself goes on.
+   * Waits for an operation for at most `operationTimeoutMs`, then rejects with DatabaseTimeout. The
+   * operation continues.
    */
   limited<T>(operation: Promise<T>): Promise<T>;
-  /** Tells the metrics how long an operation took. */
+  /** Records the duration of an operation in the metrics. */
   readonly timed: Timed;
-  /** How long the log of renders lives. Rejects when the user of the database may not change it. */
+  /** Sets the retention of the render log. Rejects when the database user may not change it. */
   keepRenders(keepMs: number): Promise<void>;
-  /** What the server says of itself and of its set, as of now. */
+  /** The current state of the server and its replica set. */
   serverState(): Promise<ServerState>;
   /** Resolves when a primary answered in time. */
   ping(timeoutMs: number): Promise<void>;
 }
 
-const inWords = (members: Record<string, string>) =>
+const describeMembers = (members: Record<string, string>) =>
   Object.entries(members)
-    .map(([host, words]) => `${host}: ${words}`)
+    .map(([host, state]) => `${host}: ${state}`)
     .join('; ');
 
-const LOOK_AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 const HEARTBEAT_MS = 1_000;
 
 function createClient({ uri, operationTimeoutMs }: StoreConfig): MongoClient {
   try {
     return new MongoClient(uri, {
       appName: 'pressroom',
-      // A write that one member alone has seen can be rolled back by an election, and a lease with
-      // it.
+      // An election can roll back a write that only one member has, and a lease with it.
       writeConcern: { w: 'majority', wtimeoutMS: operationTimeoutMs },
       readPreference: 'primary',
       retryWrites: true,
       ignoreUndefined: true,
       serverSelectionTimeoutMS: operationTimeoutMs,
       connectTimeoutMS: operationTimeoutMs,
-      // How soon a server that is back is found when nothing is sent to it, and how much later than
-      // `connectTimeoutMS` a frozen one is noticed.
+      // How soon an idle client finds a recovered server, and how much later than
+      // `connectTimeoutMS` it detects a frozen one.
       heartbeatFrequencyMS: HEARTBEAT_MS,
       waitQueueTimeoutMS: operationTimeoutMs,
-      // The server gives up first (maxTimeMS), so that its answer says why; this is for a server
-      // that has stopped talking.
+      // Longer than maxTimeMS, so that the server's own timeout error arrives first. This limit is
+      // for a server that no longer responds.
       socketTimeoutMS: operationTimeoutMs + 1_000,
     });
   } catch (error) {
-    throw new Error(`The address of MongoDB is wrong: ${(error as Error).message}`, {
+    throw new Error(`MONGODB_URI is invalid: ${(error as Error).message}`, {
       cause: error,
     });
   }
 }
 
-/**
- * Does not connect yet: `start` does. Throws when the address can not be read. Tools that no one
- * scrapes give no `metrics`.
- */
+/** Does not connect until `start`. Throws for an invalid URI. Command-line tools omit `metrics`. */
 export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): Store {
   const { operationTimeoutMs } = config;
   const client = createClient(config);
@@ -205,20 +196,20 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
       } catch (error) {
         const never = neverStarts(error, client.options, db.databaseName, primary.incompatible());
         if (never) throw never;
-        // The driver's own words would only be that it was closed.
-        if (signal?.aborted) throw new Error(inWords(primary.members()), { cause: error });
+        // More helpful than the driver's message, which is only that the client was closed.
+        if (signal?.aborted) throw new Error(describeMembers(primary.members()), { cause: error });
         if (!isDatabaseUnavailable(error)) throw error;
         log.warn(
           { members: primary.members(), reason: (error as Error).message },
           'MongoDB does not answer, waiting for it',
         );
-        await sleep(LOOK_AGAIN_MS, undefined, signal && { signal }).catch(() => undefined);
+        await sleep(RETRY_MS, undefined, signal && { signal }).catch(() => undefined);
       }
     }
   }
 
   async function start(signal?: AbortSignal): Promise<void> {
-    // The driver knows no signal: closing it ends what it waits for.
+    // The driver accepts no signal; closing the client ends its waits.
     const close = () => void client.close().catch(() => undefined);
     signal?.addEventListener('abort', close);
     try {

@@ -1,11 +1,11 @@
-// Where PDFs wait for whoever has their link: in the layout of GridFS, each chunk with an end of
-// its own, since the driver's bucket would leave the chunks behind.
+// The collections of PDFs that are stored for download links, in the layout of GridFS. Each chunk
+// has its own expiry, because the driver's bucket would never delete expired chunks.
 // (https://github.com/mongodb/specifications/blob/master/source/gridfs/gridfs-spec.md)
 import type { Collection, Db } from 'mongodb';
 
-/** A PDF; its link is given away when every chunk is there. `mongofiles` reads it too. */
+/** A PDF. Its link is returned when all chunks are stored. `mongofiles` can read it too. */
 export interface StoredPdfDocument {
-  /** The render's id. */
+  /** The render's ID. */
   _id: string;
   length: number;
   chunkSize: number;
@@ -14,14 +14,14 @@ export interface StoredPdfDocument {
   metadata: {
     account: string;
     user: string;
-    /** SHA-256 of the link's token, which is stored nowhere. */
+    /** SHA-256 of the link's token. The token itself is not stored. */
     hash: string;
-    /** Of the PDF; hexadecimal. */
+    /** Of the PDF, in hexadecimal. */
     sha256: string;
     pages: number;
-    /** The link's end. */
+    /** When the link expires. */
     expiresAt: Date;
-    /** So long it is known that there was such a link. */
+    /** Until then, an expired link is reported as expired rather than unknown. */
     rememberedUntil: Date;
   };
 }

@@ -160,12 +160,12 @@ describe('the start of an API', function () {
       ),
     ]);
     expect(wrong)
-      .to.contain('MongoDB refused the user name or the password')
+      .to.contain('MongoDB rejected the user name or password')
       .and.contain('`pressroom`')
       .and.not.contain('not-the-password');
-    expect(none).to.contain('MongoDB asks for a login');
+    expect(none).to.contain('MongoDB requires a login');
     expect(reader)
-      .to.contain('MongoDB does not let `reader` use the database `pressroom`')
+      .to.contain('The MongoDB user `reader` may not use the database `pressroom`')
       .and.contain('readWrite');
   });
 
@@ -187,7 +187,7 @@ describe('the start of an API', function () {
         do: { rewrite: asMongoDb5 },
       });
       expect(await lastWords(uri)).to.match(
-        /MongoDB 5\.[\d.]+ is too old: Pressroom needs 6\.0 or newer/,
+        /MongoDB 5\.[\d.]+ is too old\. Pressroom requires MongoDB 6\.0 or newer/,
       );
       expect(rule.hits()).to.equal(1);
     });
@@ -198,7 +198,7 @@ describe('the start of an API', function () {
         matches: frame => frame.includes('maxWireVersion\0'),
         do: { rewrite: asWireVersion8 },
       });
-      expect(await lastWords(uri)).to.match(/Pressroom needs 6\.0 or newer.*wire version 8/);
+      expect(await lastWords(uri)).to.match(/requires MongoDB 6\.0 or newer.*wire version 8/);
     });
   });
 
@@ -215,11 +215,11 @@ describe('the start of an API', function () {
     );
     open.push(() => alone.stop(0));
     expect(await lastWords(`mongodb://127.0.0.1:${port}/pressroom`))
-      .to.contain('is not a replica set')
+      .to.contain('is not part of a replica set')
       .and.contain('rs.initiate()');
     const { process } = await startApi(`mongodb://127.0.0.1:${port}/pressroom?replicaSet=rs`);
     await expectWaiting(process, {
-      [`127.0.0.1:${port}`]: /answers, but as no member of the replica set `rs`/,
+      [`127.0.0.1:${port}`]: /is not a member of the replica set `rs`/,
     });
   });
 });

@@ -16,7 +16,7 @@ import { quiet } from '../harness/quiet.ts';
 import { type Site, type SiteAccount, type SiteOptions, startSite } from '../harness/site.ts';
 import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts';
 
-const GONE = 'MongoDB has no primary that answers';
+const GONE = 'MongoDB has no reachable primary';
 const BACK = 'MongoDB has a primary again';
 const STILL = { html: '<p>x</p>' };
 /** The most that one database operation may take, and what a busy machine may add. */
@@ -164,7 +164,7 @@ describe('a MongoDB that works badly', function () {
       visits.push(refused);
     }
     const line = await api.process.said(
-      'MongoDB refuses the login, its user or password has changed',
+      'MongoDB rejected the login; the user or password has changed',
     );
     expect(line).to.deep.include({
       level: 'error',

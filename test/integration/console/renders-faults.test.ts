@@ -82,7 +82,7 @@ describe('the log of renders in trouble', () => {
       for (let i = 0; i < 20; i++) await good(log);
       await eventually(() =>
         expect(fixture.lines.map(({ msg }) => msg)).to.include(
-          'the log of renders cannot be written, trying on',
+          'the render log cannot be written, retrying',
         ),
       );
       for (let i = 0; i < 20; i++) await good(log);
@@ -94,7 +94,9 @@ describe('the log of renders in trouble', () => {
       expect(await sums()).to.deep.equal({ ok: 41, failed: 0, timed: 41 }),
     );
     await eventually(() =>
-      expect(fixture.lines.map(({ msg }) => msg)).to.include('the log of renders is written again'),
+      expect(fixture.lines.map(({ msg }) => msg)).to.include(
+        'writes to the render log have recovered',
+      ),
     );
   });
 
@@ -145,9 +147,7 @@ describe('the log of renders in trouble', () => {
       expect(await metrics.text()).to.match(/pressroom_render_log_dropped_total 30\b/);
       await eventually(() =>
         expect(
-          fixture.lines.find(
-            ({ msg }) => msg === 'renders are missing in the log of the dashboard',
-          ),
+          fixture.lines.find(({ msg }) => msg === 'renders are missing from the render log'),
         ).to.include({ lost: 30 }),
       );
     } finally {
@@ -193,8 +193,7 @@ describe('the log of renders in trouble', () => {
       await stopped;
       expect(
         fixture.lines.find(
-          ({ msg, lost }) =>
-            msg === 'renders are missing in the log of the dashboard' && lost === 1,
+          ({ msg, lost }) => msg === 'renders are missing from the render log' && lost === 1,
         ),
       ).to.not.equal(undefined);
     } finally {

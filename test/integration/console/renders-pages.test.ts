@@ -204,7 +204,7 @@ describe('the pages of the log of renders', () => {
       Promise.reject(new Error('not authorized on pressroom to execute command'));
     await createRetention({ ...fixture.store, keepRenders }, 3_600_000, log).start();
     expect(lines.at(-1))
-      .to.include('the time for which renders are kept')
+      .to.include('could not change the retention of the render log')
       .and.include('not authorized');
   });
 });

@@ -36,7 +36,7 @@ describe('the store', () => {
     for (const store of stores.splice(0)) await store.stop(never);
   });
 
-  it('migrates an empty database once, though two replicas start at the same time, and again without harm', async () => {
+  it('migrates an empty database once when two replicas start together, and is safe to repeat', async () => {
     const { uri } = await testDatabase();
     const [one, two] = [storeOn(uri, silentLog, 5_000), storeOn(uri, silentLog, 5_000)];
     await Promise.all([one.start(), two.start()]);
@@ -47,7 +47,7 @@ describe('the store', () => {
     await storeOn(uri, silentLog, 5_000).start();
   });
 
-  it('brings a database of the first release to this one, and keeps what stands in it', async () => {
+  it('migrates a database of the first release and keeps its data', async () => {
     const { uri, name } = await testDatabase();
     const client = await MongoClient.connect(uri);
     const db = client.db(name);
@@ -63,7 +63,7 @@ describe('the store', () => {
     await client.close();
   });
 
-  it('leaves a database alone that a newer release has migrated', async () => {
+  it('does not change a database that a newer release has migrated', async () => {
     const { uri, name } = await testDatabase();
     const client = await MongoClient.connect(uri);
     await client
@@ -81,7 +81,7 @@ describe('the store', () => {
     await client.close();
   });
 
-  it('waits for a replica that migrates, and takes over when that one is gone', async () => {
+  it('waits for a replica that migrates, and takes over when it has died', async () => {
     const { uri, name } = await testDatabase();
     const client = await MongoClient.connect(uri);
     const until = new Date(Date.now() + 700);
@@ -96,30 +96,30 @@ describe('the store', () => {
     await client.close();
   });
 
-  it('uses the database `pressroom` when the address names none', async () => {
+  it('uses the database `pressroom` when the URI names none', async () => {
     expect(storeOn('mongodb://127.0.0.1:1/?replicaSet=x').accounts.dbName).to.equal('pressroom');
     expect(storeOn('mongodb://127.0.0.1:1/other?replicaSet=x').accounts.dbName).to.equal('other');
     expect(storeOn('mongodb://127.0.0.1:1/test').accounts.dbName).to.equal('test');
   });
 
-  it('says that an address can not be read, without showing its password', () => {
+  it('rejects an invalid URI without showing its password', () => {
     expect(() =>
       connectStore({ uri: 'mongo://user:hidden@host', operationTimeoutMs: 500 }, silentLog),
     )
-      .to.throw('The address of MongoDB is wrong')
+      .to.throw('MONGODB_URI is invalid')
       .with.property('message')
       .that.does.not.contain('hidden');
   });
 
-  it('does not start with a wrong password, and says so', async () => {
+  it('fails to start with a wrong password', async () => {
     const { uri } = await testDatabase();
     const error = await failure(storeOn(uri.replace(/:[^:@/]+@/, ':wrong@')).start());
     expect(error.message).to.match(
-      /^MongoDB refused the user name or the password: MONGODB_URI logs in as `pressroom`.*`admin` \(authSource\)\.$/,
+      /^MongoDB rejected the user name or password in MONGODB_URI.*`pressroom`.*`admin` \(authSource\)\.$/,
     );
   });
 
-  it('refuses servers that are too old or no replica set, in a sentence', () => {
+  it('rejects servers that are too old or not part of a replica set', () => {
     const replicaSet = { setName: 'rs' };
     expect(unsuitable(replicaSet, { version: '6.0.5', versionArray: [6, 0, 5, 0] })).to.equal(
       undefined,
@@ -135,7 +135,7 @@ describe('the store', () => {
       .and.contain('rs.initiate()');
   });
 
-  it('tells an outage from a mistake', () => {
+  it('distinguishes an outage from a bug', () => {
     expect(isDatabaseUnavailable(new DatabaseTimeout(1))).to.equal(true);
     expect(
       isDatabaseUnavailable(new MongoServerError({ message: 'not primary', code: 10107 })),
@@ -146,14 +146,14 @@ describe('the store', () => {
     expect(isDatabaseUnavailable(new TypeError('ours'))).to.equal(false);
   });
 
-  describe('with a database that comes and goes', () => {
+  describe('with an unavailable database', () => {
     let dataDir: string;
     before(async () => {
       dataDir = await mkdtemp(join(tmpdir(), 'pressroom-test-store-'));
     });
     after(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
 
-    it('waits for a database that is down and says so, gives up when told, and starts when the database comes', async () => {
+    it('logs that it waits, stops waiting on abort, and starts when the database is up', async () => {
       const first = await freshMongod({ dataDir });
       await first.stop();
       const lines = new PassThrough();
@@ -163,10 +163,10 @@ describe('the store', () => {
       expect(JSON.parse(line)).to.include({ msg: 'MongoDB does not answer, waiting for it' });
       expect(String(line)).to.contain(`127.0.0.1:${first.port}`);
 
-      const giveUp = new AbortController();
-      const hopeless = failure(storeOn(first.uri, silentLog, 400).start(giveUp.signal));
-      giveUp.abort(new Error('stopping'));
-      await hopeless;
+      const abort = new AbortController();
+      const aborted = failure(storeOn(first.uri, silentLog, 400).start(abort.signal));
+      abort.abort(new Error('stopping'));
+      await aborted;
 
       const second = await freshMongod({ dataDir });
       await started;
@@ -174,7 +174,7 @@ describe('the store', () => {
       await second.stop();
     });
 
-    it('limits an operation that a frozen server does not answer, and a ping', async () => {
+    it('limits operations and pings that a frozen server does not answer', async () => {
       const mongod = await freshMongod();
       const store = storeOn(mongod.uri, silentLog, 400);
       await store.start();

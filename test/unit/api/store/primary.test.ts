@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { findPrimary } from '../../../../api/store/primary.ts';
 import { NoPrimary } from '../../../../api/store/store.ts';
 
-describe('the primary of MongoDB', () => {
+describe('the MongoDB primary', () => {
   const lines: Record<string, unknown>[] = [];
   let nowMs = 0;
   beforeEach(() => {
@@ -17,7 +17,7 @@ describe('the primary of MongoDB', () => {
   afterEach(() => mock.timers.reset());
 
   const pass = (ms: number) => {
-    // In steps, so that what a timer sees of the clock is its own time.
+    // In steps, so that the clock is correct when a timer fires.
     for (const end = nowMs + ms; nowMs < end; ) {
       nowMs += 100;
       mock.timers.tick(100);
@@ -32,7 +32,7 @@ describe('the primary of MongoDB', () => {
       { write: line => void lines.push(JSON.parse(line)) },
     );
     const primary = findPrimary(client as unknown as MongoClient, log, () => nowMs);
-    /** What the driver's monitors see from now on. */
+    /** Reports a new state of the servers, as the driver's monitors do. */
     const seen = (types: Record<string, string | Error>) => {
       const servers = Object.entries(types).map(([address, type]) => ({
         address,
@@ -47,7 +47,7 @@ describe('the primary of MongoDB', () => {
     return { primary, seen };
   }
 
-  it('says nothing of a change that takes less than a second', () => {
+  it('logs nothing when a change of the primary takes less than a second', () => {
     const { primary, seen } = fixture();
     seen({ 'a:1': 'RSPrimary', 'b:1': 'RSSecondary' });
     primary.watch();
@@ -60,7 +60,7 @@ describe('the primary of MongoDB', () => {
     expect(lines).to.deep.equal([]);
   });
 
-  it('tells of an outage after a second and every ten seconds, and of its end', () => {
+  it('logs an outage after a second, then every ten seconds, and its end', () => {
     const { primary, seen } = fixture();
     seen({ 'a:1': 'RSPrimary', 'b:1': 'RSGhost' });
     primary.watch();
@@ -75,12 +75,12 @@ describe('the primary of MongoDB', () => {
       missingMs,
       calls,
       members,
-      msg: 'MongoDB has no primary that answers',
+      msg: 'MongoDB has no reachable primary',
     });
     expect(lines).to.deep.equal([
       line(1_000, 'warn', 'wait'),
       line(11_000, 'warn', 'wait'),
-      line(21_000, 'error', 'are refused at once'),
+      line(21_000, 'error', 'are rejected'),
     ]);
     seen({ 'a:1': 'RSPrimary', 'b:1': 'RSSecondary' });
     pass(60_000);
@@ -90,7 +90,7 @@ describe('the primary of MongoDB', () => {
     primary.stop();
   });
 
-  it('lets operations hope for 12 s, and refuses them from then on until there is one', () => {
+  it('rejects operations after 12 s without a primary until there is one', () => {
     const { primary, seen } = fixture();
     expect(() => primary.throwIfMissing()).to.not.throw();
     seen({ 'a:1': new Error('x') });
@@ -102,24 +102,24 @@ describe('the primary of MongoDB', () => {
     expect(() => primary.throwIfMissing()).to.not.throw();
   });
 
-  it('lets somebody wait for it, until it is there or the waiting is given up', async () => {
+  it('can be awaited until it is found or the wait is aborted', async () => {
     const { primary, seen } = fixture();
     seen({ 'a:1': 'RSPrimary' });
     await primary.there(new AbortController().signal);
     seen({ 'a:1': new Error('x') });
-    const giveUp = new AbortController();
-    const hopeless = primary.there(giveUp.signal).catch((error: Error) => error.message);
-    const patient = primary.there(new AbortController().signal);
-    giveUp.abort(new Error('enough'));
-    expect(await hopeless).to.equal('enough');
-    expect(await primary.there(giveUp.signal).catch((error: Error) => error.message)).to.equal(
+    const abort = new AbortController();
+    const aborted = primary.there(abort.signal).catch((error: Error) => error.message);
+    const found = primary.there(new AbortController().signal);
+    abort.abort(new Error('enough'));
+    expect(await aborted).to.equal('enough');
+    expect(await primary.there(abort.signal).catch((error: Error) => error.message)).to.equal(
       'enough',
     );
     seen({ 'a:1': 'RSPrimary' });
-    await patient;
+    await found;
   });
 
-  it('tells of a refused login at once, and at most every ten seconds', () => {
+  it('logs a rejected login immediately and at most every ten seconds', () => {
     const { primary, seen } = fixture();
     seen({ 'a:1': 'RSPrimary' });
     primary.watch();
@@ -133,15 +133,15 @@ describe('the primary of MongoDB', () => {
       level: 'error',
       member: 'a:1',
       user: 'press',
-      msg: 'MongoDB refuses the login, its user or password has changed',
+      msg: 'MongoDB rejected the login; the user or password has changed',
     };
     expect(lines).to.deep.equal([line, line]);
   });
 
-  it('says of members that belong elsewhere that they do', () => {
+  it('reports servers that are not members of the replica set', () => {
     const { primary, seen } = fixture();
     seen({});
-    const words = 'answers, but as no member of the replica set `rs`';
-    expect(primary.members()).to.deep.equal({ 'a:1': words, 'b:1': words });
+    const state = 'is not a member of the replica set `rs`';
+    expect(primary.members()).to.deep.equal({ 'a:1': state, 'b:1': state });
   });
 });
