@@ -1,10 +1,11 @@
-# The images: `--target api`, `--target worker` and `--target controller`. Each has what its process imports and nothing else: no npm, no compiler, no test.
+# The images: `--target api`, `--target worker` and `--target controller`. Each contains only what its process imports: no
+# npm, no compiler, no tests.
 
-# Debian 12 by the digest of its image index, as github.com/docker-library/repo-info lists it (repos/debian/remote). A newer one:
+# Debian 12, pinned by the digest of its image index. To update it, run
 # `docker buildx imagetools inspect debian:bookworm-slim`.
 ARG BASE=debian:bookworm-20260918-slim@sha256:3783cc01769c7b2b1b83a5c5ad96c815348e28ed7da68e2e3687004faa906251
 
-# Debian's Node and npm (9) only run a newer npm here, which can list what is in an image.
+# Debian's npm (9) cannot write the list of packages, so it only installs a newer npm.
 FROM ${BASE} AS npm
 ENV NPM_CONFIG_AUDIT=false NPM_CONFIG_CACHE=/var/cache/npm NPM_CONFIG_FUND=false NPM_CONFIG_IGNORE_SCRIPTS=true \
     NPM_CONFIG_LOGLEVEL=error NPM_CONFIG_UPDATE_NOTIFIER=false
@@ -15,14 +16,15 @@ RUN apt-get update \
 WORKDIR /app
 COPY package.json package-lock.json ./
 
-# Everything that npm brings for the processes, Node among it.
+# All production packages, including Node.
 FROM npm AS packages
 RUN npm ci --omit=dev \
  && npm pkg delete devDependencies \
  && mv node_modules/node-linux-*/bin/node /usr/local/bin/node
 
-# The page of the dashboard. What builds it, and the packages that are built into it, stay in this stage. npm runs on our own Node here: an optional package that
-# wants a newer one than Debian's would be left out without a word, and the bundler's own machine code is one. Ours trusts the authorities of Debian when told so.
+# The dashboard. Its build tools stay in this stage. npm runs on our Node here, because Debian's is too old for an optional
+# package of the bundler and would leave it out without a message. NODE_EXTRA_CA_CERTS makes it trust Debian's CA
+# certificates.
 FROM npm AS page
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 RUN NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt npm ci
@@ -30,7 +32,8 @@ COPY tsconfig.json ./
 COPY dashboard dashboard
 RUN node node_modules/vite/bin/vite.js build dashboard --logLevel error
 
-# What the API does not import goes. The list of what is left is written while Node is still among it.
+# Removes packages that the API does not import. The list of packages is written before Node's package is removed, because
+# the image contains Node.
 FROM packages AS api-packages
 COPY LICENSE NOTICE ./
 COPY tools/third-party-notices.ts /tmp/
@@ -63,7 +66,8 @@ RUN npm uninstall --offline \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
  && find node_modules -type d -empty -delete
 
-# What is compiled is kept by who will run it. Without its configuration the process ends as soon as everything is loaded (2).
+# The compile cache is written as the user that runs the image. Without configuration the process exits with code 2 once
+# all modules are loaded.
 FROM ${BASE} AS api
 WORKDIR /app
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
@@ -72,7 +76,8 @@ COPY common common
 COPY api api
 COPY charts/pressroom/runbook.md charts/pressroom/
 COPY --from=page /app/dashboard/dist dashboard/dist
-# The command `pressroom`, for accounts, keys and administrators: `kubectl exec deploy/… -- pressroom accounts create acme`.
+# The command `pressroom` for accounts, keys and administrators:
+# `kubectl exec deploy/… -- pressroom accounts create acme`.
 COPY cli/accounts.ts cli/admin.ts cli/ask-password.ts cli/failure.ts cli/in-image.ts cli/oauth.ts cli/on-accounts.ts \
      cli/run-program.ts cli/table.ts cli/
 RUN printf '#!/bin/sh\nexec node --max-semi-space-size=4 /app/cli/in-image.ts "$@"\n' > /usr/local/bin/pressroom \
@@ -94,10 +99,10 @@ EXPOSE 8080 9090
 ENTRYPOINT ["node", "--max-semi-space-size=4", "/app/api/main.ts"]
 
 FROM ${BASE} AS worker
-# tini: processes that a Chrome leaves behind become children of the first process, and Node never asks how they ended.
-# fontconfig: it writes down which letters the fonts have, which each Chrome would find out anew at its start (0.2 s). What it
-# wrote counts as long as the folders keep their dates, of which an image's layers keep the whole seconds.
-# libnss3-tools: certutil, by which Chrome learns of a company's own authority.
+# tini reaps the orphans of a killed Chrome, which Node does not.
+# fontconfig caches which letters the fonts have, so that Chrome starts 0.2 s sooner. The cache is valid while the
+# modification times of the folders stay the same; image layers keep them in whole seconds.
+# libnss3-tools contains certutil, which adds your own certificate authorities to Chrome.
 WORKDIR /app
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 RUN apt-get update \
@@ -109,7 +114,7 @@ RUN apt-get update \
  && chromium-headless-shell --version \
  && rm -rf /var/lib/apt/lists/* /var/log/*
 COPY --from=worker-packages /app ./
-# Without the contract of the API, which is in a folder of it.
+# Only the files: the folder `common/contract` is the API's.
 COPY common/*.ts common/
 COPY worker worker
 ENV MALLOC_ARENA_MAX=1 NODE_COMPILE_CACHE=/app/.compile-cache
@@ -128,7 +133,7 @@ USER 10001:10001
 EXPOSE 9222 9090
 ENTRYPOINT ["tini", "--", "node", "--max-semi-space-size=4", "/app/worker/main.ts"]
 
-# Without a cluster the controller ends as soon as everything is loaded (2).
+# Without a cluster the controller exits with code 2 once all modules are loaded.
 FROM ${BASE} AS controller
 WORKDIR /app
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
