@@ -57,8 +57,13 @@ describe('MCP Inspector', function () {
 
     for (const era of ERAS)
       it(`finds no problems in the tool definition (${era})`, async () => {
-        const { code, said, result } = await run([...LIST, '--strict', '--protocol-era', era]);
-        expect({ code, said }).to.deep.equal({ code: 0, said: [] });
+        const { code, errorLines, result } = await run([
+          ...LIST,
+          '--strict',
+          '--protocol-era',
+          era,
+        ]);
+        expect({ code, errorLines }).to.deep.equal({ code: 0, errorLines: [] });
         expect(result<{ tools: { name: string }[] }>().tools.map(({ name }) => name)).to.deep.equal(
           ['render_pdf'],
         );
@@ -137,7 +142,7 @@ describe('MCP Inspector', function () {
       it(`renders with its tokens and refreshes them when they expire (${era})`, async () => {
         const render = [...RENDER, '--tool-arg', 'html=<h1>Hello</h1>', '--protocol-era', era];
         const first = await run(render, url => human.answer(url));
-        expect(first.code, first.said.join('\n')).to.equal(0);
+        expect(first.code, first.errorLines.join('\n')).to.equal(0);
         expect(first.result<ToolAnswer>().structuredContent!.pages).to.equal(1);
         const ended = { $set: { expiresAt: new Date(Date.now() - 1_000) } };
         expect(
@@ -145,7 +150,7 @@ describe('MCP Inspector', function () {
             .matchedCount,
         ).to.be.at.least(1);
         const next = await run(render);
-        expect(next.code, next.said.join('\n')).to.equal(0);
+        expect(next.code, next.errorLines.join('\n')).to.equal(0);
       });
 
     it('signs in again after the user disconnects it', async () => {
@@ -158,7 +163,7 @@ describe('MCP Inspector', function () {
       await human.person.good('DELETE', `/me/apps/${items[0]!.id}`);
       expect((await run([...LIST, '--stored-auth-only'])).code).to.equal(3);
       const again = await run(LIST, url => human.answer(url));
-      expect(again.code, again.said.join('\n')).to.equal(0);
+      expect(again.code, again.errorLines.join('\n')).to.equal(0);
     });
   });
 });

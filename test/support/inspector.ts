@@ -49,7 +49,7 @@ export interface Inspected {
    */
   code: number;
   /** The lines on stderr without the Inspector's own log lines. */
-  said: string[];
+  errorLines: string[];
   /** The result of the server. Throws when there is none. */
   result<T>(): T;
 }
@@ -103,10 +103,12 @@ export function inspector(program: string, home: string): Inspector {
         child.once('error', reject);
         child.once('close', code => {
           const text = Buffer.concat(stdout).toString();
-          const said = stderr.filter(line => line !== '' && !line.startsWith('[mcp-inspector] '));
+          const errorLines = stderr.filter(
+            line => line !== '' && !line.startsWith('[mcp-inspector] '),
+          );
           resolve({
             code: code ?? -1,
-            said,
+            errorLines,
             result: () => (JSON.parse(text) as { result: never }).result,
           });
         });

@@ -105,7 +105,7 @@ describe('a name that resolves to a private address', function () {
     it(`is blocked ${what}, as the page, after a redirect and in an image`, async () => {
       site.dns.answer('a.example', records);
       const url = `http://a.example:${site.victim.port}/`;
-      const refusals = await site.refusals();
+      const blockedRequests = await site.blockedRequests();
       expect((await site.pressroom.renderError({ url })).code).to.equal('ssrf_blocked');
       site.pages['/away'] = (_request, response) =>
         response.writeHead(302, { location: url }).end();
@@ -116,7 +116,7 @@ describe('a name that resolves to a private address', function () {
       expect(
         await pdfText(await site.pressroom.pdf({ html: `<h1>PAGE</h1><img src="${url}">` })),
       ).to.include('PAGE');
-      expect(await site.refusals()).to.be.at.least(refusals + 3);
+      expect(await site.blockedRequests()).to.be.at.least(blockedRequests + 3);
     });
 
   describe('on a later lookup', () => {
@@ -143,14 +143,14 @@ describe('a name that resolves to a private address', function () {
           .end(
             '<h1>PAGE</h1><script>onload = async () => { for (const path of ["/a", "/b", "/c"]) await fetch(path).catch(() => {}); new WebSocket("ws://" + location.host + "/"); window.done = true }</script>',
           );
-      const refusals = await site.refusals();
+      const blockedRequests = await site.blockedRequests();
       const pdf = await site.pressroom.pdf({
         url: `http://turn.example:${site.web.port}/`,
         wait_for_expression: 'window.done',
       });
       expect(await pdfText(pdf)).to.include('PAGE');
       expect(site.dns.queries('turn.example')).to.be.at.least(8);
-      expect(await site.refusals()).to.be.at.least(refusals + 3);
+      expect(await site.blockedRequests()).to.be.at.least(blockedRequests + 3);
     });
 
     it('is blocked as a document when the page navigates to itself', async () => {
@@ -224,14 +224,14 @@ describe('a name that resolves to a private address', function () {
               .replaceAll('%5D', ']'),
           })
           .end();
-      const refusals = await site.refusals();
+      const blockedRequests = await site.blockedRequests();
       const error = await site.pressroom.renderError({
         url: `http://site.example:${site.web.port}/away?${at}`,
       });
       expect(error.code, host).to.equal('ssrf_blocked');
-      expect(await site.refusals(), host).to.be.at.least(refusals + 1);
+      expect(await site.blockedRequests(), host).to.be.at.least(blockedRequests + 1);
     }
-    const refusals = await site.refusals();
+    const blockedRequests = await site.blockedRequests();
     const images = hosts
       .filter(host => !host.includes('@'))
       .map(host => `<img src="http://${host}:${port}/">`);
@@ -240,8 +240,8 @@ describe('a name that resolves to a private address', function () {
         await site.pressroom.pdf({ html: `<meta charset=utf-8><h1>PAGE</h1>${images.join('')}` }),
       ),
     ).to.include('PAGE');
-    expect(await site.refusals()).to.be.at.least(
-      refusals + new Set(hosts.map(host => URL.parse(`http://${host}`)?.host)).size - 2,
+    expect(await site.blockedRequests()).to.be.at.least(
+      blockedRequests + new Set(hosts.map(host => URL.parse(`http://${host}`)?.host)).size - 2,
     );
   });
 
@@ -278,11 +278,11 @@ describe('a name that resolves to a private address', function () {
         JSON.stringify(body),
       );
     for (const render of [outsider, trial]) {
-      const refusals = await site.refusals();
+      const blockedRequests = await site.blockedRequests();
       const answer = await render();
       expect(answer.status, answer.body.toString('utf8', 0, 300)).to.equal(200);
       expect(await pdfText(answer.body)).to.include('PAGE');
-      expect(await site.refusals()).to.be.at.least(refusals + images.length);
+      expect(await site.blockedRequests()).to.be.at.least(blockedRequests + images.length);
     }
     expect(web.connections()).to.equal(connections);
   });

@@ -172,12 +172,12 @@ describe('worker discovery', () => {
     const [a, b] = [await server(workerStatus(1)), await server(workerStatus(1))];
     const workers = await workersAt([a.address, b.address]);
     await until(workers, () => workers.registry.totals().workers === 2);
-    const gone = new Promise<void>(resolve => {
+    const closed = new Promise<void>(resolve => {
       const look = () => (a.open() + b.open() === 0 ? resolve() : setImmediate(look));
       look();
     });
     await workers.stop();
-    await gone;
+    await closed;
   });
 
   it('dispatches renders as workers report free slots and retries them elsewhere when a worker dies', async () => {

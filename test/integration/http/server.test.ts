@@ -277,7 +277,7 @@ describe('the HTTP server', () => {
       await connection.closed;
     });
 
-    const gone: [string, (socket: Socket) => void][] = [
+    const disconnects: [string, (socket: Socket) => void][] = [
       ['closes the connection', socket => socket.destroy()],
       ['resets the connection', socket => socket.resetAndDestroy()],
       [
@@ -285,7 +285,7 @@ describe('the HTTP server', () => {
         socket => socket.end() && setTimeout(() => socket.destroy(), 50),
       ],
     ];
-    for (const [what, disconnect] of gone)
+    for (const [what, disconnect] of disconnects)
       it(`cancels the renders of a client that ${what}`, async () => {
         const connection = await opened();
         const render = await call();

@@ -77,7 +77,7 @@ describe('the lifecycle of a render', () => {
 
   it('responds 429 above the concurrency limit and serves again afterwards', async () => {
     const calls = [pressroom.render(LONG), pressroom.render(LONG)];
-    const gone = calls.map(call => call.catch(() => {}));
+    const aborted = calls.map(call => call.catch(() => {}));
     await pressroom.worker.until({ busy: 2 });
     const rejected = await pressroom.render(HELLO);
     expect(rejected.status).to.equal(429);
@@ -85,7 +85,7 @@ describe('the lifecycle of a render', () => {
     expect(rejected.headers['x-concurrency-limit']).to.equal('2');
     expect(Number(rejected.headers['retry-after'])).to.be.within(1, 30);
     for (const call of calls) call.disconnect();
-    await Promise.all(gone);
+    await Promise.all(aborted);
     await eventually(async () => expect(await pressroom.running()).to.equal(0));
     expect((await pressroom.render(HELLO)).status).to.equal(200);
   });

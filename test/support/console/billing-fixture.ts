@@ -1,4 +1,4 @@
-// An installation whose accounts pay at a Stripe of the tests, with an owner who is signed in.
+// An installation with billing by the Stripe stub, and customers with signed-in owners.
 import type { AccountDocument } from '../../../api/store/store.ts';
 import { SECRET_KEY, type StripeFake, stripeFake, WEBHOOK_SECRET } from '../servers/stripe-fake.ts';
 import type { FakeSubscription } from '../servers/stripe-world.ts';
@@ -6,11 +6,11 @@ import { type ConsoleFixture, consoleFixture, type Person } from './console-fixt
 
 export interface BillingFixture extends ConsoleFixture {
   stripe: StripeFake;
-  /** What an API process of it is configured with, for one more on the same database. */
+  /** The billing configuration, for further API processes on the same database. */
   env: Record<string, string>;
-  /** Of one account of its own: its key, its owner, and what stands in the database. */
+  /** Creates an account with a key and a signed-in owner. */
   customer(plan?: string): Promise<Customer>;
-  /** All that happened at Stripe is delivered. */
+  /** Delivers all pending events of Stripe. */
   deliverAll(): Promise<void>;
 }
 
@@ -20,9 +20,9 @@ export interface Customer {
   key: string;
   owner: Person;
   read(): Promise<AccountDocument>;
-  /** Sends the owner to the page on which `plan` is paid; its address. */
+  /** Creates a checkout for `plan` and returns its URL. */
   checkout(plan: string): Promise<string>;
-  /** Buys `plan` from the start to the delivered events. */
+  /** Buys `plan`, from the checkout to the delivery of the events. */
   buy(plan: string): Promise<FakeSubscription>;
 }
 

@@ -1,5 +1,5 @@
-// An installation at an address that browsers reach, a browser, and an app on another site that
-// opens the consent in a window of its own and waits for its end.
+// An installation at its public URL, a browser, and an app on another site that opens the consent
+// page in a popup and waits for the result.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
@@ -7,38 +7,35 @@ import { type PublicUrlFixture, publicUrlFixture } from '../public-url-fixture.t
 import { authorizePath, type Client, newClient, pkce } from './oauth-flow.ts';
 
 export interface ConsentFixture extends PublicUrlFixture {
-  /** What tokens are for. */
+  /** The resource (audience) of the tokens. */
   resource: string;
-  /** The app, registered by what it says of itself. */
+  /** Registers the app with this metadata. */
   client(metadata?: Record<string, unknown>): Promise<Client>;
-  /** Where the app sends people; `verifier` is what its code needs. */
+  /** The authorization URL of the app, and the PKCE verifier of the code. */
   ask(client: Client): { url: string; verifier: string };
-  /** What came to the app's own address, in order. */
+  /** The requests to the callback of the app, in order. */
   arrived: URL[];
-  /** Opens the app's site in the tab, which opens the consent in a window of its own. */
+  /** Opens the site of the app in the tab and the consent page in a popup. */
   popup(tab: Page, client: Client): Promise<Page>;
-  /**
-   * What the app's site says in the tab: `waiting`, `lost` when its window seems closed, else what
-   * came back to it.
-   */
+  /** The status on the site: `waiting`, `lost` when the popup was closed, or the result. */
   appStatus(tab: Page): Promise<string>;
 }
 
-/** Runs in the app's site. */
-const WAITS = `
-const say = text => { document.querySelector('output').textContent = text; };
+/** The script of the site. */
+const OPENER_SCRIPT = `
+const show = text => { document.querySelector('output').textContent = text; };
 document.querySelector('button').onclick = () => {
   const popup = open(document.querySelector('button').value, 'connect', 'width=500,height=700');
-  say('waiting');
+  show('waiting');
   const watch = setInterval(() => {
     if (!popup.closed) return;
     clearInterval(watch);
-    if (document.querySelector('output').textContent === 'waiting') say('lost');
+    if (document.querySelector('output').textContent === 'waiting') show('lost');
   }, 20);
-  addEventListener('message', ({ data }) => say(data));
+  addEventListener('message', ({ data }) => show(data));
 };`;
-/** Runs where the answer arrives. */
-const TELLS = `
+/** The script of the callback page. */
+const CALLBACK_SCRIPT = `
 const query = new URLSearchParams(location.search);
 if (opener) {
   opener.postMessage(query.get('error') ?? 'connected', '*');
@@ -59,8 +56,8 @@ export async function consentFixture(
     const back = url.pathname === '/callback';
     if (back) arrived.push(url);
     const page = back
-      ? `<h1>Connected</h1><script>${TELLS}</script>`
-      : `<h1>An app</h1><button value="${escaped(url.searchParams.get('ask') ?? '')}">Connect</button><output></output><script>${WAITS}</script>`;
+      ? `<h1>Connected</h1><script>${CALLBACK_SCRIPT}</script>`
+      : `<h1>An app</h1><button value="${escaped(url.searchParams.get('ask') ?? '')}">Connect</button><output></output><script>${OPENER_SCRIPT}</script>`;
     response
       .writeHead(200, { 'content-type': 'text/html' })
       .end(`<!doctype html><title>App</title>${page}`);

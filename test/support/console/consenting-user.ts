@@ -1,17 +1,14 @@
-// A person with a password, who opens in a browser what an app sends them to, signs in where they
-// must, and answers the page of consent.
+// A user with a password who opens the authorization URL of an app in a browser, signs in and
+// answers the consent page.
 import type { TestBrowser } from '../browser.ts';
 import { consentShown, personWithPassword, press, signIn } from '../pages/page-steps.ts';
 import type { ConsoleFixture, Person } from './console-fixture.ts';
 
 export interface ConsentingUser {
   person: Person;
-  /**
-   * Resolves when the app's own page has been opened. The browser stays signed in from one answer
-   * to the next.
-   */
+  /** Resolves when the browser is back at the app. The browser stays signed in between calls. */
   answer(url: string, button?: 'Allow' | 'Cancel'): Promise<void>;
-  /** Another browser, which knows nobody. */
+  /** Switches to a new browser without a session. */
   useNewBrowser(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-// The dashboard in a real browser: pages with a person's session, what they may not do (errors,
-// violations of the policy, foreign hosts), axe, and pictures for who looks at the run.
+// The dashboard in a real browser: pages with a session, checks for errors, CSP violations and
+// requests to foreign hosts, accessibility checks with axe, and screenshots.
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -16,31 +16,28 @@ export const SIZES = {
   phone: { width: 390, height: 844 },
 } as const;
 
-/** Runs in the page. */
-const TELL_VIOLATIONS = `document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sample }) =>
-  console.error('against the policy:', effectiveDirective, blockedURI, sample))`;
+/** A script for the page that logs CSP violations as errors. */
+const LOG_VIOLATIONS = `document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sample }) =>
+  console.error('CSP violation:', effectiveDirective, blockedURI, sample))`;
 
 export interface OpenPage {
   page: Page;
   /**
-   * Throws what the page logged as an error, threw, did against its policy or asked of a foreign
-   * host. `expected`: errors that the test brought about.
+   * Throws if the page logged an error, threw, violated its CSP or sent a request to a foreign
+   * host. `expected` matches errors that the test provokes.
    */
   expectNoErrors(expected?: RegExp): void;
 }
 type ContextOptions = NonNullable<Parameters<Browser['newContext']>[0]>;
 
 export interface ConsoleBrowser {
-  /** `http://localhost:PORT`, where the person's cookie is good. */
+  /** `http://localhost:PORT`, the origin of the session cookie. */
   origin: string;
-  /**
-   * Opens `path` (below /app) as the person, in a context of its own; as nobody without a person.
-   */
+  /** Opens `path` (below /app) in a new context, signed in as `person` if given. */
   open(person: Person | undefined, path: string, options?: ContextOptions): Promise<OpenPage>;
   /**
-   * Opens the screen, waits by `ready`, then looks at it in light and dark, as on a desktop and a
-   * phone: axe finds nothing, nothing sticks out sideways, the page is quiet but for `expected`.
-   * Keeps pictures under `name`.
+   * Opens the screen, waits for `ready` and checks it in both colour schemes on desktop and phone:
+   * no axe violations, no horizontal overflow, no errors but `expected`. Saves screenshots.
    */
   looks(
     person: Person | undefined,
@@ -57,19 +54,16 @@ const axeSource = readFileSync(
   'utf8',
 );
 const ALL_RULES = { rules: { 'target-size': { enabled: true } } };
-/** The only rule that depends on the colour scheme. */
+/** The only axe rule that depends on the colour scheme. */
 const CONTRAST = { runOnly: ['color-contrast'] };
 
-/**
- * What axe finds wrong (https://github.com/dequelabs/axe-core), as rules with the elements that
- * break them, once nothing is loading any more.
- */
+/** Waits until the page has loaded, then returns the violations that axe finds, with elements. */
 export async function axeViolations(
   page: Page,
   rules: typeof ALL_RULES | typeof CONTRAST = ALL_RULES,
 ): Promise<string[]> {
   await page.getByText('Loading…').first().waitFor({ state: 'hidden' });
-  // The page's policy forbids foreign scripts, so axe comes by the debugger's way.
+  // The CSP forbids foreign scripts, so axe is injected through the debugger.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axeSource);
   return page.evaluate(
     async options => {
@@ -80,13 +74,12 @@ export async function axeViolations(
         ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
       );
     },
-    // Skips details of passed rules and a second request for each style sheet: no rule here needs
-    // them.
+    // No rule needs details of passed rules or a second request for each style sheet.
     { ...rules, resultTypes: ['violations' as const], preload: false },
   );
 }
 
-/** Keeps a picture in artifacts/dashboard. */
+/** Saves a screenshot in artifacts/dashboard. */
 export async function picture(page: Page, name: string): Promise<void> {
   await mkdir(PICTURES, { recursive: true });
   await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
@@ -94,15 +87,15 @@ export async function picture(page: Page, name: string): Promise<void> {
 
 const SCHEMES = ['light', 'dark'] as const;
 const KINDS = ['desktop', 'phone'] as const;
-/** A picture of a long page takes as long as axe. */
+/** Only two combinations, because a screenshot of a long page takes as long as axe. */
 const PICTURED = new Set(['desktop-light', 'phone-dark']);
 
 const TRANSITIONS_END = `Promise.allSettled(
   document.getAnimations().filter(each => each instanceof CSSTransition).map(({ finished }) => finished))`;
 
 /**
- * The dashboard follows the scheme a moment later than the style sheets, and colours that pass into
- * one another are measured in between.
+ * Waits until the dashboard has applied the scheme and colour transitions have ended, so that axe
+ * measures the final colours.
  */
 async function changeScheme(page: Page, colorScheme: (typeof SCHEMES)[number]): Promise<void> {
   await page.emulateMedia({ colorScheme });
@@ -115,8 +108,8 @@ async function changeScheme(page: Page, colorScheme: (typeof SCHEMES)[number]): 
 }
 
 /**
- * The page in light and dark, as on a desktop and a phone: keeps two pictures, and expects that axe
- * finds nothing in it and that nothing sticks out sideways.
+ * Checks the page in both colour schemes on desktop and phone: no axe violations and no horizontal
+ * overflow. Saves two screenshots.
  */
 export async function looks(page: Page, name: string): Promise<void> {
   for (const colorScheme of SCHEMES) {
@@ -130,7 +123,7 @@ export async function looks(page: Page, name: string): Promise<void> {
         `${name}, ${size}, ${colorScheme}`,
       ).to.deep.equal([]);
       const width = await page.evaluate('document.documentElement.scrollWidth');
-      expect(width, `${name} sticks out on a ${size}`).to.be.at.most(SIZES[size].width);
+      expect(width, `${name} overflows horizontally on a ${size}`).to.be.at.most(SIZES[size].width);
     }
   }
 }
@@ -140,7 +133,7 @@ export async function consoleBrowser(fixture: ConsoleFixture): Promise<ConsoleBr
   const origin = `http://localhost:${fixture.api.port()}`;
 
   const open: ConsoleBrowser['open'] = async (person, path, options = {}) => {
-    // Things that move are measured by axe in the middle of it.
+    // Without reduced motion, axe measures elements during animations.
     const context = await browser.newContext({
       reducedMotion: 'reduce',
       viewport: SIZES.desktop,
@@ -166,15 +159,15 @@ export async function consoleBrowser(fixture: ConsoleFixture): Promise<ConsoleBr
     page.on('pageerror', error => faults.push(String(error)));
     page.on('request', request => {
       if (!request.url().startsWith(`${origin}/`) && !/^(blob|data):/.test(request.url()))
-        faults.push(`asked for ${request.url()}`);
+        faults.push(`request to ${request.url()}`);
     });
-    await page.addInitScript({ content: TELL_VIOLATIONS });
+    await page.addInitScript({ content: LOG_VIOLATIONS });
     await page.goto(`${origin}/app${path}`);
     return {
       page,
       expectNoErrors(expected) {
         const left = faults.filter(fault => !expected?.test(fault));
-        if (left.length > 0) throw new Error(`the page is not quiet:\n${left.join('\n')}`);
+        if (left.length > 0) throw new Error(`the page reported errors:\n${left.join('\n')}`);
       },
     };
   };

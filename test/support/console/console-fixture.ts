@@ -1,5 +1,4 @@
-// An installation with a dashboard, and people who are signed in: each with a session of its own,
-// straight from the database.
+// An installation with a dashboard, and users whose sessions are created directly in the database.
 import { randomUUID } from 'node:crypto';
 import type { Role } from '../../../api/store/store.ts';
 import { type Answer, httpCall } from '../http-call.ts';
@@ -9,28 +8,29 @@ import { type SignedIn, signedIn } from './signed-in.ts';
 export const CONSOLE_SECRET = 'a secret of the tests, long enough';
 
 export interface Person extends SignedIn {
-  /** A call as the page makes it; `body` is sent as JSON. `headers` win. */
+  /** Sends a request like the dashboard, with `body` as JSON. `headers` override the defaults. */
   call(
     method: string,
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer & { json: () => never }>;
-  /** The JSON of a good answer; rejects with the answer otherwise. */
+  /** Returns the JSON of a successful response. Rejects otherwise. */
   good<T = Record<string, never>>(method: string, path: string, body?: unknown): Promise<T>;
 }
 
 export interface ConsoleFixture extends Installation {
   accountId: string;
   /**
-   * A person with a session: a member of `account` (default: that of the fixture) in `role`, or of none.
+   * Creates a user with a session. With `role`, the user is a member of `account` (default: the
+   * account of the fixture).
    */
   person(options?: { role?: Role; account?: string; operator?: boolean }): Promise<Person>;
-  /** One more account, its id. */
+  /** Creates another account and returns its id. */
   account2(plan?: string): Promise<string>;
 }
 
-/** Node sends the body of a DELETE without saying that there is one. */
+/** Node sends no Content-Length with a DELETE by default. */
 const lengthOf = (text: string) => ({ 'content-length': String(Buffer.byteLength(text)) });
 
 export async function consoleFixture(

@@ -1,25 +1,25 @@
-// One good call of every row of the management API, and who may make it: a second list besides the
-// rows' own words, so that a slip in either is seen.
+// A valid request to every endpoint of the management API and its required permission. A second
+// list besides the routes, so that a test detects a mistake in either.
 import { randomUUID } from 'node:crypto';
 import type { Permission } from '../../../api/console/contract/permissions.ts';
 import type { ConsoleRoute } from '../../../api/console/kit/route.ts';
 import type { ConsoleFixture, Person } from './console-fixture.ts';
 
-/** What a call finds there. */
+/** The context of a request. */
 export interface Scene {
   fixture: ConsoleFixture;
-  /** The account that the call is about. */
+  /** The account of the request. */
   account: string;
-  /** Who calls; where nobody does, a person without a part in it. */
+  /** The signed-in user. For requests without a session, an unrelated user. */
   caller: Person;
 }
 
 export interface Sample {
-  /** Whoever has it in the account; `signed-in`: everybody with a session; `operator`. */
+  /** A permission in the account, `signed-in` (any session) or `operator`. */
   needs: Permission | 'signed-in' | 'operator';
-  /** The status of the call when the caller may make it. */
+  /** The status when the caller has the permission. */
   good: number;
-  /** Makes what the path names in the account, and returns its ids by the names of the path. */
+  /** Creates the objects in the path and returns their ids by parameter name. */
   make?(scene: Scene): Promise<Record<string, string>>;
   body?: (scene: Scene) => unknown;
 }
@@ -114,7 +114,7 @@ const anAddress = () => ({ email: `${randomUUID()}@example.com`, role: 'viewer' 
 export const SAMPLES: Record<string, Sample> = {
   'GET /me': { needs: 'signed-in', good: 200 },
   'PATCH /me': { needs: 'signed-in', good: 200, body: aName },
-  // The fixture's people have no password: to set one is a change too.
+  // Users of the fixture have no password, so this sets the first one.
   'POST /me/password': {
     needs: 'signed-in',
     good: 204,
@@ -126,7 +126,7 @@ export const SAMPLES: Record<string, Sample> = {
   'GET /me/apps': { needs: 'signed-in', good: 200 },
   'DELETE /me/apps/:grant': { needs: 'signed-in', good: 204, make: anApp },
   'POST /me/two-factor': { needs: 'signed-in', good: 200, body: () => ({ password: '' }) },
-  // Nothing is there to be confirmed, renewed or switched off.
+  // These fail because two-factor authentication is not set up.
   'POST /me/two-factor/confirm': {
     needs: 'signed-in',
     good: 409,
@@ -155,8 +155,7 @@ export const SAMPLES: Record<string, Sample> = {
     body: () => ({ overlap: 'day' }),
   },
   'DELETE /accounts/:account/keys/:key': { needs: 'keys.write', good: 204, make: aKey },
-  // A request that is refused for what it asks, since there is no Chrome here: who may not render
-  // does not come so far.
+  // Without Chrome, the request must be invalid. The permission is checked before the body.
   'POST /accounts/:account/playground/render': {
     needs: 'playground.render',
     good: 400,
@@ -175,11 +174,11 @@ export const SAMPLES: Record<string, Sample> = {
     make: aMember,
     body: () => ({ role: 'developer' }),
   },
-  // Of another than oneself.
+  // Removes another user, not the caller.
   'DELETE /accounts/:account/team/members/:user': { needs: 'team.write', good: 204, make: aMember },
   'GET /accounts/:account/audit': { needs: 'audit.read', good: 200 },
   'GET /accounts/:account/billing': { needs: 'billing.read', good: 200 },
-  // Nothing is paid for in an installation whose operator sets the plans.
+  // Without billing, the administrator manages the plans.
   'POST /accounts/:account/billing/checkout': {
     needs: 'billing.write',
     good: 409,
@@ -217,18 +216,17 @@ export const SAMPLES: Record<string, Sample> = {
 
 export const nameOf = ({ method, path }: ConsoleRoute): string => `${method.toUpperCase()} ${path}`;
 
-/** The path of a row with ids in the place of names. */
+/** The path of a route with ids instead of parameters. */
 export const pathWith = ({ path }: ConsoleRoute, ids: Record<string, string>): string =>
   `/console/v1${path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(ids[name] ?? `no ${name}`))}`;
 
-/** Everything that a call could change in accounts, as one text. */
+/** Everything in the accounts that a request could change, as one string. */
 export async function stateOf({ store }: ConsoleFixture, accounts: string[]): Promise<string> {
   const byId = { sort: { _id: 1 } } as const;
   return JSON.stringify([
     await store.accounts.find({ _id: { $in: accounts } }, byId).toArray(),
     await store.console.teams.find({ _id: { $in: accounts } }, byId).toArray(),
-    // A call that was refused for what it says is in the log, a little later, and has changed
-    // nothing.
+    // Invalid requests are logged with a delay and change nothing else.
     await store.console.renders
       .find({ account: { $in: accounts }, code: { $ne: 'validation_error' } }, byId)
       .toArray(),

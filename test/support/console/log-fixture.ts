@@ -1,5 +1,4 @@
-// What tests of the log of renders ask again and again: the rows of an account as its owner sees
-// them, once they are written.
+// Reads the render log of an account as its owner and waits until the rows are written.
 import { expect } from 'chai';
 import type { RenderDetail, RenderSummary } from '../../../api/console/contract/accounts.ts';
 import { eventually } from '../eventually.ts';
@@ -7,9 +6,9 @@ import type { ConsoleFixture, Person } from './console-fixture.ts';
 
 export interface LoggedRows {
   person: Person;
-  /** The newest rows, once there are so many. `query` begins with `?`. */
+  /** Waits until there are exactly `count` rows and returns them. `query` starts with `?`. */
   rows(count: number, query?: string): Promise<RenderSummary[]>;
-  /** One render, once it is written. */
+  /** Waits until the render is written and returns it. */
   detail(id: string): Promise<RenderDetail>;
 }
 

@@ -1,11 +1,11 @@
-// Single messages to /mcp over real HTTP, as clients of either era send them, and the message in
-// the answer, whether it came as JSON or in a stream.
+// Single messages to /mcp over HTTP in the current and the 2025 revisions of MCP, and the message
+// in a JSON or stream response.
 import { type Answer, type Call, httpCall } from '../http-call.ts';
 
 export const PRESENT = '2026-07-28';
 
 export interface Message {
-  /** A text is sent as it is. */
+  /** A string is sent unchanged. */
   body: object | string;
   headers?: Record<string, string>;
 }
@@ -14,14 +14,14 @@ export const notification = (method: string, params?: unknown): Message => ({
   body: { jsonrpc: '2.0', method, ...(params !== undefined && { params }) },
 });
 
-/** Of the revisions of 2025. */
+/** A request of the 2025 revisions. */
 export const earlierMessage = (method: string, params?: unknown, id: unknown = 1): Message => ({
   body: { id, ...(notification(method, params).body as object) },
 });
 
 /**
- * Of the present revision: everything that was said at `initialize` before goes with each message,
- * and what it is about stands in headers.
+ * A request of the current revision: each message carries the data of the former `initialize`, and
+ * headers repeat the method and name.
  */
 export function presentMessage(
   method: string,
@@ -45,14 +45,14 @@ export function presentMessage(
   };
 }
 
-/** Of a message of either era. */
+/** The headers of a message in either revision. */
 export const mcpHeaders = (token: string) => ({
   authorization: `Bearer ${token}`,
   'content-type': 'application/json',
   accept: 'application/json, text/event-stream',
 });
 
-/** `headers` win. */
+/** `headers` override the defaults. */
 export function mcpCall(
   fixture: { api: { port(): number } },
   token: string,
@@ -79,7 +79,7 @@ export interface Reply {
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** The last message of the answer. */
+/** The last message of the response. */
 export function replyOf({ headers, body }: Answer): Reply {
   const text = body.toString();
   if (!headers['content-type']?.startsWith('text/event-stream')) return JSON.parse(text) as Reply;

@@ -1,5 +1,5 @@
-// MCP clients of both lines of the official SDK, behind one small interface, connected over real
-// HTTP with an access token or by their own OAuth.
+// MCP clients of both versions of the official SDK behind one interface. They connect over HTTP
+// with an access token or with their own OAuth flow.
 import {
   type OAuthClientProvider,
   Client as PresentClient,
@@ -46,7 +46,7 @@ interface CallOptions {
 export interface McpClient {
   tools(): Promise<ToolShown[]>;
   render(given: unknown, options?: CallOptions): Promise<ToolAnswer>;
-  /** The base64 of a resource. */
+  /** Returns a resource in base64. */
   read(uri: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -55,26 +55,26 @@ const named = { name: 'a test', version: '1.0.0' };
 const TOOL = 'render_pdf';
 const blobOf = ({ contents }: { contents: unknown[] }) => (contents[0] as { blob: string }).blob;
 
-/** How it shows who it is: what the transports of both lines take. */
-interface Way {
+/** Authentication options that the transports of both versions accept. */
+interface AuthOptions {
   requestInit?: { headers: Record<string, string> };
   authProvider?: OAuthClientProvider;
 }
 
-interface Dialled {
+interface Connector {
   connect(): Promise<McpClient>;
-  /** Redeems what came back to the app. */
+  /** Redeems the authorization response. */
   finishAuth(answer: URLSearchParams): Promise<void>;
 }
 
-/** Of the present revision (2026-07-28): no session, and a call is cancelled by hanging up. */
+/** The current revision (2026-07-28): no session; a disconnect cancels a call. */
 function present(
   url: string,
-  way: Way,
+  auth: AuthOptions,
   mode: VersionNegotiationMode = { pin: '2026-07-28' },
-): Dialled {
+): Connector {
   const client = new PresentClient(named, { versionNegotiation: { mode } });
-  const transport = new PresentTransport(new URL(`${url}/mcp`), way);
+  const transport = new PresentTransport(new URL(`${url}/mcp`), auth);
   return {
     finishAuth: answer => transport.finishAuth(answer),
     connect: async () => {
@@ -93,10 +93,10 @@ function present(
   };
 }
 
-/** Of the revisions of 2025: `initialize` first, and a call is cancelled by a message. */
-function earlier(url: string, way: Way): Dialled {
+/** The 2025 revisions: `initialize` first; a message cancels a call. */
+function earlier(url: string, auth: AuthOptions): Connector {
   const client = new EarlierClient(named);
-  const transport = new EarlierTransport(new URL(`${url}/mcp`), way as never);
+  const transport = new EarlierTransport(new URL(`${url}/mcp`), auth as never);
   return {
     finishAuth: answer => transport.finishAuth(answer.get('code')!),
     connect: async () => {
@@ -116,14 +116,16 @@ function earlier(url: string, way: Way): Dialled {
   };
 }
 
-const dial = { present, earlier };
-export type SdkVersion = keyof typeof dial;
-export const SDK_VERSIONS = Object.keys(dial) as SdkVersion[];
+const CONNECTORS = { present, earlier };
+export type SdkVersion = keyof typeof CONNECTORS;
+export const SDK_VERSIONS = Object.keys(CONNECTORS) as SdkVersion[];
 
 export const mcpClient = (line: SdkVersion, url: string, token: string): Promise<McpClient> =>
-  dial[line](url, { requestInit: { headers: { authorization: `Bearer ${token}` } } }).connect();
+  CONNECTORS[line](url, {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+  }).connect();
 
-/** Call it inside `describe`: what it gives connects clients that are closed after the test. */
+/** Call inside `describe`. Returns a function whose clients are closed after each test. */
 export function mcpClients(): typeof mcpClient {
   const open: McpClient[] = [];
   afterEach(async () => {
@@ -136,15 +138,13 @@ export function mcpClients(): typeof mcpClient {
   };
 }
 
-/** What clients throw who have sent their person to the server. */
+/** Whether a client threw because it needs authorization. */
 export const isUnauthorized = (error: unknown): boolean =>
   error instanceof PresentUnauthorized || error instanceof EarlierUnauthorized;
 
 /**
- * A client that gets its tokens itself. `ask` resolves with what came back to the app, once the
- * provider was told where to send the person; it is not called when there are tokens. The present
- * line finds out which revision the server speaks, as a program does that meets servers of every
- * age.
+ * A client that obtains its tokens itself. `ask` resolves with the authorization response and is
+ * not called when tokens exist. The current SDK negotiates the revision with the server.
  */
 export async function oauthClient(
   line: SdkVersion,
@@ -152,21 +152,21 @@ export async function oauthClient(
   provider: OAuthClientProvider,
   ask: () => Promise<URLSearchParams>,
 ) {
-  const dialled = () =>
+  const newConnector = () =>
     line === 'present'
       ? present(url, { authProvider: provider }, 'auto')
       : earlier(url, { authProvider: provider });
-  const first = dialled();
+  const first = newConnector();
   try {
     return await first.connect();
   } catch (error) {
     if (!isUnauthorized(error)) throw error;
   }
   await first.finishAuth(await ask());
-  // A transport is used once.
-  return dialled().connect();
+  // A transport cannot be reused.
+  return newConnector().connect();
 }
 
-/** The words of an answer. */
+/** The text of a tool result. */
 export const textOf = ({ content }: ToolAnswer): string =>
   content.flatMap(({ text }) => text ?? []).join('\n');

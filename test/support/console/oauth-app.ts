@@ -1,6 +1,5 @@
-// A program on somebody's computer, as far as the official MCP clients leave anything to it: it
-// keeps what its client gives it, tells the person where to go, and listens for their answer.
-// Discovery, registration, PKCE, resource and refresh are the client's.
+// A native app around an official MCP client: stores credentials, records the authorization URL and
+// listens for the redirect. The client does discovery, registration, PKCE and refresh.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,20 +13,20 @@ import type {
 const LIMIT_MS = 15_000;
 
 export interface OAuthApp {
-  /** For the client of either line. */
+  /** Works with the client of either SDK version. */
   provider: OAuthClientProvider;
-  /** Where its listener is. */
+  /** The URL of the redirect listener. */
   redirectUrl: string;
   kept: {
     client?: StoredOAuthClientInformation;
     tokens?: StoredOAuthTokens;
     discovery?: OAuthDiscoveryState;
   };
-  /** Where it has sent the person, in order. */
+  /** The authorization URLs, in order. */
   readonly sent: URL[];
-  /** What came back to its listener with the state of the last one sent; waits for it. */
+  /** Waits for a redirect with the last state and returns its parameters. */
   answer(): Promise<URLSearchParams>;
-  /** RFC 7009: it gives the token back where the server's metadata says. Gives the status. */
+  /** Revokes a token (RFC 7009) at the endpoint in the server metadata. Returns the status. */
   revoke(token: string): Promise<number>;
   stop(): Promise<void>;
 }
@@ -35,16 +34,15 @@ export interface OAuthApp {
 const PAGE = '<!doctype html><title>App</title><h1>You may close this window</h1>';
 
 /**
- * `documentUrl`: where it describes itself, and so its name for a server that reads such documents.
- * `secretless`: it says that it can keep no secret, as programs on a computer should; false leaves
- * that to the server.
+ * `documentUrl`: the URL of the client metadata document. `secretless`: registers as a public
+ * client like a native app; false lets the server choose.
  */
 export async function oauthApp(
   name: string,
   { documentUrl, secretless = true }: { documentUrl?: string; secretless?: boolean } = {},
 ): Promise<OAuthApp> {
   const arrived: URLSearchParams[] = [];
-  let heard = () => {};
+  let onRedirect = () => {};
   const listener = createServer((incoming, outgoing) => {
     const { pathname, searchParams } = new URL(incoming.url!, 'http://127.0.0.1');
     outgoing
@@ -52,7 +50,7 @@ export async function oauthApp(
       .end(PAGE);
     if (pathname !== '/callback') return;
     arrived.push(searchParams);
-    heard();
+    onRedirect();
   });
   await new Promise<void>(resolve => listener.listen(0, '127.0.0.1', resolve));
   const redirectUrl = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/callback`;
@@ -107,13 +105,17 @@ export async function oauthApp(
     const signal = AbortSignal.timeout(LIMIT_MS);
     while (arrived.length === 0)
       await new Promise<void>((resolve, reject) => {
-        heard = resolve;
-        signal.addEventListener('abort', () => reject(new Error('nobody came back to the app')), {
-          once: true,
-        });
+        onRedirect = resolve;
+        signal.addEventListener(
+          'abort',
+          () => reject(new Error('no redirect to the app arrived')),
+          {
+            once: true,
+          },
+        );
       });
     const params = arrived.shift()!;
-    if (params.get('state') !== state) throw new Error(`another state came back: ${params}`);
+    if (params.get('state') !== state) throw new Error(`the redirect has another state: ${params}`);
     return params;
   }
 

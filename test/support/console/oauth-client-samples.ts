@@ -1,19 +1,16 @@
-// How chat programs make themselves known to a server, as servers saw it in 2026: what they
-// register, and the documents in which they describe themselves.
+// Sample OAuth clients of AI assistants and editors, as observed in 2026: their dynamic
+// registrations and their client metadata documents.
 
 const GRANTS = ['authorization_code', 'refresh_token'];
 const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';
-/** What a public program says besides its name and redirects. */
+/** Metadata of a public client besides its name and redirect URIs. */
 const PUBLIC = {
   grant_types: GRANTS,
   response_types: ['code'],
   token_endpoint_auth_method: 'none',
 };
 
-/**
- * What each sends (as servers saw it, 2026): names, redirects, kinds of grants, ways to show who
- * they are, and what it asks for.
- */
+/** The registration of each client, and the redirect URI and scope that it then uses. */
 export const REGISTRATIONS: Record<
   string,
   { metadata: Record<string, unknown>; used?: string; scope?: string; words: string }
@@ -129,9 +126,7 @@ export const REGISTRATIONS: Record<
   },
 };
 
-/**
- * The documents of those that publish one (as they were served, 2026), and where the answer goes.
- */
+/** The client metadata documents, and the redirect URI that each client uses. */
 export const DOCUMENTS: Record<
   string,
   {

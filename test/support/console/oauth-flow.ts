@@ -1,10 +1,10 @@
-// The whole way of an app to its tokens over real HTTP: it registers, a person who is signed in
-// allows it, the code becomes tokens. Each step can also be gone alone.
+// The OAuth authorization code flow of an app over HTTP: registration, consent of a signed-in user
+// and token request. Each step can also be called separately.
 import { createHash, randomBytes } from 'node:crypto';
 import { type Answer, httpCall } from '../http-call.ts';
 import type { ConsoleFixture, Person } from './console-fixture.ts';
 
-/** What it needs of an installation: its port, and what it is called. */
+/** The part of an installation that the flow needs. */
 export interface ApiFixture {
   api: { port(): number };
 }
@@ -35,12 +35,10 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 export const jsonOf = <T = Record<string, string>>({ body }: Pick<Answer, 'body'>): T =>
   JSON.parse(body.toString()) as T;
 export const tokensOf = (answer: Answer) => jsonOf<Tokens>(answer);
-/** The word of RFC 6749 for what was wrong. */
+/** The error code of RFC 6749. */
 export const oauthErrorOf = (answer: Answer) => jsonOf<{ error: string }>(answer).error;
 
-/**
- * In whose name the token lets an app act now, as the tool finds out; undefined when it does not.
- */
+/** The access that the token grants now, as the tool sees it; undefined when it is invalid. */
 export const accessOf = (
   { api }: Pick<ConsoleFixture, 'api'>,
   token: string,
@@ -60,7 +58,7 @@ export const registerClient = (
     JSON.stringify(metadata),
   );
 
-/** Registers an app as most desktop programs do; `metadata` wins. */
+/** Registers an app like most native apps. `metadata` overrides the defaults. */
 export async function newClient(
   fixture: ApiFixture,
   metadata: Record<string, unknown> = {},
@@ -90,10 +88,7 @@ export function pkce(): Pkce {
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
 
-/**
- * A browser of its own, as far as OAuth needs one: cookies by path, redirects one by one. `cookie`:
- * the session of whoever is signed in.
- */
+/** A minimal browser: a cookie jar with paths, no automatic redirects. `cookie` is the session. */
 export interface Browser {
   cookie: string;
   get(path: string): Promise<Answer>;
@@ -108,15 +103,15 @@ export function browser(fixture: ApiFixture, cookie = ''): Browser {
     post: (path, fields) => visit('POST', path, new URLSearchParams(fields).toString()),
   };
   async function visit(method: string, given: string, body?: string): Promise<Answer> {
-    // The public URL is what links are made of; the tests listen elsewhere.
+    // Links use the public URL, but the server listens on another port.
     const url = new URL(given, PUBLIC_URL);
-    const mine = [...jar]
+    const cookies = [...jar]
       .filter(([, { path }]) => url.pathname.startsWith(path))
       .map(([key, { value }]) => `${key.split(' ')[0]}=${value}`);
     const headers = {
       'sec-fetch-site': method === 'GET' ? 'cross-site' : 'same-origin',
       accept: 'text/html,application/xhtml+xml',
-      cookie: [self.cookie, ...mine].filter(Boolean).join('; '),
+      cookie: [self.cookie, ...cookies].filter(Boolean).join('; '),
       ...(body !== undefined && FORM),
     };
     const answer = await httpCall(
@@ -167,39 +162,36 @@ export const locationOf = ({ status, headers, body }: Answer): URL => {
   return new URL(headers['location'], PUBLIC_URL);
 };
 
-/** The value of a hidden field, or of the option of a choice that is taken when nobody chooses. */
+/** The value of a hidden field, or of the default option of a select. */
 export const fieldOf = (page: string, name: string): string | undefined =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ??
   /<option value="([^"]*)"/.exec(page)?.[1];
 
-/** As far as the page of consent; where it is. */
+/** Starts the authorization and returns the path of the consent page. */
 export async function openConsent(
-  visitor: Browser,
+  tab: Browser,
   client: Client,
   challenge: string,
   more?: Record<string, string | undefined>,
 ): Promise<string> {
-  const { pathname } = locationOf(await visitor.get(authorizePath(client, challenge, more)));
-  if (!pathname.startsWith('/app/allow/')) throw new Error(`not asked, but at ${pathname}`);
+  const { pathname } = locationOf(await tab.get(authorizePath(client, challenge, more)));
+  if (!pathname.startsWith('/app/allow/')) throw new Error(`no consent page, but ${pathname}`);
   return pathname;
 }
 
-/**
- * Answers the page of consent as a person does, and follows it to the app's own address, which is
- * not called.
- */
+/** Submits the consent page and returns the redirect URL of the app without requesting it. */
 export async function answerConsent(
-  visitor: Browser,
+  tab: Browser,
   page: string,
   fields: { account?: string | undefined; answer?: string } = {},
 ): Promise<URL> {
-  const shown = (await visitor.get(page)).body.toString();
+  const shown = (await tab.get(page)).body.toString();
   const sent = {
     user: fieldOf(shown, 'user') ?? '',
     account: fields.account ?? fieldOf(shown, 'account') ?? '',
     answer: fields.answer ?? 'allow',
   };
-  return locationOf(await visitor.get(locationOf(await visitor.post(page, sent)).href));
+  return locationOf(await tab.get(locationOf(await tab.post(page, sent)).href));
 }
 
 export const tokenCall = (
@@ -255,8 +247,8 @@ export const revoke = (fixture: ApiFixture, client: Client, token: string) =>
   );
 
 /**
- * A code that the person allowed, and what it needs to become tokens. `asking`: what the app asks
- * otherwise than most.
+ * Obtains an authorization code and everything needed to redeem it. `asking` overrides parameters
+ * of the authorization request.
  */
 export async function codeOf(
   fixture: ApiFixture,
@@ -269,8 +261,8 @@ export async function codeOf(
 ) {
   const app = client ?? (await newClient(fixture));
   const { verifier, challenge } = pkce();
-  const visitor = browser(fixture, person.cookie);
-  const back = await answerConsent(visitor, await openConsent(visitor, app, challenge, asking), {
+  const tab = browser(fixture, person.cookie);
+  const back = await answerConsent(tab, await openConsent(tab, app, challenge, asking), {
     account,
   });
   const code = back.searchParams.get('code');
@@ -278,10 +270,7 @@ export async function codeOf(
   return { client: app, code, verifier, back };
 }
 
-/**
- * The tokens of an app that the person allowed: by default a new one, in the first of their
- * accounts.
- */
+/** Obtains tokens for an app, by default a new one and the first account of the user. */
 export async function authorizeApp(
   fixture: ApiFixture,
   person: Pick<Person, 'cookie'>,

@@ -1,4 +1,4 @@
-// A person with a session of their own, straight from the database.
+// Creates users with a session directly in the database.
 import { randomUUID } from 'node:crypto';
 import { createSessions } from '../../../api/console/auth/sessions.ts';
 import type { Role, Store } from '../../../api/store/store.ts';
@@ -10,7 +10,7 @@ export interface SignedIn {
   cookie: string;
 }
 
-/** Makes the person (their id) a member of the account (its id), which may have none yet. */
+/** Adds a user (by id) to the team of the account (by id) and creates the team if needed. */
 export async function joinTeam(
   store: Store,
   account: string,
@@ -24,7 +24,7 @@ export async function joinTeam(
   await store.console.teams.updateOne({ _id: account }, team, { upsert: true });
 }
 
-/** A new person: a member of `account` (its id) in `role`, or of none. */
+/** Creates a user and a session. With `role`, the user is a member of `account` (its id). */
 export async function signedIn(
   store: Store,
   {

@@ -1,5 +1,5 @@
-// An installation with a company's sign-in, and visitors: browsers without scripts, each with a jar
-// of cookies.
+// An installation with SSO and clients that act like browsers without scripts, each with a cookie
+// jar.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Answer } from '../http-call.ts';
@@ -21,7 +21,7 @@ export interface SsoClient {
     fields: Record<string, string>,
     headers?: Record<string, string>,
   ): Promise<Answer>;
-  /** Who is signed in here; undefined for nobody. */
+  /** The signed-in user, or undefined. */
   me(): Promise<
     | {
         id: string;
@@ -36,16 +36,16 @@ export interface SsoClient {
 
 export interface SsoFixture extends ConsoleFixture {
   provider: TestProvider;
-  /** One more API process of this installation, configured otherwise. */
+  /** Starts another API process of this installation with other settings. */
   variant(env: Record<string, string>): Promise<ConsoleFixture>;
   client(fixture?: ConsoleFixture): SsoClient;
-  /** Leaves for the provider; the URL there. */
-  startSignIn(visitor: SsoClient, next?: string): Promise<string>;
-  /** The whole way; the answer to the callback. */
-  signIn(visitor: SsoClient, login: ProviderLogin, next?: string): Promise<Answer>;
+  /** Starts the sign-in and returns the authorization URL of the provider. */
+  startSignIn(client: SsoClient, next?: string): Promise<string>;
+  /** Signs in completely and returns the response to the callback. */
+  signIn(client: SsoClient, login: ProviderLogin, next?: string): Promise<Answer>;
 }
 
-/** Somebody of the company whom nobody has seen before. */
+/** A new login at the provider. */
 export function newLogin(claims: Record<string, unknown> = {}): ProviderLogin & { email: string } {
   const email = `${randomUUID()}@example.com`;
   return {
@@ -55,13 +55,13 @@ export function newLogin(claims: Record<string, unknown> = {}): ProviderLogin & 
   };
 }
 
-/** The path and query, as it is asked of the API. */
+/** The path and query of a URL. */
 export const pathOf = (url: URL | string): string => {
   const { pathname, search } = new URL(url, PUBLIC_URL);
   return pathname + search;
 };
 
-/** The text of a page as a person reads it. */
+/** The visible text of a page. */
 export const visibleText = ({ body }: Answer): string =>
   body
     .toString()
@@ -70,7 +70,7 @@ export const visibleText = ({ body }: Answer): string =>
     .replace(/&#39;/g, "'")
     .replace(/\s+/g, ' ');
 
-function visitorOf(fixture: ConsoleFixture): SsoClient {
+function ssoClient(fixture: ConsoleFixture): SsoClient {
   const cookies = new Map<string, string>();
   async function call(
     method: string,
@@ -94,7 +94,7 @@ function visitorOf(fixture: ConsoleFixture): SsoClient {
   }
   return {
     cookies,
-    // As after a redirect from the provider.
+    // By default like a request after a redirect from the provider.
     get: (path, headers = { 'sec-fetch-site': 'cross-site' }) => call('GET', path, headers),
     post: (path, fields, headers = {}) =>
       call(
@@ -130,12 +130,12 @@ export async function ssoFixture({
     env: { ...provider.env, ...env },
     ...(log && { log }),
   });
-  // Without anybody there would be the setup first.
+  // Without a user, the dashboard shows the setup page.
   await fixture.person({ operator: true });
   const variants: ConsoleFixture[] = [];
 
-  async function startSignIn(visitor: SsoClient, next?: string): Promise<string> {
-    const { status, headers } = await visitor.get(
+  async function startSignIn(client: SsoClient, next?: string): Promise<string> {
+    const { status, headers } = await client.get(
       `/app/sign-in/company${next ? `?next=${encodeURIComponent(next)}` : ''}`,
     );
     expect(status).to.equal(303);
@@ -155,10 +155,10 @@ export async function ssoFixture({
       variants.push(made);
       return made;
     },
-    client: (of = fixture) => visitorOf(of),
+    client: (of = fixture) => ssoClient(of),
     startSignIn,
-    signIn: async (visitor, login, next) =>
-      visitor.get(pathOf(await provider.signIn(await startSignIn(visitor, next), login))),
+    signIn: async (client, login, next) =>
+      client.get(pathOf(await provider.signIn(await startSignIn(client, next), login))),
     stop: async () => {
       const clean = await Promise.all([fixture, ...variants].map(each => each.stop()));
       await provider.stop();

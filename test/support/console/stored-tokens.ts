@@ -1,4 +1,4 @@
-// What the OAuth server keeps of a token or an app, and the time moved on for one of them alone.
+// Reads and changes the expiry of single tokens and clients in the store of the OAuth server.
 import { expect } from 'chai';
 import { documentId } from '../../../api/console/oauth/adapter.ts';
 import type { ConsoleFixture } from './console-fixture.ts';
@@ -16,7 +16,7 @@ async function change(
   ).to.equal(1);
 }
 
-/** How long from now it is kept. */
+/** Time until the token or client expires. */
 export async function keptForMs(
   { store }: Fixture,
   kind: 'AccessToken' | 'Client',
@@ -28,10 +28,10 @@ export async function keptForMs(
   );
 }
 
-/** As if its hour were over. */
+/** Makes an access token expired. */
 export const endAccess = (fixture: Fixture, token: string) =>
   change(fixture, 'AccessToken', token, { expiresAt: new Date(Date.now() - 1_000) });
 
-/** As if the refresh token had been used so long ago. */
+/** Marks a refresh token as used `ms` ago. */
 export const usedBeforeMs = (fixture: Fixture, token: string, ms: number) =>
   change(fixture, 'RefreshToken', token, { consumedAt: new Date(Date.now() - ms) });

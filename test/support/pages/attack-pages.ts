@@ -1,5 +1,5 @@
-// Tables of attacks: each row is a page that tries to reach the victim, and every address in it
-// that it is sure to try is one that the guard must have refused.
+// Tables of attacks. Each row is a page that tries to reach the victim; the egress guard must block
+// every address that the page is certain to try.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { eventually } from '../eventually.ts';
@@ -17,24 +17,20 @@ export interface Served {
 }
 
 /**
- * In every text of a row `%V` stands for a victim, a `host:port` of its own each time, which leads
- * to another of the victim's addresses than the one before. `%Q` is one that Chrome need not try,
- * `%S` the site that the page comes from (a loopback address, which Chrome takes for safe without
- * TLS), `%O` the same server by a name, for Chrome another site.
+ * Placeholders in every string of a row: `%V` is a new `host:port` of the victim, each with
+ * another of its addresses. `%Q` is one that Chrome may skip, `%S` the site of the page (a loopback
+ * address, a secure context without TLS), `%O` the same server by name, which is another site.
  */
 export interface Attack {
   what: string;
-  /** What lies on the site, by path; a text is HTML. The first is the page, unless `html` is. */
+  /** The files of the site by path; a string is HTML. The first is the page without `html`. */
   serve?: Record<string, string | Served>;
   html?: string;
-  /** More of the request's fields. */
+  /** Further fields of the request. */
   options?: Record<string, unknown>;
-  /** An expression that becomes true when the page has tried all that is in `%Q`. */
+  /** An expression that is true when the page has tried every `%Q`. */
   done?: string;
-  /**
-   * The page, its css or its javascript is refused as a whole; everything else is printed with what
-   * it got.
-   */
+  /** Whether the whole render fails with ssrf_blocked. Otherwise the page is printed. */
   blocked?: true;
 }
 
@@ -45,16 +41,16 @@ export interface AttackSite {
   dns: DnsServer;
   pressroom: Installation;
   /**
-   * How often the guard has said no because of an address (or of its port, where another one of the
-   * address is open), so far.
+   * Number of requests that the guard blocked because of the address, or of its port when another
+   * port of the address is allowed.
    */
-  refusals(): Promise<number>;
+  blockedRequests(): Promise<number>;
   close(): Promise<void>;
 }
 
 /**
- * The attacker's site, the one thing that is open, and the victim, whose port is open and whose
- * addresses are not.
+ * Starts the site of the attacker, which is allowed, and the victim, whose port is allowed and
+ * whose addresses are not.
  */
 export async function startAttackSite(env: Record<string, string> = {}): Promise<AttackSite> {
   const pages: Record<string, Page> = {};
@@ -80,7 +76,7 @@ export async function startAttackSite(env: Record<string, string> = {}): Promise
     victim,
     dns,
     pressroom,
-    refusals: async () => {
+    blockedRequests: async () => {
       const counts = (await pressroom.worker.metrics.text()).matchAll(
         /^pressroom_egress_denied_total\{reason="(?:address|port)"\} (\d+)$/gm,
       );
@@ -107,7 +103,7 @@ const answer =
 
 let names = 0;
 
-/** Puts addresses into all texts of a row. */
+/** Replaces the placeholders in all strings of a row. */
 function aim<T>(row: T, { web, victim, dns }: AttackSite): { aimed: T; sure: string[] } {
   const sure: string[] = [];
   const fill = (text: string) =>
@@ -128,17 +124,15 @@ function aim<T>(row: T, { web, victim, dns }: AttackSite): { aimed: T; sure: str
   return { aimed: walk(row) as T, sure };
 }
 
-/**
- * Renders the row's page and sees that the victim was refused as often as it was asked for, and
- * never touched.
- */
+/** Renders the page of a row and expects that the guard blocked every attempt. */
 export async function expectBlocked(site: AttackSite, row: Attack): Promise<void> {
   const { aimed, sure } = aim(row, site);
-  const { pages, web, victim, dns, pressroom, refusals } = site;
-  const before = await refusals();
+  const { pages, web, victim, dns, pressroom, blockedRequests } = site;
+  const before = await blockedRequests();
   const missing = () =>
     sure.flatMap((name, at) => (dns.queries(name) === 0 ? [`%V number ${at + 1}`] : []));
-  const tried = async () => missing().length === 0 && (await refusals()) >= before + sure.length;
+  const tried = async () =>
+    missing().length === 0 && (await blockedRequests()) >= before + sure.length;
   for (const path of Object.keys(pages)) delete pages[path];
   for (const [path, served] of Object.entries(aimed.serve ?? {}))
     pages[path] = answer(typeof served === 'string' ? { body: served } : served);
@@ -160,11 +154,11 @@ export async function expectBlocked(site: AttackSite, row: Attack): Promise<void
   const rendered = await pressroom.render(body);
   if (row.blocked)
     await eventually(async () => expect(await tried(), `never tried: ${missing()}`).to.equal(true));
-  // What the page leaves to its end is over as well.
+  // Requests at the end of the page must have been sent too.
   await pressroom.worker.until({ busy: 0, ready: 2 });
   expect(victim.touched.splice(0)).to.deep.equal([]);
   if (row.blocked) {
-    expect(rendered.status, 'it was printed').to.equal(422);
+    expect(rendered.status, 'the page was printed').to.equal(422);
     expect(rendered.error().code).to.equal('ssrf_blocked');
     return;
   }
@@ -175,7 +169,7 @@ export async function expectBlocked(site: AttackSite, row: Attack): Promise<void
   expect(await pdfText(rendered.body)).to.include('PAGE');
 }
 
-/** A test for each row. */
+/** Defines a test for each row. */
 export function attacks(title: string, rows: Attack[]): void {
   describe(title, function () {
     this.timeout(240_000);
@@ -186,6 +180,6 @@ export function attacks(title: string, rows: Attack[]): void {
     });
     after(() => site?.close());
 
-    for (const row of rows) it(`gets nowhere ${row.what}`, () => expectBlocked(site, row));
+    for (const row of rows) it(`blocks an attack ${row.what}`, () => expectBlocked(site, row));
   });
 }

@@ -1,7 +1,6 @@
-// What a script can do to reach a network, for pages and for workers. `%V` and `%Q` are as in
-// attack-pages.ts.
+// Scripts that use every network API of pages and workers. `%V` and `%Q` as in attack-pages.ts.
 
-/** Everything that is in pages and in workers. */
+/** APIs in pages and in workers. */
 export const ANYWHERE = `
   const quiet = work => { try { Promise.resolve(work()).catch(() => {}) } catch {} };
   quiet(() => fetch("http://%V/"));
@@ -15,14 +14,14 @@ export const ANYWHERE = `
   quiet(() => { new EventSource("http://%V/") });
 `;
 
-/** Only workers and pages that are no service workers have it. */
+/** APIs in pages and in workers except service workers. */
 export const XHR = `
   quiet(() => { const call = new XMLHttpRequest(); call.open("PUT", "http://%V/"); call.send("x") });
   quiet(() => { const call = new XMLHttpRequest(); call.open("GET", "https://%V/", false); call.send() });
   quiet(() => new WebSocketStream("ws://%V/").opened);
 `;
 
-/** Only pages have it. */
+/** APIs in pages only. */
 export const PAGE_ONLY = `
   quiet(() => navigator.sendBeacon("http://%V/", new Blob(["x"], { type: "text/plain" })));
   quiet(() => { new Image().src = "http://%V/" });

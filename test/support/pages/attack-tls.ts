@@ -1,5 +1,5 @@
-// The attacker's site over HTTP/2 and TLS, with the Chrome that trusts its certificate: what
-// servers can ask of browsers only there.
+// The site of the attacker over HTTP/2 and TLS, for attacks that need these, and a Chrome that
+// trusts its certificate.
 import { createHash, X509Certificate } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
@@ -8,16 +8,16 @@ import { selfSigned } from '../servers/certificate.ts';
 
 export interface TlsSite {
   port: number;
-  /** What was asked for, as `:authority` and path, in order. */
+  /** The requests as `:authority` and path, in order. */
   requests: string[];
-  /** A Chrome that accepts the certificate, as if an authority had signed it. */
+  /** A Chrome that accepts the certificate. */
   executable: string;
   close(): Promise<void>;
 }
 
 /**
- * Serves `page` for every path, to all names below `name`. `folder` may be read by everybody:
- * Chrome runs as another user. Throws when there is no openssl.
+ * Serves `page` for every path and all names below `name`. Makes `folder` readable by all users,
+ * because Chrome runs as another user. Throws when openssl is not installed.
  */
 export async function startTlsSite(
   name: string,
@@ -38,7 +38,7 @@ export async function startTlsSite(
 
   const requests: string[] = [];
   const sockets = new Set<Socket>();
-  // An ORIGIN frame (RFC 8336) says that this connection speaks for the other names too.
+  // An ORIGIN frame (RFC 8336) claims the other names for this connection.
   const server = createSecureServer({ key, cert, allowHTTP1: true }, (request, response) => {
     requests.push(`${request.authority}${request.url}`);
     page(request, response);

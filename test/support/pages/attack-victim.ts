@@ -1,5 +1,5 @@
-// What no page may reach: one port of this machine, on TCP and UDP and on every address that the
-// machine has. Remembers whatever comes.
+// A target that no page may reach: one port on TCP and UDP on every address of this machine.
+// Records every contact.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, isIPv6 } from 'node:net';
@@ -8,14 +8,14 @@ import { isPublicAddress } from '../../../common/addresses.ts';
 
 export interface AttackVictim {
   port: number;
-  /** All of them lead to the victim, and none is public. */
+  /** Addresses of the victim, none of which is public. */
   addresses: string[];
-  /** What has come so far, as `tcp to address` and `udp from address`. */
+  /** The contacts so far, as `tcp to address` and `udp from address`. */
   touched: string[];
   close(): Promise<void>;
 }
 
-/** The machine's own addresses on its networks, without those that a guard rightly lets pass. */
+/** The network addresses of the machine without public ones, which the guard allows. */
 const ownAddresses = () =>
   Object.values(networkInterfaces())
     .flatMap(addresses => addresses ?? [])

@@ -1,4 +1,4 @@
-// A page whose images wait for connections while an address of the machine changes.
+// A page whose images wait for connections while the addresses of the machine change.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -11,17 +11,14 @@ import { findChrome } from '../../../worker/browser/find-chrome.ts';
 import { readWorkerConfig } from '../../../worker/config.ts';
 import { eventually } from '../eventually.ts';
 
-/** What became of the page's images. */
+/** Number of images that loaded and failed. */
 export interface ImagesOfPage {
   shown: number;
   lost: number;
 }
 
 export const IMAGES = 60;
-/**
- * One is enough when images wait for connections, which they do some time after the first was asked
- * for.
- */
+/** One change suffices while images wait, but the start of the wait is unknown. */
 const CHANGES = 40;
 const CHANGE_MS = 50;
 
@@ -39,7 +36,7 @@ const IMAGE = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>';
 
 const ip = (...args: string[]) => promisify(execFile)('ip', args);
 
-/** Answers as the proxy of all pages; images wait until they are released. */
+/** A proxy that serves the page and holds image responses until `release`. */
 function webByProxy() {
   const held: ServerResponse[] = [];
   let released = false;
@@ -63,20 +60,18 @@ function webByProxy() {
 }
 
 /**
- * Shows a page with more images than Chrome opens connections for, changes the addresses of the
- * network namespace while most of them wait until one is lost or two seconds are over, and tells
- * what became of them. With `heard`, Chrome starts without its filter, as on a machine without
- * Perl. Only for a process in a namespace of its own: elsewhere all that listens to the network
- * hears of it.
+ * Loads a page with more images than Chrome opens connections and changes addresses while most of
+ * them wait, until one is lost or 2 s have passed. `unfiltered` starts Chrome without the filter of
+ * network notifications, as without Perl. Run only in a separate network namespace.
  */
-export async function imagesThroughChange(heard: boolean): Promise<ImagesOfPage> {
+export async function imagesThroughChange(unfiltered: boolean): Promise<ImagesOfPage> {
   await ip('link', 'set', 'lo', 'up');
   const web = webByProxy();
   await web.listening;
   const config = readWorkerConfig(process.env).chrome;
   const executable = findChrome(config.executable);
   const path = process.env.PATH;
-  if (heard) process.env.PATH = '/nowhere';
+  if (unfiltered) process.env.PATH = '/nowhere';
   const { pipe, close } = await launchChrome({ ...config, executable }, silentLog);
   process.env.PATH = path;
   try {
@@ -97,17 +92,17 @@ export async function imagesThroughChange(heard: boolean): Promise<ImagesOfPage>
       flatten: true,
     });
     const images = async () => {
-      const asked = { expression: 'images', returnByValue: true };
+      const params = { expression: 'images', returnByValue: true };
       return (
         await pipe.command<{ result: { value: ImagesOfPage } }>(
           'Runtime.evaluate',
-          asked,
+          params,
           sessionId,
         )
       ).result.value;
     };
     await eventually(() => {
-      if (web.held() === 0) throw new Error('no image was asked for');
+      if (web.held() === 0) throw new Error('no image was requested');
     });
     for (let change = 0; change < CHANGES && (await images()).lost === 0; change++) {
       await ip('address', change % 2 === 0 ? 'add' : 'delete', '192.0.2.1/32', 'dev', 'lo');

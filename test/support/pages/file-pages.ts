@@ -1,8 +1,8 @@
-// Documents that try to show files by every way that a page has. The same document, with addresses
-// of the web in place of files, shows them.
+// Documents that try to read local files in every way a page can. With HTTP URLs instead of file
+// URLs, the same documents show the content.
 import { mkdirSync, writeFileSync } from 'node:fs';
 
-/** A picture of one colour, as a bitmap. */
+/** A bitmap of one colour. */
 function bitmap(red: number, green: number, blue: number, side = 100): Buffer {
   const head = Buffer.alloc(54);
   head.write('BM');
@@ -16,7 +16,7 @@ function bitmap(red: number, green: number, blue: number, side = 100): Buffer {
   return Buffer.concat([head, Buffer.alloc(side * side * 4, Buffer.from([blue, green, red, 255]))]);
 }
 
-/** The files by name, each with the secret in it or in the colour that nothing else has. */
+/** The files by name. Each contains the secret or has a colour that nothing else has. */
 export const secretFiles = (
   secret: string,
 ): Record<string, [type: string, content: string | Buffer]> => ({
@@ -37,14 +37,14 @@ export const secretFiles = (
   ],
 });
 
-/** Readable by everybody, so that only Chrome's rules keep a page from them. */
+/** Writes files that all users can read, so that only Chrome's rules protect them. */
 export function writeSecretFiles(folder: string, secret: string): void {
   mkdirSync(folder, { mode: 0o755 });
   for (const [name, [, content]] of Object.entries(secretFiles(secret)))
     writeFileSync(`${folder}/${name}`, content, { mode: 0o644 });
 }
 
-/** What is drawn without a script. `at` names a file, in whatever spelling. */
+/** Elements that load without a script. `at` returns the URL of a file. */
 const elements = (at: (name: string) => string): string =>
   [
     `<link rel="stylesheet" href="${at('a.css')}">`,
@@ -65,7 +65,7 @@ const elements = (at: (name: string) => string): string =>
     '<input type="file"><input type="file" webkitdirectory>',
   ].join('\n');
 
-/** Tries by script, writes all that it gets into the page, and says when it is done. */
+/** A script that tries every API, appends the results to the page and sets `window.done`. */
 const attempts = (
   addresses: string[],
 ): string => `<pre id="got"></pre><iframe name="target"></iframe><script>(async () => {
@@ -100,7 +100,7 @@ const attempts = (
   window.done = true;
 })()</script>`;
 
-/** `base` is where the files are; each of `more` another spelling of one of them. */
+/** `base` is the URL of the folder; `more` are other spellings of file URLs. */
 export const filePage = (base: string, more: string[] = []): string =>
   `<!doctype html><html><head><meta charset="utf-8"><title>T</title></head><body>SHOWN
   ${elements(name => `${base}/${name}`)}

@@ -1,43 +1,43 @@
-// What a hostile page is: data for the suites of hostile neighbours. The pages themselves are in
-// hostile-pages.ts (html alone) and hostile-sites.ts (those that need an origin or a server).
+// The type of hostile pages, for tests of noisy neighbours. The pages are in hostile-pages.ts (HTML
+// only) and hostile-sites.ts (pages that need an origin or a server).
 
-/** How a hostile render may end. */
+/** The allowed outcomes of a hostile render. */
 export type Outcome = 'ok' | 'page_crash' | 'page_timeout' | 'output_limit';
 
-/** What is seen of the hostile renders from the outside, as growth over the worker at rest. */
+/** The load of the hostile renders, as growth over the idle worker. */
 export interface Footprint {
-  /** The most CPU seconds of one renderer. */
+  /** Maximum CPU seconds of one renderer process. */
   cpuS: number;
-  /** Of all of Chrome's processes together. */
+  /** Memory of all processes of Chrome. */
   memoryMib: number;
   processes: number;
   threads: number;
-  /** Requests and WebSocket messages that came to the scenario's server. */
+  /** Requests and WebSocket messages to the server of the scenario. */
   requests: number;
 }
 
 export interface HostilePage {
   name: string;
-  /** `base` is the scenario's server, as `http://127.0.0.1:port`. */
+  /** `base` is the server of the scenario, as `http://127.0.0.1:port`. */
   html(base: string): string;
-  /** Where the server serves it; then the render is of this `url`. Else it is of the html. */
+  /** The path on the server for a render of a `url`. Without it, the render is of the HTML. */
   path?: string;
-  /** Other fields of the request. */
+  /** Further fields of the request. */
   fields: object;
   outcomes: readonly Outcome[];
-  /** The least it takes when it meets no bound. Less, and the page attacks nothing. */
+  /** The minimum load without limits. With less, the page is not an attack. */
   takes: Partial<Footprint>;
 }
 
 const ENDS: readonly Outcome[] = ['page_crash', 'page_timeout', 'output_limit'];
 const MAY_RENDER: readonly Outcome[] = ['ok', ...ENDS];
-/** Little, since the machine is shared by two such pages and five innocent accounts. */
+/** Low, because two hostile pages and five other accounts share the machine. */
 const BURN = { cpuS: 0.2 };
 
 const at = (base: string, text: string) =>
   text.replaceAll('$BASE', base).replaceAll('$PORT', new URL(base).port);
 
-/** A page that is its script. The render waits for what never comes, so it ends by a bound. */
+/** A page with a script. The render waits forever and ends at a limit. */
 export const endless = (
   name: string,
   script: string,
@@ -50,7 +50,7 @@ export const endless = (
   takes,
 });
 
-/** A page that is printed as soon as it is loaded, if it ever is. */
+/** A page that is printed as soon as it has loaded. */
 export const printed = (
   name: string,
   html: string,
@@ -69,7 +69,7 @@ export const printedScript = (
   takes: Partial<Footprint> = BURN,
 ): HostilePage => printed(name, `<p>x</p><script>${script}</script>`, takes);
 
-/** A script that calls `body` without end and gives all other tasks their turn. */
+/** A script that repeats `body` forever and lets other tasks run in between. */
 export const forever = (body: string): string => `const { port1, port2 } = new MessageChannel();
 port1.onmessage = () => { port2.postMessage(0); ${body} };
 port2.postMessage(0);`;

@@ -1,5 +1,4 @@
-// Hostile pages that are html alone: they need no origin and no server, so trial callers can send
-// them too.
+// Hostile pages of HTML only. They need no origin and no server: anonymous clients can send them.
 import { endless, forever, type HostilePage, printed, printedScript } from './hostile-page.ts';
 
 /** (module (func (export "f") (loop (br 0)))) */
@@ -8,7 +7,7 @@ const WASM_LOOP =
 const WORKER = "URL.createObjectURL(new Blob(['for (;;);']))";
 const TEXT_2_MB = "const text = 'x'.repeat(2e6); let n = 0;";
 
-/** What the browser process, the worker or the API must read. */
+/** Floods of messages to the browser process, the worker or the API. */
 const messages: HostilePage[] = [
   endless('console flood of small lines', 'for (;;) console.log(1);'),
   endless('console flood of 1 MB lines', "const s = 'x'.repeat(1e6); for (;;) console.log(s);"),
@@ -86,7 +85,7 @@ const SVG_FILTER = `<filter id="f" x="0" y="0" width="1" height="1">
 <feGaussianBlur stdDeviation="90"/></filter>`;
 const FILTERED = '<rect width="4000" height="4000" filter="url(#f)"/>'.repeat(40);
 
-/** CPU, in one thread or in many. */
+/** CPU load in one or many threads. */
 const processors: HostilePage[] = [
   endless('workers by the hundred', `for (let i = 0; i < 300; i++) new Worker(${WORKER});`),
   endless(
@@ -144,7 +143,7 @@ for (let i = 0; ; i++) {
   printedScript('endless beforeprint', "addEventListener('beforeprint', () => { for (;;); });"),
 ];
 
-/** Memory of the renderer, of the browser process, or of the PDF. */
+/** Memory of the renderer, the browser process or the PDF. */
 const memories: HostilePage[] = [
   endless(
     'strings of 100 MB',

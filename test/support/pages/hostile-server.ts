@@ -1,5 +1,5 @@
-// The server of the hostile pages, on every loopback address: serves them, the report's files, and
-// what pages flood or are flooded with. Counts requests and WebSocket messages.
+// The server of the hostile pages on every loopback address. Serves the pages, files of the report
+// and endless or oversized responses; counts requests and WebSocket messages.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { crc32, deflateSync, gzipSync } from 'node:zlib';
@@ -8,9 +8,9 @@ import { reportFiles } from '../../../bench/report-document.ts';
 import type { HostilePage } from './hostile-page.ts';
 
 export interface HostileServer {
-  /** As `http://127.0.0.1:port`. */
+  /** `http://127.0.0.1:port`. */
   readonly base: string;
-  /** Opens it to pages of accounts that may reach it (PRESSROOM_EGRESS_ALLOW). */
+  /** The entry for PRESSROOM_EGRESS_ALLOW. */
   readonly allow: string;
   requests(): number;
   close(): Promise<void>;
@@ -21,7 +21,7 @@ const PIECE = Buffer.alloc(64 * 1024, '/* x */ ');
 const GZIP_BOMB_MIB = 256;
 const PICTURE_PIXELS = 12_000;
 const BURN = 'for (;;);';
-/** Fills up to 1.6 GB, half a second after its parent has the message. */
+/** Allocates up to 1.6 GB, starting half a second after the message to its parent. */
 const FILL = `parent.postMessage(1, '*'); const all = [];
 setTimeout(() => setInterval(() => all.length < 400 && all.push(new Uint8Array(4 << 20).fill(1)), 1), 500)`;
 
@@ -33,12 +33,12 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, inside, check]);
 }
 
-/** A PNG of some kilobytes that takes 576 MB when it is decoded. */
+/** A PNG of a few kilobytes that needs 576 MB when decoded. */
 function pictureBomb(): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(PICTURE_PIXELS, 0);
   header.writeUInt32BE(PICTURE_PIXELS, 4);
-  header[8] = 1; // one bit a pixel, of grey
+  header[8] = 1; // one bit per pixel, greyscale
   const rows = Buffer.alloc((PICTURE_PIXELS / 8 + 1) * PICTURE_PIXELS);
   const signature = Buffer.from('89504e470d0a1a0a', 'hex');
   const data = deflateSync(rows, { level: 1 });
@@ -50,7 +50,7 @@ function pictureBomb(): Buffer {
   ]);
 }
 
-/** Sends as fast as it is taken, until the connection ends. */
+/** Sends data as fast as possible until the connection closes. */
 function pour(response: ServerResponse): void {
   const more = () => {
     while (!response.destroyed && response.write(PIECE)) {}
@@ -92,7 +92,7 @@ export async function startHostileServer(pages: readonly HostilePage[]): Promise
     const path = request.url!.split('?')[0]!;
     const page = byPath.get(path);
     const file = files.get(path.slice('/report/'.length));
-    // A page with this header has a process of its own, and so has the next one without it.
+    // A navigation between pages with and without this header changes the process.
     const own = request.url!.includes('?coop')
       ? { 'cross-origin-opener-policy': 'same-origin' }
       : {};

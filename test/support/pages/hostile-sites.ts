@@ -1,15 +1,15 @@
-// Hostile pages that need an origin or a server: storage, service workers, requests, navigations,
-// frames of other sites.
+// Hostile pages that need an origin or a server: storage, service workers, requests, navigation and
+// cross-site frames.
 import { endless, forever, type HostilePage, printed, printedScript } from './hostile-page.ts';
 
 const pathOf = (name: string) => `/page/${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
 const served = (page: HostilePage): HostilePage => ({ ...page, path: pathOf(page.name) });
 
-/** 10 MB that no compression makes smaller. */
+/** 10 MB of incompressible data. */
 const BLOB = `const piece = () => crypto.getRandomValues(new Uint8Array(65_536));
 const blob = new Blob(Array.from({ length: 160 }, piece));`;
 
-/** What the browser process or its services keep for an origin. */
+/** Data that the browser process stores for an origin. */
 const storages: HostilePage[] = [
   endless(
     'IndexedDB to the bound',
@@ -77,8 +77,8 @@ ${forever("try { history.pushState(text, '', '?' + text + n++); } catch {}")}`,
 ];
 
 /**
- * A frame that has a process of its own; as soon as it is there, 100 MB of events at once, and then
- * a little more than are read.
+ * A frame in a separate process. When it has loaded, the page sends 100 MB of events at once, and
+ * then slightly more than the worker reads.
  */
 const HIDDEN_FILL = `const data = 'data:,' + 'x'.repeat(10_000);
 let images = 0;

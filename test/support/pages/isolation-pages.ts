@@ -1,12 +1,12 @@
-// A web site whose first page leaves behind all that a browser lets a page leave, and whose second
-// page says what it finds of it.
+// A site whose first page stores every kind of browser state and whose second page reports what it
+// finds.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { startWebServer, type WebServer } from '../servers/web-server.ts';
 
-/** What the second page found. Each member is one kind of thing that a page can leave. */
+/** What the second page found. Each field is a kind of browser state. */
 export interface Finding {
   cookie: string;
-  /** The cookies that reached the server, with those that scripts cannot see. */
+  /** The cookies that the server received, including HttpOnly ones. */
   sent: string;
   local: string | null;
   session: string | null;
@@ -15,14 +15,14 @@ export interface Finding {
   databases: string[];
   caches: string[];
   serviceWorkers: number;
-  /** Whether the network or a service worker answered. */
+  /** Whether the network or a service worker responded. */
   served: string;
   locked: number;
   files: string[];
   locks: string[];
   used: boolean;
   persisted: boolean;
-  /** Clients of the shared worker, this page included. */
+  /** Number of clients of the shared worker, including this page. */
   shared: number;
   blob: string;
   fonts: number;
@@ -33,9 +33,9 @@ export interface Finding {
 }
 
 export interface Report extends Finding {
-  /** A number that the server gives once; a cache gives it again. */
+  /** A number that the server sends once. A repeated number comes from a cache. */
   cached: string;
-  /** The client's side of the connection. */
+  /** The client port of the connection. */
   connection: number;
 }
 
@@ -70,8 +70,8 @@ const LOOK = `
   const names = async folder => { const found = []; for await (const name of folder.keys()) found.push(name); return found };
   const state = name => navigator.permissions.query({ name }).then(({ state }) => name + ' ' + state, () => name + ' unknown');
   (async () => {
-    const heard = [];
-    new BroadcastChannel('left').onmessage = ({ data }) => heard.push(data);
+    const received = [];
+    new BroadcastChannel('left').onmessage = ({ data }) => received.push(data);
     new BroadcastChannel('left').postMessage(who);
     const shared = new SharedWorker('/shared-worker.js', 'left');
     const clients = await new Promise(resolve => { shared.port.onmessage = ({ data }) => resolve(data) });
@@ -106,7 +106,7 @@ const LOOK = `
     };
     await fetch('/report?who=' + who, { method: 'POST', body: JSON.stringify(report) });
     if (new URLSearchParams(location.search).has('hold')) await fetch('/hold');
-    await fetch('/heard', { method: 'POST', body: JSON.stringify(heard) });
+    await fetch('/received', { method: 'POST', body: JSON.stringify(received) });
     window.done = true;
   })().catch(error => fetch('/failed', { method: 'POST', body: String(error.stack ?? error) }));`;
 
@@ -117,15 +117,15 @@ const SHARED_WORKER = `let clients = 0; self.onconnect = ({ ports: [port] }) => 
 
 export interface IsolationSite extends WebServer {
   url: string;
-  /** By the name of who looked, in the order in which they came. */
+  /** The reports by `who`, in order of arrival. */
   reports: Map<string, Report>;
-  /** What the first one heard on its channel. */
+  /** The messages that each page received on its BroadcastChannel. */
   received: string[][];
   failures: string[];
-  /** Resolves when a page is held; `release` lets it go. */
+  /** Resolves when a page is held. `release` continues it. */
   held(): Promise<void>;
   release(): void;
-  /** Numbers that were given out by now. */
+  /** The last number that the server has sent. */
   given(): number;
 }
 
@@ -191,7 +191,7 @@ export async function startIsolationSite(): Promise<IsolationSite> {
         connection: socket.remotePort!,
       }),
     ),
-    '/heard': take(text => received.push(JSON.parse(text))),
+    '/received': take(text => received.push(JSON.parse(text))),
     '/failed': take(text => failures.push(text)),
     '/hold': (_request, response) => holding.resolve(response),
   });

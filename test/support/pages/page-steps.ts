@@ -1,11 +1,11 @@
-// What a person does and reads at the pages of the sign-in and of the consent.
+// Steps on the sign-in and consent pages in a browser.
 import type { Page } from 'playwright-core';
 import { passwords } from '../../../api/console/security/passwords.ts';
 import type { ConsoleFixture, Person } from '../console/console-fixture.ts';
 
 export const PASSWORD = 'a password of the tests';
 
-/** A person of the fixture who can sign in with PASSWORD. */
+/** Creates a user who can sign in with PASSWORD. */
 export async function personWithPassword(
   fixture: ConsoleFixture,
   options?: Parameters<ConsoleFixture['person']>[0],
@@ -31,7 +31,7 @@ export async function signIn(
   await press(page, 'Sign in');
 }
 
-/** From a page of ours to the company's and back; an empty `subject` makes it fail there. */
+/** Signs in at the identity provider. An empty `subject` makes the sign-in fail. */
 export async function signInAtProvider(
   page: Page,
   subject: string,
@@ -42,13 +42,13 @@ export async function signInAtProvider(
   await press(page, 'Go on');
 }
 
-/** Waits for the page of consent. */
+/** Waits for the consent page. */
 export const consentShown = (page: Page) =>
   page.getByRole('heading', { name: 'Connect an app' }).waitFor();
 
-/** Waits for the page of the app to which a consent leads. */
+/** Waits for the page of the app after the consent. */
 export const appShown = (page: Page) => page.getByRole('heading', { name: 'Connected' }).waitFor();
 
-/** What the page says. */
+/** The text of the page. */
 export const pageText = async (page: Page) =>
   (await page.getByRole('main').textContent())!.replace(/\s+/g, ' ');

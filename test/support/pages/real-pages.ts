@@ -1,5 +1,5 @@
-// Tables of pages as the web has them: each row is a page and what must come of it, and after each
-// the worker must be as good as before.
+// Tables of realistic pages with their expected results. After each page the worker must be in its
+// initial state.
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { expect } from 'chai';
@@ -10,47 +10,44 @@ import { pdfInfo, pdfText } from '../pdf.ts';
 import { type DnsServer, startDnsServer } from '../servers/dns-server.ts';
 import { type Page, startWebServer, type WebServer } from '../servers/web-server.ts';
 
-/** Where the pages of a row are, as `http://host:port`. All lead to the same server. */
+/** Origins of the server of a row, as `http://host:port`. */
 export interface Site {
   base: string;
-  /** Another site for Chrome, with a process of its own for its frames. */
+  /** Another site for Chrome, whose frames run in a separate process. */
   other: string;
-  /** By a loopback address, which Chrome takes for safe without TLS. */
+  /** A loopback address, which is a secure context without TLS. */
   secure: string;
-  /** A private address that no page may reach: what came there fails the row. */
+  /** A private address that no page may reach. Any connection fails the row. */
   victim: string;
 }
 
 export interface RealPage {
   what: string;
-  /** The document itself; without it the first of the pages of a site, which stand by path. */
+  /** The HTML document. Without it, the first page of `serve` is rendered by URL. */
   html?: string | ((site: Site) => string);
   serve?: Record<string, Page> | ((site: Site) => Record<string, Page>);
   at?: keyof Site;
   options?: object;
-  /**
-   * What is wanted of the PDF: texts that are in it and texts that are not, the number of pages,
-   * and its look.
-   */
+  /** The expected PDF: texts it contains, texts it must not contain, page count, appearance. */
   text?: (string | RegExp)[];
   without?: string[];
   pages?: number;
   look?: (pdf: Buffer, site: Site) => Promise<unknown>;
   /**
-   * Or the failure that is wanted, one of several where the machine's pace decides. With
-   * `page_timeout` the limit is LIMIT_S.
+   * The expected failure, or several if the result depends on speed. With `page_timeout` the render
+   * timeout is LIMIT_S.
    */
   fails?: { reason: string | string[]; message: RegExp };
 }
 
-/** The limit of a render that is to run into it. */
+/** The render timeout of pages that are expected to time out. */
 export const LIMIT_S = 2;
-/** The limit of all others, which a slow machine must not run into. */
-const PATIENCE_S = 90;
+/** The render timeout of all other pages, which a slow machine must not reach. */
+const LONG_LIMIT_S = 90;
 
 const squeezed = (text: string) => text.replace(/\s+/g, ' ');
 
-async function mustPrint(answer: Answer, row: RealPage, site: Site): Promise<void> {
+async function expectPrinted(answer: Answer, row: RealPage, site: Site): Promise<void> {
   expect(answer.status, answer.body.toString('utf8', 0, 300)).to.equal(200);
   const text = squeezed(await pdfText(answer.body));
   for (const wanted of row.text ?? [])
@@ -61,16 +58,16 @@ async function mustPrint(answer: Answer, row: RealPage, site: Site): Promise<voi
   await row.look?.(answer.body, site);
 }
 
-function mustFail(answer: Answer, { reason, message }: NonNullable<RealPage['fails']>): void {
-  expect(answer.status, 'it was printed').to.equal(502);
+function expectFailure(answer: Answer, { reason, message }: NonNullable<RealPage['fails']>): void {
+  expect(answer.status, 'the page was printed').to.equal(502);
   const error = answer.error();
   expect(error.code).to.equal('render_failed');
   expect([reason].flat(), error.message).to.include(error.reason);
   expect(error.message).to.match(message);
 }
 
-/** Chrome's own folders of this process hold nothing that a page has named. */
-async function mustHoldNoDownload(): Promise<void> {
+/** Expects no download in the profile folders of this process. */
+async function expectNoDownload(): Promise<void> {
   for (const folder of await readdir(tmpdir())) {
     if (!folder.startsWith(`pressroom-chrome-${process.pid}-`)) continue;
     const files = await readdir(`${tmpdir()}/${folder}`, { recursive: true }).catch(() => []);
@@ -78,14 +75,11 @@ async function mustHoldNoDownload(): Promise<void> {
   }
 }
 
-/**
- * As good as before: every slot ready, no page left over, no Chrome that died, and a plain render
- * right away.
- */
-async function mustBeAsBefore({ worker, render }: Installation): Promise<void> {
-  const answer = await render({ html: '<p>PLAIN AS EVER</p>' });
+/** Expects every slot ready, no leftover page, no dead Chrome and a successful plain render. */
+async function expectInitialState({ worker, render }: Installation): Promise<void> {
+  const answer = await render({ html: '<p>PLAIN RENDER</p>' });
   expect(answer.status, answer.body.toString('utf8', 0, 300)).to.equal(200);
-  expect(squeezed(await pdfText(answer.body))).to.equal('PLAIN AS EVER ');
+  expect(squeezed(await pdfText(answer.body))).to.equal('PLAIN RENDER ');
   await worker.until({ busy: 0, ready: 2 });
   await eventually(async () => {
     const targets = await Promise.all(
@@ -101,16 +95,16 @@ async function mustBeAsBefore({ worker, render }: Installation): Promise<void> {
     }
     expect(targets).to.have.length(2);
   });
-  // A page that hit a bound costs its own Chrome, which is replaced; none dies.
+  // A page that reached a limit has its Chrome replaced. No Chrome dies.
   const samples = readSamples(await worker.metrics.text());
   expect(samples.sum('pressroom_chrome_starts_total', { reason: 'first' })).to.equal(2);
   expect(samples.sum('pressroom_chrome_starts_total', { reason: 'died' })).to.equal(0);
 }
 
-const isHasty = ({ fails }: RealPage) =>
+const timesOut = ({ fails }: RealPage) =>
   fails !== undefined && [fails.reason].flat().includes('page_timeout');
 
-/** A test for each row. `env` is added to the environment of API and worker. */
+/** Defines a test for each row. `env` is added to the environment of API and worker. */
 export function realPages(title: string, rows: RealPage[], env: Record<string, string> = {}): void {
   describe(title, function () {
     this.timeout(240_000);
@@ -118,8 +112,8 @@ export function realPages(title: string, rows: RealPage[], env: Record<string, s
     let web: WebServer;
     let victim: WebServer;
     let dns: DnsServer;
-    let patient: Installation;
-    let hasty: Installation;
+    let longTimeout: Installation;
+    let shortTimeout: Installation;
     let site: Site;
 
     before(async () => {
@@ -144,17 +138,16 @@ export function realPages(title: string, rows: RealPage[], env: Record<string, s
             PRESSROOM_DNS_SERVERS: dns.address,
             PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}`,
             PRESSROOM_RENDER_TIMEOUT: `${seconds}s`,
-            // Pages of 100 MB keep Chrome busy for seconds where other tests run beside them: it is
-            // not hung.
+            // Pages of 100 MB keep Chrome busy for seconds while other tests run. It is not hung.
             PRESSROOM_CHROME_PROBE_INTERVAL: '60s',
             ...env,
           },
         });
-      patient = await open(PATIENCE_S);
-      hasty = rows.some(isHasty) ? await open(LIMIT_S) : patient;
+      longTimeout = await open(LONG_LIMIT_S);
+      shortTimeout = rows.some(timesOut) ? await open(LIMIT_S) : longTimeout;
     });
     after(async () => {
-      await Promise.all([...new Set([patient, hasty])].map(each => each?.stop()));
+      await Promise.all([...new Set([longTimeout, shortTimeout])].map(each => each?.stop()));
       await Promise.all([web, victim, dns].map(each => each.close()));
     });
 
@@ -166,12 +159,12 @@ export function realPages(title: string, rows: RealPage[], env: Record<string, s
           row.html === undefined
             ? { url: `${site[row.at ?? 'base']}${Object.keys(served)[0]}` }
             : { html: typeof row.html === 'function' ? row.html(site) : row.html };
-        const pressroom = isHasty(row) ? hasty : patient;
+        const pressroom = timesOut(row) ? shortTimeout : longTimeout;
         const answer = await pressroom.render({ ...source, ...row.options });
-        if (row.fails) mustFail(answer, row.fails);
-        else await mustPrint(answer, row, site);
-        await mustHoldNoDownload();
-        await mustBeAsBefore(pressroom);
+        if (row.fails) expectFailure(answer, row.fails);
+        else await expectPrinted(answer, row, site);
+        await expectNoDownload();
+        await expectInitialState(pressroom);
         expect(victim.connections(), 'the private address was reached').to.equal(0);
       });
   });
