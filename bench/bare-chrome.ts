@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { CdpPipe } from '../worker/browser/cdp-pipe.ts';
-import { chromeFlags, UNPAINTED } from '../worker/browser/chrome.ts';
+import { chromeFlags, NO_PAINTING } from '../worker/browser/chrome.ts';
 import { findChrome } from '../worker/browser/find-chrome.ts';
 import { makeProfile } from '../worker/browser/profile.ts';
 import { readWorkerConfig } from '../worker/config.ts';
@@ -21,7 +21,7 @@ const NETWORK = { proxyServer: 'direct://' };
 async function startChrome(env: NodeJS.ProcessEnv) {
   const { chrome: config } = readWorkerConfig(env);
   const profile = await makeProfile(config.uid);
-  const flags = chromeFlags(config, profile.path).filter(flag => !UNPAINTED.includes(flag));
+  const flags = chromeFlags(config, profile.path).filter(flag => !NO_PAINTING.includes(flag));
   const child = spawn(findChrome(config.executable), flags, {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     cwd: '/',

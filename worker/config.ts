@@ -20,7 +20,7 @@ import { parseAllowList } from './egress/allow-list.ts';
 import { parseNameServers } from './egress/resolve.ts';
 import { parseUpstreamProxy } from './egress/upstream.ts';
 
-/** For what is read later, from the text: a wrong one is told at the start. */
+/** Validates at startup a value that is parsed again where it is used. */
 const checkedBy =
   (parse: (text: string) => unknown) =>
   (text: string | undefined): string | undefined => {
@@ -32,67 +32,67 @@ export const workerVariables = z.object({
   ...poolVariables.shape,
   PRESSROOM_EGRESS_ALLOW: parsed(poolVariables.shape.PRESSROOM_EGRESS_ALLOW, parseAllowList),
   PRESSROOM_SLOTS: integer(String(Math.max(2, availableParallelism())), 1, 256).describe(
-    'Renders at once in this worker (default: the cores, at least 2).',
+    'Concurrent renders in this worker (default: the number of cores, at least 2).',
   ),
   PRESSROOM_GATEWAY_HOST: textVariable('0.0.0.0', 'an address').describe(
-    'Address on which the worker waits for the API.',
+    'Address on which the worker accepts connections from the API.',
   ),
   PRESSROOM_GATEWAY_PORT: integer('9222', 0, 65_535).describe(
-    'Port on which the worker waits for the API.',
+    'Port on which the worker accepts connections from the API.',
   ),
   PRESSROOM_GATEWAY_TLS_CERT: pemFile().describe(
-    'With the key: the gateway speaks TLS, and the API finds it by `wss://`.',
+    'TLS certificate of the gateway. Requires the key; the API then connects with `wss://`.',
   ),
-  PRESSROOM_GATEWAY_TLS_KEY: pemFile().describe("The certificate's key."),
+  PRESSROOM_GATEWAY_TLS_KEY: pemFile().describe('Private key of the TLS certificate.'),
   PRESSROOM_GATEWAY_TLS_CLIENT_CA: pemFile().describe(
-    'Whoever connects must show a certificate signed by this authority.',
+    'Mutual TLS: clients must present a certificate signed by this CA.',
   ),
   PRESSROOM_CHROME: textVariable(undefined, 'a path').describe(
-    'The headless shell of Chrome to run (default: the first found on PATH). A full browser is refused: WebRTC would pass its guard.',
+    'Path of the Chrome headless shell (default: the first one on PATH). A full browser is rejected: its WebRTC traffic bypasses the egress guard.',
   ),
   PRESSROOM_CHROME_SANDBOX: onOff('on').describe(
-    "Chrome's own sandbox. Without a usable one the worker refuses to start unless this is `off`.",
+    "Chrome's own sandbox. If it is not available, the worker does not start unless this is `off`.",
   ),
   PRESSROOM_CHROME_UID: integer('64117', 1, 4_294_967_294).describe(
-    'The user and group id that Chrome runs as when the worker is root (root itself is never used).',
+    'User and group ID of Chrome when the worker runs as root. Chrome never runs as root.',
   ),
   PRESSROOM_CHROME_RECYCLE_RENDERS: integer('2000', 1, 1e9).describe(
-    "A slot's Chrome is replaced after so many renders.",
+    "Renders after which a slot's Chrome is replaced.",
   ),
   PRESSROOM_CHROME_RECYCLE_MEMORY: bytes('256MiB', 16 * 2 ** 20).describe(
-    "A slot's Chrome is replaced when it has grown by so much between renders.",
+    "Memory growth between renders after which a slot's Chrome is replaced.",
   ),
   PRESSROOM_CHROME_PER_ACCOUNT: onOff('off').describe(
-    "`on`: a slot's Chrome is restarted before it renders for another account, so that no browser process ever serves two.",
+    '`on`: a Chrome is restarted before it renders for another account, so that no browser process serves two accounts.',
   ),
   PRESSROOM_CHROME_PROBE_INTERVAL: duration('5s', 500).describe(
-    'How often Chrome is asked for a sign of life; it is killed when it takes as long to answer.',
+    'Interval of liveness probes to Chrome. A Chrome that takes as long to answer is killed.',
   ),
   PRESSROOM_RENDER_MEMORY: bytes('1GiB', 64 * 2 ** 20).describe(
-    'The most memory that one render may use, all processes of its Chrome together; it ends with `page_crash` beyond it.',
+    'Memory limit of one render, over all processes of its Chrome. Beyond it the render fails with `page_crash`.',
   ),
   PRESSROOM_EGRESS_MAX_BYTES: bytes('100MiB').describe(
-    'Bytes that one render may move, both ways together.',
+    'Bytes that one render may send and receive, in total.',
   ),
   PRESSROOM_EGRESS_MAX_REQUESTS: integer('500', 1, 1e6).describe(
     'Requests and tunnels that one render may open.',
   ),
   PRESSROOM_EGRESS_MAX_CONNECTIONS: integer('50', 1, 10_000).describe(
-    'Connections that one render may hold at once.',
+    'Concurrent connections of one render.',
   ),
   PRESSROOM_EGRESS_PROXY: parsed(secret(), checkedBy(parseUpstreamProxy)).describe(
-    'A proxy of your company through which all pages are fetched, such as `http://proxy.corp:3128`.',
+    'HTTP proxy of your company for all traffic of pages, such as `http://proxy.corp:3128`.',
   ),
   PRESSROOM_EGRESS_CA: parsed(pemFile(), checkedBy(certificatesIn)).describe(
-    'Authorities that the certificates of pages may be signed by, besides the public ones: that of your company, or of a proxy that opens TLS. Needs certutil (Debian, Ubuntu: libnss3-tools), which the image has.',
+    'CA certificates that pages trust in addition to the public ones, for example those of your company or of a TLS-inspecting proxy. Requires certutil (Debian, Ubuntu: libnss3-tools), which the image includes.',
   ),
   PRESSROOM_DNS_SERVERS: parsed(
     listVariable('', 'addresses, each with an optional `:port`'),
     parseNameServers,
-  ).describe('Name servers for the pages (default: those of the system).'),
+  ).describe('Name servers for pages (default: those of the system).'),
 });
 
-/** Reads the worker's part of the environment. Throws ConfigError. */
+/** Reads the worker's environment variables. Throws ConfigError. */
 export function readWorkerConfig(env: NodeJS.ProcessEnv) {
   const e = readConfig(workerVariables, env);
   const [cert, key, ca] = [
@@ -102,7 +102,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
   ];
   if ((cert === undefined) !== (key === undefined) || (ca !== undefined && cert === undefined))
     throw new ConfigError(
-      'PRESSROOM_GATEWAY_TLS_CERT and PRESSROOM_GATEWAY_TLS_KEY go together, and PRESSROOM_GATEWAY_TLS_CLIENT_CA only with them',
+      'Set PRESSROOM_GATEWAY_TLS_CERT and PRESSROOM_GATEWAY_TLS_KEY together. PRESSROOM_GATEWAY_TLS_CLIENT_CA requires both.',
     );
   return {
     pool: e.PRESSROOM_POOL,
@@ -117,7 +117,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
       executable: e.PRESSROOM_CHROME,
       sandbox: e.PRESSROOM_CHROME_SANDBOX,
       uid: process.getuid?.() === 0 ? e.PRESSROOM_CHROME_UID : undefined,
-      authorities: e.PRESSROOM_EGRESS_CA,
+      caCertificates: e.PRESSROOM_EGRESS_CA,
       heapMiB: Math.floor(e.PRESSROOM_RENDER_MEMORY / 2 ** 20),
       startTimeoutMs: 20_000,
       ownGroup: true,

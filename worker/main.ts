@@ -1,4 +1,4 @@
-// Process 2: a worker by itself.
+// Entry point of the worker process.
 import { ConfigError, processVariables, readConfig } from '../common/config.ts';
 import { createLifecycle, runUntilSignal } from '../common/lifecycle.ts';
 import { createLog } from '../common/log.ts';
@@ -11,7 +11,7 @@ try {
   const config = readWorkerConfig(process.env);
   if (config.secret === undefined)
     throw new ConfigError(
-      'PRESSROOM_POOL_SECRET is missing: it must be the same for the API and its workers',
+      'PRESSROOM_POOL_SECRET is not set. Set the same value for the API and its workers.',
     );
   const log = createLog(e.PRESSROOM_LOG_LEVEL, 'worker');
   const metrics = createMetrics({ labels: { pool: config.pool } });

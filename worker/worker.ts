@@ -1,5 +1,5 @@
-// Wires a worker: Chrome, its slots, the guard of each and the gateway. Returns the services in the
-// order in which they start.
+// Wires a worker: slots with their Chromes and egress guards, and the gateway. Returns the services
+// in start order.
 import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
@@ -15,7 +15,7 @@ import { Gateway } from './gateway/gateway.ts';
 export interface Worker {
   services: Service[];
   status(): WorkerStatus;
-  /** The Chromes that serve now, one for each slot. */
+  /** The Chromes in service, at most one per slot. */
   chromes(): Chrome[];
   /** The gateway's port, once started. */
   port(): number;
@@ -55,7 +55,7 @@ export function createWorker(
   });
   metrics.gauge(
     'pressroom_worker_draining',
-    'Whether this worker takes no new render because it stops: 1 or 0.',
+    '1 while the worker drains before it stops and accepts no new render, otherwise 0.',
     ['pool'],
     gauge => gauge.set({ pool: config.pool }, status().draining ? 1 : 0),
   );

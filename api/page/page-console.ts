@@ -76,7 +76,7 @@ export function readConsole(session: Session, lines: ConsoleLine[]): PageConsole
   function add(level: ConsoleLine['level'], text: string): void {
     if (lines.length < MAX_LINES) lines.push({ level, text: cut(text) });
     else {
-      lines[MAX_LINES - 1] = { level: 'info', text: 'console output was cut' };
+      lines[MAX_LINES - 1] = { level: 'info', text: 'console output was truncated' };
       full.resolve();
     }
   }

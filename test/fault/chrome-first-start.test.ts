@@ -73,13 +73,13 @@ describe('a worker whose first Chrome does not start', () => {
       'exit 127',
     );
     expect(await lastWord(await start(chrome))).to.equal(
-      `chrome did not start: ${chrome} ended at its start: exit code 127; it said: cannot open shared object file: libnss3.so`,
+      `chrome did not start: ${chrome} exited while starting: exit code 127. Last output: cannot open shared object file: libnss3.so`,
     );
   });
 
   it('ends and names the variable, when the program is not there', async () => {
     expect(await lastWord(await start(file('nothing')))).to.equal(
-      `chrome did not start: PRESSROOM_CHROME=${file('nothing')} is not there or cannot be executed`,
+      `chrome did not start: PRESSROOM_CHROME=${file('nothing')} does not exist or is not executable`,
     );
   });
 
@@ -106,7 +106,7 @@ describe('a worker whose first Chrome does not start', () => {
     );
     const message = await lastWord(await start(chrome));
     expect(message).to.match(
-      /^chrome did not start: Chrome cannot use its sandbox here\. Allow user namespaces/,
+      /^chrome did not start: Chrome cannot use its sandbox on this system\. Do one of the following: allow user namespaces/,
     );
     expect(message).to.include('set PRESSROOM_CHROME_SANDBOX=off');
   });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { shellQuoted } from '../../common/contract/docs-page.ts';
-import { startLine } from '../../worker/browser/chrome-start.ts';
+import { startCommand } from '../../worker/browser/chrome-start.ts';
 
 export interface TestBrowser {
   /**
@@ -22,7 +22,7 @@ export async function launchBrowser(): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), 'pressroom-browser-'));
   try {
     // Playwright starts a single executable and adds its own arguments.
-    const [shell, args] = startLine(
+    const [shell, args] = startCommand(
       { executable: process.env.PRESSROOM_CHROME!, sandbox: false },
       [],
     );

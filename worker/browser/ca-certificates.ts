@@ -1,5 +1,5 @@
-// Certificate authorities that Chrome trusts besides the public ones: a database of NSS in its home
-// folder, which it reads at its start.
+// CA certificates that Chrome trusts in addition to the public ones: an NSS database in its home
+// folder, which Chrome reads when it starts.
 import { execFile } from 'node:child_process';
 import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,17 +9,17 @@ const run = promisify(execFile);
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 const LIMIT_MS = 20_000;
 
-/** The certificates of a bundle. Throws an Error when there is none in it. */
+/** The certificates of a PEM bundle. Throws an Error when the bundle has none. */
 export function certificatesIn(pem: string): string[] {
   const found = pem.match(CERTIFICATE) ?? [];
   if (found.length === 0)
-    throw new Error('the file has no certificate (-----BEGIN CERTIFICATE-----)');
+    throw new Error('the file contains no certificate (-----BEGIN CERTIFICATE-----)');
   return found;
 }
 
 /**
- * Makes the database in `home`, for the user `uid` when it is not the worker's own. Throws an Error
- * that says what is missing, or which certificate of the bundle is none.
+ * Creates the database in `home`, owned by `uid` if given. Throws an Error when certutil is missing
+ * or rejects a certificate.
  */
 export async function trustCaCertificates(
   home: string,
@@ -45,17 +45,17 @@ export async function trustCaCertificates(
       } = error as Error & { code?: string | number; stderr?: string };
       if (code === 'ENOENT')
         throw new Error(
-          'PRESSROOM_EGRESS_CA needs certutil, which is not here: install it (Debian, Ubuntu: libnss3-tools)',
+          'PRESSROOM_EGRESS_CA requires certutil, which is not installed. Install it (Debian, Ubuntu: libnss3-tools).',
         );
-      throw new Error(`PRESSROOM_EGRESS_CA: ${what} is not taken: ${stderr.trim() || message}`);
+      throw new Error(`PRESSROOM_EGRESS_CA: ${what} failed: ${stderr.trim() || message}`);
     }
   };
-  await certutil('the database', '-N', '--empty-password');
+  await certutil('creating the database', '-N', '--empty-password');
   for (const [index, certificate] of certificatesIn(pem).entries()) {
     await writeFile(file, certificate, { mode: 0o644 });
-    // Trusted to sign the certificates of servers, and nothing else.
+    // `C,,`: trusted to sign server certificates only.
     await certutil(
-      `certificate ${index + 1} of the bundle`,
+      `adding certificate ${index + 1} of the bundle`,
       '-A',
       '-t',
       'C,,',

@@ -1,12 +1,12 @@
-// Speaks CDP to one Chrome over its --remote-debugging-pipe: NUL-ended JSON messages. Owns framing,
-// our own commands and the routing of everything else to slots, by the head and the tail of a
-// message, without parsing its body.
+// The CDP connection to one Chrome over --remote-debugging-pipe (NUL-terminated JSON). Owns
+// framing, the worker's own commands and the routing of all other messages to slots. Routing reads
+// only the head and the tail of a message.
 import type { Readable, Writable } from 'node:stream';
 import { createEventBudget } from './event-budget.ts';
 
 /**
- * Our own commands count from here; the ids of a slot's client stay below, so that the first bytes
- * of an answer show whose it is.
+ * First id of the worker's own commands. Ids of a slot's client are lower, so the first bytes of an
+ * answer identify its recipient.
  */
 export const OWN_IDS_FROM = 1_000_000_000;
 
@@ -21,8 +21,8 @@ export class PipeClosed extends Error {
 }
 
 /**
- * The session a message belongs to, or undefined for the browser's own. A quote inside a JSON
- * string is escaped, so the unescaped tail can only be the outermost object's last member.
+ * The session of a message, or undefined for the browser itself. Quotes inside JSON strings are
+ * escaped, so an unescaped tail is always the last member of the outermost object.
  */
 export function sessionOf(frame: Buffer): string | undefined {
   const length = frame.length;
@@ -48,27 +48,27 @@ export function answerId(frame: Buffer): number | undefined {
 const EVENT_HEAD = Buffer.from('{"method":"');
 
 /**
- * The name of an event, by its head (`{"method":"Page.loadEventFired",…`), or undefined for an
- * answer.
+ * The name of an event, read from its head (`{"method":"Page.loadEventFired",…`), or undefined for
+ * an answer.
  */
 export function eventOf(frame: Buffer): string | undefined {
   if (!frame.subarray(0, EVENT_HEAD.length).equals(EVENT_HEAD)) return undefined;
   return frame.toString('latin1', EVENT_HEAD.length, frame.indexOf(QUOTE, EVENT_HEAD.length));
 }
 
-/** A page's process has gone. */
+/** Sent when the process of a page crashes. */
 export const CRASHED = 'Inspector.targetCrashed';
 
 /**
- * A page's process has ended and Chrome does not know how, because the process that starts all
- * renderers has died.
+ * True when a page's process ended without a crash report: the zygote, which starts all renderers,
+ * has died.
  */
 export const isProcessGone = (event: string | undefined, frame: Buffer): boolean =>
   event === 'Inspector.detached' && frame.includes('Render process gone');
 
 /**
- * True when Chrome answered within `limitMs`, with an error too; false for one that hangs. What has
- * come by then is read first: it may be we who stood still.
+ * True when Chrome answered within `limitMs`, even with an error. Input that has already arrived is
+ * read first, since this process may have been paused itself.
  */
 export async function answersWithin(limitMs: number, command: Promise<unknown>): Promise<boolean> {
   const silent = Promise.withResolvers<false>();
@@ -85,8 +85,8 @@ export async function answersWithin(limitMs: number, command: Promise<unknown>):
 }
 
 /**
- * Call it before each write: all writes of one turn of the event loop share one system call. Each
- * call wakes the reader, which costs more than the write.
+ * Returns a function to call before each write. All writes of one event-loop turn then share one
+ * system call, because each call wakes the reader, which costs more than the write.
  */
 export function oncePerTurn(stream: Pick<Writable, 'cork' | 'uncork'>): () => void {
   let corked = false;
@@ -106,7 +106,7 @@ type BrowserEventListener = (method: string, params: Record<string, unknown>) =>
 
 interface PendingCommand {
   method: string;
-  /** Called with the whole answer, parsed. */
+  /** Called with the parsed answer. */
   settle(answer: { error?: { message: string }; result?: unknown }): void;
   reject(error: Error): void;
 }
@@ -122,7 +122,7 @@ export class CdpPipe {
   readonly #budget = createEventBudget(performance.now());
   #isClosed = false;
   #nextId = OWN_IDS_FROM;
-  /** The pieces of a message whose end has not been read. */
+  /** Chunks of a message that is not complete yet. */
   #pieces: Buffer[] = [];
   #pauseMs = 0;
   #overBudget = false;
@@ -146,7 +146,7 @@ export class CdpPipe {
   }
 
   /**
-   * Sends a command of the worker's own and waits for its answer. Rejects with CdpError, or
+   * Sends one of the worker's own commands and returns its result. Rejects with CdpError, or with
    * PipeClosed when Chrome ends first.
    */
   command<T = Record<string, unknown>>(
@@ -155,7 +155,8 @@ export class CdpPipe {
     sessionId?: string,
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (this.#isClosed) return reject(new PipeClosed(`Chrome has ended; ${method} was not sent`));
+      if (this.#isClosed)
+        return reject(new PipeClosed(`Chrome has exited; ${method} was not sent`));
       const id = this.#nextId++;
       const settle: PendingCommand['settle'] = ({ error, result }) => {
         if (error) reject(new CdpError(`${method}: ${error.message}`));
@@ -169,8 +170,8 @@ export class CdpPipe {
   }
 
   /**
-   * Passes on a frame that the filter has let through; `parts` together are one JSON object. False
-   * when Chrome should be given time (backpressure).
+   * Forwards a frame that passed the filter; `parts` together are one JSON object. Returns false on
+   * backpressure.
    */
   forward(parts: Buffer[]): boolean {
     if (this.#isClosed) return true;
@@ -180,8 +181,8 @@ export class CdpPipe {
   }
 
   /**
-   * Everything of this session that answers none of our own commands goes to `listener`, as Chrome
-   * wrote it.
+   * Sends all messages of this session to `listener`, unchanged, except answers to the worker's own
+   * commands.
    */
   route(sessionId: string, listener: FrameListener): void {
     this.#routes.set(sessionId, listener);
@@ -196,14 +197,14 @@ export class CdpPipe {
     this.#browserListeners.push(listener);
   }
 
-  /** True while nothing is read because the page made events faster than its budget. */
+  /** True while reading is paused because the page exceeded its event budget. */
   paused(): boolean {
     return this.#resumes !== undefined;
   }
 
   /**
-   * True once a page made events faster than its budget: the next page would begin with what is
-   * left of both.
+   * True after a page exceeded its event budget: the next page would inherit its backlog and the
+   * rest of its budget.
    */
   overBudget(): boolean {
     return this.#overBudget;
@@ -231,7 +232,7 @@ export class CdpPipe {
     if (id === undefined) this.#pauseMs = this.#budget.spend(frame.length, performance.now());
     const session = sessionOf(frame);
     if (session !== undefined) return this.#routes.get(session)?.(frame);
-    // Chrome sends neither an id nor a session when it could not read a command.
+    // Chrome answers a command that it cannot parse with neither an id nor a session.
     if (eventOf(frame) === undefined) return;
     const { method, params } = JSON.parse(frame.toString());
     for (const listener of this.#browserListeners) listener(method, params);
@@ -244,7 +245,7 @@ export class CdpPipe {
     command.settle(JSON.parse(frame.toString()));
   }
 
-  /** Chrome keeps what is not read, so a page that goes on reaches its memory limit. */
+  /** Chrome buffers unread output, so a page that continues reaches its memory limit. */
   #pause(): void {
     this.#overBudget = true;
     this.#output.pause();
@@ -261,7 +262,7 @@ export class CdpPipe {
     this.#isClosed = true;
     clearTimeout(this.#resumes);
     for (const { reject, method } of this.#pending.values())
-      reject(new PipeClosed(`Chrome ended before it answered ${method}`));
+      reject(new PipeClosed(`Chrome exited before it answered ${method}`));
     this.#pending.clear();
     this.#routes.clear();
     this.#closing.resolve();

@@ -1,15 +1,15 @@
-// How Chrome's process is made: scheduled as a batch, and deaf to changes of the machine's network.
-// What of it cannot be had is left out: Chrome starts all the same.
+// The command that starts Chrome: with batch scheduling, and without notifications about network
+// changes of the machine. Both are optional: where the system lacks support, Chrome starts without.
 import { readFileSync } from 'node:fs';
 
-/** What is started, and whether by Chrome's own sandbox. */
+/** The executable, and whether it uses Chrome's own sandbox. */
 export interface StartedProgram {
   executable: string;
   sandbox: boolean;
 }
 
 /**
- * Numbers of Linux by architecture: AUDIT_ARCH of seccomp(2), and the calls socket, bind, prctl,
+ * Linux numbers by architecture: AUDIT_ARCH of seccomp(2) and the system calls socket, bind, prctl,
  * seccomp and unshare.
  */
 const NUMBERS: Partial<
@@ -20,20 +20,19 @@ const NUMBERS: Partial<
 };
 
 /**
- * Becomes a program that hears no news of netlink, nor does what it starts: by a filter of
- * seccomp(2) a bind(2) of an address of 12 bytes, as those of netlink are, does nothing and says
- * that it did. Chrome asks the kernel for its addresses by the same socket, and gets them once,
- * which WebRTC waits for. The C library, which would wait for ever for answers to the address that
- * it thinks it has, gets no netlink sockets (EAFNOSUPPORT): it opens them with SOCK_CLOEXEC, Chrome
- * without. SECCOMP_FILTER_FLAG_SPEC_ALLOW, as Chrome has it in its own filters: without it older
- * kernels run all of Chrome more slowly.
+ * Perl program that installs a seccomp(2) filter against netlink notifications and then executes
+ * Chrome. Perl, because Node cannot make these system calls and every Debian includes Perl.
  *
- * Such a filter takes from the program what set-uid programs gain (no_new_privs), on which Chrome's
- * set-uid helper for its sandbox depends: where the namespaces cannot be had that Chrome has its
- * sandbox of without that helper, there is none. In Perl, since Node can make no such call, and
- * each Debian has it.
+ * - bind(2) with an address of 12 bytes (netlink) reports success and does nothing. Chrome can
+ *   still read its addresses once through the same socket, which WebRTC requires.
+ * - socket(2) for netlink with SOCK_CLOEXEC, as the C library opens it, fails with EAFNOSUPPORT:
+ *   otherwise the C library would wait for answers for ever. Chrome opens it without that flag.
+ * - SECCOMP_FILTER_FLAG_SPEC_ALLOW, as in Chrome's own filters: without it older kernels are slow.
+ *
+ * The filter requires no_new_privs, which disables Chrome's set-uid sandbox helper. It is therefore
+ * skipped where Chrome needs that helper because namespaces are not available.
  */
-const DEAFENED = String.raw`
+const NETLINK_FILTER = String.raw`
   use strict;
   my ($sandbox, $arch, $socket, $bind, $prctl, $seccomp, $unshare) = map { $_ + 0 } splice @ARGV, 0, 7;
   my $filter = pack '(S C C L)*', map { @$_ }
@@ -56,50 +55,48 @@ const DEAFENED = String.raw`
 `;
 
 /**
- * Chrome's many processes wake each other all the time. By this policy of Linux (sched(7)) one that
- * wakes waits for its turn, and does not take the core from whoever woke it and has more to say.
+ * Chrome's processes wake each other constantly. Under the batch policy (sched(7)) a woken process
+ * does not preempt the process that woke it.
  */
 const AS_BATCH = 'chrt --batch --pid 0 $$ >/dev/null 2>&1';
 
 /**
- * The command line by which Chrome starts, for `spawn`. Its process becomes Chrome.
+ * The command that starts Chrome, for `spawn`. The spawned process becomes Chrome.
  *
- * Scheduled as a batch it has the same share of the machine with fewer switches, a twentieth less
- * CPU for a render.
+ * Batch scheduling saves about 5 % of a render's CPU through fewer context switches.
  *
- * Whenever an address of the machine comes or goes, an interface of a container among them, Chrome
- * drops all requests that have no connection yet (net::ERR_NETWORK_CHANGED): of a page with 60
- * images 42 were missing. No flag stops that. Here all that it can reach is a proxy on loopback, so
- * it needs no news of the network.
+ * When an address of the machine changes, for example with a container's interface, Chrome drops
+ * all requests without a connection (net::ERR_NETWORK_CHANGED), and no flag prevents that. Chrome
+ * reaches only a proxy on loopback, so it needs no such notification.
  */
-export function startLine(
+export function startCommand(
   { executable, sandbox }: StartedProgram,
   args: readonly string[],
 ): [string, string[]] {
   const numbers = process.platform === 'linux' ? NUMBERS[process.arch] : undefined;
   if (!numbers) return ['/bin/sh', ['-c', `${AS_BATCH}; exec "$0" "$@"`, executable, ...args]];
-  const given = [DEAFENED, ...[Number(sandbox), ...numbers].map(String)];
-  const become = `${AS_BATCH}; perl -Mstrict -e 1 >/dev/null 2>&1 && exec perl -e "$@"; shift ${given.length}; exec "$@"`;
-  // The first is what the shell calls itself, should it have something to say.
-  return ['/bin/sh', ['-c', become, executable, ...given, executable, ...args]];
+  const filter = [NETLINK_FILTER, ...[Number(sandbox), ...numbers].map(String)];
+  const script = `${AS_BATCH}; perl -Mstrict -e 1 >/dev/null 2>&1 && exec perl -e "$@"; shift ${filter.length}; exec "$@"`;
+  // The first `executable` is $0, which the shell prints in its own error messages.
+  return ['/bin/sh', ['-c', script, executable, ...filter, executable, ...args]];
 }
 
-/** How many filters of seccomp hold a process; kernels before 5.9 do not tell. */
+/** The number of seccomp filters on a process; unknown on kernels before 5.9. */
 const filtersOf = (pid: number | 'self'): number | undefined => {
-  const told = /^Seccomp_filters:\s+(\d+)$/m.exec(
+  const count = /^Seccomp_filters:\s+(\d+)$/m.exec(
     readFileSync(`/proc/${pid}/status`, 'latin1'),
   )?.[1];
-  return told === undefined ? undefined : Number(told);
+  return count === undefined ? undefined : Number(count);
 };
 
 /**
- * Whether a process that this one started is held by one filter more. Undefined where the kernel
- * does not tell, or the process is gone.
+ * Whether a child process has more seccomp filters than this process. Undefined when the kernel
+ * does not report it or the process has exited.
  */
 export function hasOwnFilter(pid: number): boolean | undefined {
   try {
-    const [its, ours] = [filtersOf(pid), filtersOf('self')];
-    return its === undefined || ours === undefined ? undefined : its > ours;
+    const [child, own] = [filtersOf(pid), filtersOf('self')];
+    return child === undefined || own === undefined ? undefined : child > own;
   } catch {
     return undefined;
   }

@@ -1,11 +1,11 @@
-// One Chrome: starts headless-shell behind a pipe, with its sandbox on and as a user that is not
-// root, and ends it with all its processes. Owns the flags.
+// One Chrome: starts the headless shell on a pipe, sandboxed and not as root, and ends it with all
+// its processes. Owns the command-line flags.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Log } from '../../common/log.ts';
 import { trustCaCertificates } from './ca-certificates.ts';
 import { CdpPipe } from './cdp-pipe.ts';
-import { hasOwnFilter, startLine } from './chrome-start.ts';
+import { hasOwnFilter, startCommand } from './chrome-start.ts';
 import { isHeadlessShell } from './find-chrome.ts';
 import { type ChromeProcess, processesOf } from './process-usage.ts';
 import { isAlive, makeProfile, type Profile } from './profile.ts';
@@ -13,16 +13,16 @@ import { isAlive, makeProfile, type Profile } from './profile.ts';
 export interface ChromeConfig {
   executable: string;
   sandbox: boolean;
-  /** The user Chrome runs as; only root can and must change it. */
+  /** The user that Chrome runs as. Set only when the worker is root. */
   uid: number | undefined;
-  /** Certificates in PEM of authorities that it trusts besides the public ones. */
-  authorities: string | undefined;
-  /** Upper bound of a renderer's JavaScript heap. */
+  /** CA certificates (PEM) that it trusts in addition to the public ones. */
+  caCertificates: string | undefined;
+  /** Maximum JavaScript heap of a renderer. */
   heapMiB: number;
   startTimeoutMs: number;
   /**
-   * In a process group of its own all of its processes can be ended, also those that outlive their
-   * browser and have another parent then.
+   * Start Chrome in its own process group, so that processes that outlive the browser can be killed
+   * as well.
    */
   ownGroup: boolean;
 }
@@ -31,54 +31,53 @@ export interface Chrome {
   readonly pid: number;
   readonly version: string;
   readonly pipe: CdpPipe;
-  /** As of at most `maxAgeMs` ago. */
+  /** Its processes, from a listing at most `maxAgeMs` old. */
   processes(maxAgeMs?: number): ChromeProcess[];
   /**
-   * False when the process has died through which its pages reach the network: Chrome starts
-   * another, but the pages that are open stay cut off.
+   * False when the network process has died. Chrome starts another one, but pages that are already
+   * open stay disconnected.
    */
   connected(): boolean;
-  /** Settles when the browser process is gone, however it went. */
+  /** Settles with the cause when the browser process has exited. */
   readonly exited: Promise<string>;
   /**
-   * Ends it (its pipe first, SIGKILL after 2 s), then what is left of its processes, and removes
-   * its profile. Calling it again waits for the same end.
+   * Ends it (closes the pipe, SIGKILL after 2 s), then its remaining processes, and removes its
+   * profile. A second call waits for the first.
    */
   close(): Promise<void>;
-  /** SIGKILL to all of its processes. */
+  /** Sends SIGKILL to all of its processes. */
   kill(): void;
 }
 
 /**
- * Thrown when Chrome cannot start with its sandbox: the operator must decide, it is never switched
- * off quietly.
+ * Thrown when Chrome cannot start with its sandbox. Only the administrator may switch the sandbox
+ * off.
  */
 export class NoSandbox extends Error {
   override name = 'NoSandbox';
 }
 
 /**
- * Nobody sees a page's screen frames: with less memory for its tiles than one of them takes, none
- * is painted. Frames come and go as ever, for all that waits for them; print and canvases have no
- * tiles.
+ * Disables painting to the screen: the tile memory is smaller than one tile. Frames are still
+ * produced, for pages that wait for them; printing and canvases use no tiles.
  */
-export const UNPAINTED = [
+export const NO_PAINTING = [
   '--force-gpu-mem-available-mb=1',
   '--default-tile-width=1024',
   '--default-tile-height=1024',
 ];
 
 /**
- * Chrome itself reaches no network: every context has a proxy of its own, everything else is
- * pointed at a port where nobody listens, and names are not resolved here. WebRTC would send UDP
- * past the proxy; only this policy stops it (seen on Chromium 156).
+ * Chrome itself has no network: each context has its own proxy, all other traffic goes to a closed
+ * port, and Chrome resolves no names. WebRTC would send UDP past the proxy; only
+ * `--force-webrtc-ip-handling-policy` prevents that (Chromium 156).
  */
 export const chromeFlags = (
   config: Pick<ChromeConfig, 'sandbox' | 'heapMiB'>,
   profile: string,
 ): string[] => [
-  // Which a headless shell is anyway; without it a full browser would look for a screen, and not
-  // live until it is refused.
+  // Redundant for a headless shell. A full browser would exit without a screen before its version
+  // can be read and rejected.
   '--headless',
   '--remote-debugging-pipe',
   `--user-data-dir=${profile}`,
@@ -99,7 +98,7 @@ export const chromeFlags = (
   '--disable-dev-shm-usage',
   '--disable-gpu',
   '--disable-hang-monitor',
-  // Each popup would have a renderer, and so a memory limit, of its own.
+  // A popup would have its own renderer, and with it another memory limit.
   '--block-new-web-contents',
   '--disable-back-forward-cache',
   '--no-default-browser-check',
@@ -111,42 +110,44 @@ export const chromeFlags = (
   '--force-color-profile=srgb',
   '--log-level=3',
   `--js-flags=--max-old-space-size=${config.heapMiB}`,
-  ...UNPAINTED,
+  ...NO_PAINTING,
 ];
 
 /**
- * Keeps the last of what Chrome says until it is up, for the error message; afterwards it is
- * dropped, since pages can write there.
+ * Keeps the last output of Chrome until it is up, for the error message. Later output is dropped,
+ * since pages can write to it.
  */
-function listenWhileStarting(child: ChildProcess) {
-  let said = '';
+function captureStartOutput(child: ChildProcess) {
+  let output = '';
   const keep = (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-4_096);
+    output = (output + chunk.toString()).slice(-4_096);
   };
   child.stderr?.on('data', keep);
   return {
-    text: () => said,
+    text: () => output,
     stop: () => {
       child.stderr?.off('data', keep);
       child.stderr?.resume();
-      said = '';
+      output = '';
     },
   };
 }
 
-const explain = (said: string, why: string): Error =>
+const explain = (output: string, problem: string): Error =>
   /No usable sandbox|Failed to move to new namespace|Running as root without --no-sandbox|s(?:et)?uid sandbox/i.test(
-    said,
+    output,
   )
     ? new NoSandbox(
-        'Chrome cannot use its sandbox here. Allow user namespaces to this container or user (seccomp, sysctl kernel.unprivileged_userns_clone or kernel.apparmor_restrict_unprivileged_userns), ' +
-          'install the set-uid helper (Debian: chromium-sandbox), or set PRESSROOM_CHROME_SANDBOX=off and accept that a page which breaks out of its renderer owns the worker.',
+        'Chrome cannot use its sandbox on this system. Do one of the following: ' +
+          'allow user namespaces for this container or user (seccomp profile, sysctl kernel.unprivileged_userns_clone or kernel.apparmor_restrict_unprivileged_userns); ' +
+          'install the set-uid helper (Debian: chromium-sandbox); ' +
+          'or set PRESSROOM_CHROME_SANDBOX=off and accept that a page that exploits its renderer controls the worker.',
       )
     : new Error(
-        `${why}${said ? `; it said: ${said.trim().split('\n').slice(-3).join(' | ')}` : ''}`,
+        `${problem}${output ? `. Last output: ${output.trim().split('\n').slice(-3).join(' | ')}` : ''}`,
       );
 
-/** Signals a process, or with a negative number a process group, that may be gone already. */
+/** Signals a process, or with a negative number a process group, if it still exists. */
 export function killQuietly(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
     process.kill(pid, signal);
@@ -155,7 +156,7 @@ export function killQuietly(pid: number, signal: NodeJS.Signals = 'SIGKILL'): vo
   }
 }
 
-/** Watches the process that is the network of all pages, once it is known. */
+/** Lists the processes of a browser and watches its network process once it is known. */
 function watchProcesses(browserPid: number): Pick<Chrome, 'processes' | 'connected'> {
   let network: number | undefined;
   return {
@@ -168,8 +169,8 @@ function watchProcesses(browserPid: number): Pick<Chrome, 'processes' | 'connect
   };
 }
 
-/** A distribution's executable may be a script: the browser is one of its processes. */
-async function hello(pipe: CdpPipe): Promise<{ version: string; pid: number }> {
+/** The browser's own process id: the executable of a distribution may be a wrapper script. */
+async function readIdentity(pipe: CdpPipe): Promise<{ version: string; pid: number }> {
   const [{ product }, { processInfo }] = await Promise.all([
     pipe.command<{ product: string }>('Browser.getVersion'),
     pipe.command<{ processInfo: { type: string; id: number }[] }>('SystemInfo.getProcessInfo'),
@@ -177,16 +178,15 @@ async function hello(pipe: CdpPipe): Promise<{ version: string; pid: number }> {
   return { version: product, pid: processInfo.find(({ type }) => type === 'browser')!.id };
 }
 
-/** Gives a sentence in place of what a browser says that must not be used. */
-const refuseFullBrowser = <T extends { version: string }>(said: T): T | string =>
-  isHeadlessShell(said.version)
-    ? said
-    : `this is a full browser (${said.version}), from which pages could reach private addresses by WebRTC: use a headless shell (Debian: chromium-headless-shell, elsewhere chrome-headless-shell)`;
+/** Returns an error message instead of the identity of a full browser. */
+const rejectFullBrowser = <T extends { version: string }>(identity: T): T | string =>
+  isHeadlessShell(identity.version)
+    ? identity
+    : `This is a full browser (${identity.version}). Its pages can reach private addresses through WebRTC. Use a headless shell (Debian: chromium-headless-shell, elsewhere chrome-headless-shell)`;
 
 /**
- * Starts Chrome and waits until it answers. Throws NoSandbox, or an Error that says what is in the
- * way, with the last that Chrome said. `signal` ends a start that is under way, with the same
- * error.
+ * Starts Chrome and waits until it answers. Throws NoSandbox, or an Error with the cause and
+ * Chrome's last output. Aborting `signal` ends the start with an Error.
  */
 export async function launchChrome(
   config: ChromeConfig,
@@ -195,8 +195,8 @@ export async function launchChrome(
 ): Promise<Chrome> {
   const profile = await makeProfile(config.uid);
   try {
-    if (config.authorities !== undefined)
-      await trustCaCertificates(profile.path, config.authorities, config.uid);
+    if (config.caCertificates !== undefined)
+      await trustCaCertificates(profile.path, config.caCertificates, config.uid);
     return await startIn(profile, config, log, signal);
   } catch (error) {
     await profile.remove();
@@ -210,7 +210,7 @@ async function startIn(
   log: Log,
   signal: AbortSignal | undefined,
 ): Promise<Chrome> {
-  const child = spawn(...startLine(config, chromeFlags(config, profile.path)), {
+  const child = spawn(...startCommand(config, chromeFlags(config, profile.path)), {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     cwd: '/',
     env: {
@@ -223,7 +223,7 @@ async function startIn(
     ...(config.uid === undefined ? {} : { uid: config.uid, gid: config.uid }),
     detached: config.ownGroup,
   });
-  const starting = listenWhileStarting(child);
+  const startOutput = captureStartOutput(child);
   const exited = new Promise<string>(resolve => {
     child.once('error', error => resolve(error.message));
     child.once('exit', (code, signal) =>
@@ -231,16 +231,16 @@ async function startIn(
     );
   });
   const pipe = new CdpPipe(child.stdio[3] as Writable, child.stdio[4] as Readable);
-  let over = false;
+  let ended = false;
   let alive = true;
   void exited.then(() => {
     alive = false;
   });
   let browserPid: number | undefined;
   const kill = () => {
-    if (child.pid === undefined || over) return;
+    if (child.pid === undefined || ended) return;
     if (config.ownGroup) return killQuietly(-child.pid);
-    // Debian's executable is a shell script that waits for the real one: end both.
+    // Debian's executable is a shell script that waits for the browser: kill both.
     for (const pid of alive ? [browserPid, child.pid] : []) if (pid !== undefined) killQuietly(pid);
   };
   const end = async () => {
@@ -250,7 +250,7 @@ async function startIn(
     await exited;
     clearTimeout(timer);
     kill();
-    over = true;
+    ended = true;
     child.stderr?.destroy();
     await profile.remove();
   };
@@ -259,16 +259,17 @@ async function startIn(
     ending ??= end();
     return ending;
   };
-  const endedEarly = exited.then(how => `${config.executable} ended at its start: ${how}`);
-  const why = await firstAnswer(hello(pipe).then(refuseFullBrowser), endedEarly, config, signal);
-  if (typeof why === 'string') {
-    const error = explain(starting.text(), why);
+  const endedEarly = exited.then(how => `${config.executable} exited while starting: ${how}`);
+  const identity = readIdentity(pipe).then(rejectFullBrowser);
+  const started = await untilStarted(identity, endedEarly, config, signal);
+  if (typeof started === 'string') {
+    const error = explain(startOutput.text(), started);
     kill();
     await close();
     throw error;
   }
-  starting.stop();
-  const { pid, version } = why;
+  startOutput.stop();
+  const { pid, version } = started;
   browserPid = pid;
   log.info(
     { pid, version, sandbox: config.sandbox, ignoresNetworkChanges: hasOwnFilter(pid) },
@@ -277,8 +278,8 @@ async function startIn(
   return { pid, version, pipe, ...watchProcesses(pid), exited, close, kill };
 }
 
-/** The first answer of Chrome, or why there is none. */
-async function firstAnswer<T>(
+/** The first answer of Chrome, or the reason why it did not start. */
+async function untilStarted<T>(
   answer: Promise<T>,
   ended: Promise<string>,
   config: ChromeConfig,
@@ -289,9 +290,9 @@ async function firstAnswer<T>(
   const timer = setTimeout(
     late.resolve,
     startTimeoutMs,
-    `${executable} did not answer within ${startTimeoutMs / 1_000} s of its start`,
+    `${executable} did not answer within ${startTimeoutMs / 1_000} s after its start`,
   );
-  const onAbort = () => late.resolve(`the worker stopped before ${executable} was up`);
+  const onAbort = () => late.resolve(`The worker stopped before ${executable} was up`);
   if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
   try {

@@ -1,9 +1,9 @@
-// How fast one page may make Chrome send events. Each of them costs the worker's event loop, which
-// all slots share.
+// The rate at which one page may make Chrome send events. Each event costs time of the worker's
+// event loop, which all slots share.
 
 /**
- * A page of 5,000 inline images makes about 15,000 events at once, and each names its `data:` URL
- * in full.
+ * A page with 5,000 inline images makes about 15,000 events at once, each with its full `data:`
+ * URL.
  */
 const BURST_EVENTS = 20_000;
 const EVENTS_PER_S = 5_000;
@@ -12,12 +12,12 @@ const BYTES_PER_S = 8 * 2 ** 20;
 
 export interface EventBudget {
   /**
-   * Counts one event. Returns for how many ms nothing more should be read: 0 while there is budget.
+   * Counts one event. Returns the ms for which reading should pause: 0 within the budget.
    */
   spend(bytes: number, nowMs: number): number;
 }
 
-/** A token bucket over events and one over their bytes. Pure but for what it counts. */
+/** Two token buckets: one for events and one for their bytes. */
 export function createEventBudget(nowMs: number): EventBudget {
   let events = BURST_EVENTS;
   let bytes = BURST_BYTES;

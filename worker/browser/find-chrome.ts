@@ -1,16 +1,15 @@
-// Which Chrome a worker runs: the configured one, else the first on PATH by preference. Installing
-// one is the standalone's.
+// Finds the Chrome that a worker runs: the configured one, otherwise the first on PATH by
+// preference. Installing one is the task of standalone/.
 import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** No full browser: see `isHeadlessShell`. */
+/** Headless shells only: see `isHeadlessShell`. */
 export const CHROME_NAMES = ['chromium-headless-shell', 'chrome-headless-shell', 'headless-shell'];
 
 /**
- * True for what a headless shell says of itself (`Browser.getVersion`); a full browser says
- * `Chrome/…`, without a screen as well. It knows no command line that keeps WebRTC behind the
- * proxy: pages sent UDP to private addresses from it (seen on Chromium 156). It is also five times
- * as slow.
+ * True for the product name of a headless shell (`Browser.getVersion`). A full browser reports
+ * `Chrome/…` even when headless. It has no flag that keeps WebRTC behind the proxy, so its pages
+ * can send UDP to private addresses (Chromium 156). It is also five times as slow.
  */
 export const isHeadlessShell = (product: string): boolean => product.startsWith('HeadlessChrome/');
 
@@ -24,23 +23,23 @@ const executable = (path: string): boolean => {
 };
 
 /**
- * The first of these programs on PATH, in the order of the names, or undefined. Folders of PATH
- * that are relative are passed over.
+ * The first of these programs on PATH, in the order of the names, or undefined. Relative folders on
+ * PATH are skipped.
  */
 export function findOnPath(names: readonly string[], env: NodeJS.ProcessEnv): string | undefined {
   const folders = (env.PATH ?? '').split(delimiter).filter(isAbsolute);
   return names.flatMap(name => folders.map(folder => join(folder, name))).find(executable);
 }
 
-/** Empty is as good as not configured. Throws an Error that says what to do when there is none. */
+/** An empty string counts as not configured. Throws an Error that names the next step. */
 export function findChrome(configured: string | undefined): string {
   if (configured) {
     if (executable(configured)) return configured;
-    throw new Error(`PRESSROOM_CHROME=${configured} is not there or cannot be executed`);
+    throw new Error(`PRESSROOM_CHROME=${configured} does not exist or is not executable`);
   }
   const path = findOnPath(CHROME_NAMES, process.env);
   if (path) return path;
   throw new Error(
-    `no Chrome on PATH (looked for ${CHROME_NAMES.join(', ')}); install one (Debian: chromium-headless-shell), or set PRESSROOM_CHROME`,
+    `No Chrome headless shell found on PATH (${CHROME_NAMES.join(', ')}). Install one (Debian: chromium-headless-shell) or set PRESSROOM_CHROME.`,
   );
 }

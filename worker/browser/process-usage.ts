@@ -1,5 +1,5 @@
-// Processes of a Chrome, their memory and CPU, from /proc. Without /proc (not Linux) nothing is
-// known.
+// The processes of a Chrome and their memory and CPU, read from /proc. Without /proc (not Linux)
+// nothing is known.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
@@ -9,11 +9,11 @@ export interface ChromeProcess {
   type: string;
 }
 
-/** One reading of the process table serves the watchdogs of all slots. */
+/** The watchdogs of all slots share one reading of the process table. */
 const TABLE_MS = 200;
 let table = { readMs: Number.NEGATIVE_INFINITY, children: new Map<number, number[]>() };
 
-/** The name in parentheses may hold spaces: the fields after it, from the third. */
+/** The fields from the third on. The name before them, in parentheses, may contain spaces. */
 const statOf = (pid: number | string): string[] =>
   readFileSync(`/proc/${pid}/stat`, 'latin1')
     .replace(/^.*\) /s, '')
@@ -29,20 +29,19 @@ function readChildren(): Map<number, number[]> {
       const parent = Number(statOf(pid)[1]);
       seen.add(pid);
       children.set(parent, [...(children.get(parent) ?? []), pid]);
-    } catch {} // It has ended.
+    } catch {} // The process has exited.
   }
   for (const pid of types.keys()) if (!seen.has(pid)) types.delete(pid);
   return children;
 }
 
 /**
- * Read once for a process that keeps its type: the kernel reads a command line in the memory of its
- * process, which is slow while that one is short of memory. A child of a zygote is a zygote until
- * it has its own.
+ * Cached process types: reading a command line is slow while that process is short of memory. Not
+ * cached for zygotes, whose children are zygotes until they get their own type.
  */
 const types = new Map<number, string>();
 
-/** Undefined when the process is gone. */
+/** Undefined when the process has exited. */
 function typeOf(pid: number): string | undefined {
   return types.get(pid) ?? readType(pid);
 }
@@ -62,8 +61,8 @@ function readType(pid: number): string | undefined {
 }
 
 /**
- * A browser process and all below it, as they were at most `maxAgeMs` ago. Not asked of Chrome: one
- * that its page keeps busy does not answer, and may start processes meanwhile.
+ * A browser process and its descendants, from a listing at most `maxAgeMs` old. Read from /proc,
+ * since a Chrome that is kept busy by its page does not answer and may start processes meanwhile.
  */
 export function processesOf(browserPid: number, maxAgeMs = TABLE_MS): ChromeProcess[] {
   const nowMs = performance.now();
@@ -78,9 +77,9 @@ export function processesOf(browserPid: number, maxAgeMs = TABLE_MS): ChromeProc
 }
 
 /**
- * Anonymous and shared memory of a process in bytes. Mapped files (Chrome's own 200 MB of program)
- * are not counted. Undefined when the process is gone. Synchronous: the kernel answers from
- * counters, and the five steps of an asynchronous read were half of a busy worker's wake-ups.
+ * Anonymous and shared memory of a process in bytes, without mapped files (Chrome's program, 200
+ * MB). Undefined when the process has exited. Synchronous: the kernel answers from counters, and
+ * asynchronous reads caused half of a busy worker's wake-ups.
  */
 export function residentBytes(pid: number): number | undefined {
   try {
@@ -93,10 +92,10 @@ export function residentBytes(pid: number): number | undefined {
   }
 }
 
-/** Linux counts CPU in hundredths of a second (USER_HZ) on every platform that Node supports. */
+/** USER_HZ is 100 on every Linux platform that Node supports. */
 const TICK_MS = 10;
 
-/** CPU time of a process in ms, its own and the kernel's. Undefined when the process is gone. */
+/** User and system CPU time of a process in ms. Undefined when the process has exited. */
 export function cpuMs(pid: number): number | undefined {
   try {
     const fields = statOf(pid); // utime and stime are fields 14 and 15
@@ -106,26 +105,26 @@ export function cpuMs(pid: number): number | undefined {
   }
 }
 
-/** Sum of what is known of these processes. */
+/** The sum over these processes; unknown values count as 0. */
 export const sumOf = (read: (pid: number) => number | undefined, pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + (read(pid) ?? 0), 0);
 
 const sessionOf = (pid: number | string): string => statOf(pid)[3]!;
 
 /**
- * Sets the nice value of a browser process and all below it. Errors are ignored: a process may end
- * meanwhile, and the worker may not be allowed.
+ * Sets the nice value of a browser process and its descendants. Errors are ignored: a process may
+ * exit meanwhile, and the worker may lack the permission.
  */
 export function renice(processes: readonly number[], nice: number): void {
   for (const pid of processes) {
     try {
-      // Linux keeps one for each thread.
+      // On Linux the nice value belongs to a thread.
       for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
     } catch {}
   }
   try {
-    // Outside containers Linux shares the CPU between sessions first (sched(7), autogroup). The
-    // values of threads count only within a session: a Chrome that has one of its own needs more.
+    // Outside containers Linux divides the CPU between sessions first (sched(7), autogroup), and
+    // nice values apply within a session. A Chrome with its own session needs both.
     const [browser] = processes;
     if (browser !== undefined && sessionOf(browser) !== sessionOf('self'))
       writeFileSync(`/proc/${browser}/autogroup`, String(nice));

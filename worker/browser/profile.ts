@@ -1,5 +1,5 @@
-// The folder of one Chrome: made before it starts and removed after its end, or by the next worker
-// when the one that made it was killed.
+// The profile folder of one Chrome: created before the start and removed after the end. Folders of
+// killed workers are removed by the next worker.
 import { chown, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,17 +10,16 @@ export interface Profile {
   remove(): Promise<void>;
 }
 
-/** A folder's name goes on with the number of the worker's process. */
+/** Followed by the process id of the worker. */
 const PREFIX = 'pressroom-chrome-';
-/** In a container every worker has the same number: only these are of this process. */
+/** The folders of this process. In containers every worker has the same process id. */
 const ours = new Set<string>();
 
 const removeFolder = (path: string) =>
   rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => {});
 
 /**
- * `uid`: the user whose folder it is, when it is not the worker's own. Throws an Error that names
- * TMPDIR.
+ * Creates the folder, owned by `uid` if given. Throws an Error that names TMPDIR.
  */
 export async function makeProfile(uid: number | undefined): Promise<Profile> {
   try {
@@ -35,15 +34,13 @@ export async function makeProfile(uid: number | undefined): Promise<Profile> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Error(
-      `no folder for Chrome's profile can be made in ${tmpdir()} (${code}): make room there, or point TMPDIR to another folder`,
-      {
-        cause: message,
-      },
+      `Cannot create a profile folder for Chrome in ${tmpdir()} (${code}). Free space there, or set TMPDIR to another folder.`,
+      { cause: message },
     );
   }
 }
 
-/** False when no process has this number. */
+/** False when no process has this id. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -59,8 +56,7 @@ const groupOf = async (pid: string) =>
   Number((await read(pid, 'stat')).replace(/^.*\) /s, '').split(' ')[2]);
 
 /**
- * Process groups with a process that was started on this profile. Without /proc (not Linux) none is
- * found.
+ * Process groups with a process that uses this profile. Empty without /proc (not Linux).
  */
 async function groupsOn(profile: string): Promise<Set<number>> {
   const groups = new Set<number>();
@@ -73,28 +69,27 @@ async function groupsOn(profile: string): Promise<Set<number>> {
     groups.add(await groupOf(pid));
   }
   groups.delete(Number.NaN);
-  // Where Chrome has no group of its own, the one who started that worker may have started this one
-  // too.
+  // A Chrome without its own group shares the group of its worker, which may also be ours.
   groups.delete(await groupOf('self'));
   return groups;
 }
 
 /**
- * Ends what a Chrome that stands still has left, since it did not see its worker go, and removes
- * its profile.
+ * Kills the processes of a hung Chrome, which did not notice the end of its worker, and removes its
+ * profile.
  */
 async function clear(profile: string): Promise<void> {
   for (const group of await groupsOn(profile)) {
     try {
       process.kill(-group, 'SIGKILL');
     } catch {
-      // It is gone by now, or another user's to end.
+      // It has exited, or belongs to another user.
     }
   }
   await removeFolder(profile);
 }
 
-/** Clears away what killed workers of this user left behind. */
+/** Removes the folders and processes that killed workers of this user left behind. */
 export async function sweepProfiles(folder = tmpdir()): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const pid = name.startsWith(PREFIX)

@@ -1,9 +1,9 @@
-// Numbers of the slots and their Chromes.
+// Metrics of the slots and their Chromes.
 import type { Metrics } from '../../common/operations.ts';
 import { DEATHS, STARTS } from './chrome-end.ts';
 import { SLOT_STATES, type Slot, type SlotDeps } from './slot.ts';
 
-/** Returns what counts the starts and deaths of one slot's Chromes. */
+/** Returns the counters of starts and deaths for one slot. */
 export function slotCounters(
   metrics: Metrics,
 ): (slot: number) => Pick<SlotDeps, 'onStart' | 'onDeath'> {
@@ -20,7 +20,7 @@ export function slotCounters(
   );
   return number => {
     const slot = String(number);
-    // A rate does not see the first step of a series that was not there before it.
+    // Created at 0: rate() misses the first increment of a new series.
     for (const reason of STARTS) starts.inc({ slot, reason }, 0);
     for (const reason of DEATHS) deaths.inc({ slot, reason }, 0);
     return {
@@ -35,17 +35,17 @@ export function slotMetrics(metrics: Metrics, pool: string, slots: Slot[]): void
     for (const state of SLOT_STATES)
       gauge.set({ pool, state }, slots.filter(slot => slot.state === state).length);
   });
-  const running = 'How long the renders that run have had their slots, all together.';
+  const running = 'Sum of the seconds for which the running renders have held their slots.';
   metrics.gauge('pressroom_slots_running_seconds', running, ['pool'], gauge => {
     const runningMs = slots.reduce((sum, slot) => sum + slot.runningMs(), 0);
     gauge.set({ pool }, runningMs / 1_000);
   });
   metrics
-    .gauge('pressroom_slots_capacity', 'Renders at once that this worker takes.', ['pool'])
+    .gauge('pressroom_slots_capacity', 'Concurrent renders that this worker supports.', ['pool'])
     .set({ pool }, slots.length);
   metrics.gauge(
     'pressroom_chromes',
-    'Chromes that run: one for each slot, and those that end.',
+    'Running Chromes by state: serving a slot or retiring.',
     ['state'],
     gauge => {
       gauge.set({ state: 'serving' }, slots.filter(({ chrome }) => chrome).length);
@@ -56,7 +56,7 @@ export function slotMetrics(metrics: Metrics, pool: string, slots: Slot[]): void
     },
   );
   const help =
-    "Memory of a slot's Chrome, all processes together, without mapped files. Absent where it is unknown.";
+    "Memory of all processes of a slot's Chrome, without mapped files. Absent when unknown.";
   metrics.gauge('pressroom_chrome_memory_bytes', help, ['slot'], gauge => {
     gauge.reset();
     for (const slot of slots) {

@@ -1,23 +1,23 @@
-// The page of a slot: a fresh browser context with one blank page and its guard, opened ahead of
-// need and destroyed after one render.
+// The page of a slot: a fresh browser context with one blank page and its guard, opened in advance
+// and destroyed after one render.
 import type { EgressDenied, EgressRefused, SlotEnd } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import { type CdpPipe, CRASHED, eventOf, isProcessGone } from './cdp-pipe.ts';
 import type { Chrome } from './chrome.ts';
 
-/** What a slot needs of the egress guard (worker/egress/proxy.ts opens the real one). */
+/** The egress guard as a slot uses it (implemented by worker/egress/proxy.ts). */
 export interface SlotGuard {
   readonly port: number;
   admit(policy: EgressPolicy): void;
   onDenied(listener: (denied: EgressDenied) => void): void;
   onRefused(listener: (refused: EgressRefused) => void): void;
-  /** Refuses everything at once, and gives the port back when `unused` has settled. */
+  /** Refuses all traffic immediately and releases the port after `unused` has settled. */
   close(unused?: Promise<unknown>): Promise<void>;
 }
 
 /** A fresh browser context with one blank page and its guard. It serves one render. */
 export interface SlotPage {
-  /** The number of its slot, from 1. */
+  /** The slot's number, from 1. */
   readonly slot: number;
   readonly pipe: CdpPipe;
   readonly sessionId: string;
@@ -25,27 +25,27 @@ export interface SlotPage {
   readonly guard: SlotGuard;
   /** True from the claim until the release. */
   claimed: boolean;
-  /** Whether the process of the page, when it crashed, was close to its memory limit. */
+  /** Whether the page was close to its memory limit, asked after a crash. */
   nearMemoryLimit(): boolean;
-  /** Replaces a Chrome that is of no use any more; the render in it is tried elsewhere. */
+  /** Replaces an unusable Chrome; its render is retried in another one. */
   replaceChrome(message: string): void;
-  /** Set by the slot socket. Called once when the worker ends the render on its own. */
+  /** Set by the slot socket. Called once when the worker itself ends the render. */
   onEnd: ((reason: SlotEnd, message: string) => void) | undefined;
 }
 
-/** The page and Chrome's names for what it is made of. */
+/** The page with Chrome's ids of its parts. */
 export interface OpenPage extends SlotPage {
   readonly browserContextId: string;
   readonly windowId: number;
-  /** Settles at the release, with why the Chrome cannot be trusted after it. */
+  /** Settles at the release, with the reason to replace the Chrome, if there is one. */
   readonly over: PromiseWithResolvers<Error | undefined>;
-  /** Settles when the context and its guard are gone. */
+  /** Settles when the context and its guard are closed. */
   readonly gone: PromiseWithResolvers<void>;
 }
 
 /**
- * Seconds for a page to open. They are counted, not measured: a worker that stood still itself must
- * not blame its Chrome.
+ * Time for a page to open. Counted in ticks, not measured: a pause of the worker itself must not
+ * count against its Chrome.
  */
 const OPEN_S = 10;
 async function countedSeconds<T>(limitS: number, work: Promise<T>): Promise<T> {
@@ -119,7 +119,7 @@ async function buildPage(
   };
 }
 
-/** Rejects when Chrome refuses, ends, or takes too long. */
+/** Rejects when Chrome fails, exits or takes longer than OPEN_S. */
 export async function openPage(deps: PageDeps): Promise<OpenPage> {
   const guard = await deps.openGuard();
   try {
@@ -131,15 +131,15 @@ export async function openPage(deps: PageDeps): Promise<OpenPage> {
 }
 
 /**
- * Shows the page, which is hidden and makes no screen frames until then. Not waited for: Chrome
- * shows it before it does what is sent after.
+ * Shows the page, which is hidden and produces no frames before. Does not wait: Chrome handles
+ * later commands after this one.
  */
 export function showPage(page: SlotPage): void {
   const bounds = { windowId: (page as OpenPage).windowId, bounds: { windowState: 'normal' } };
-  // it fails with the page, which is reported in other ways
+  // Fails only with the page, which is reported separately.
   page.pipe.command('Browser.setWindowBounds', bounds).catch(() => {});
 }
 
-/** Destroys the context. Rejects when Chrome does not do it in time. */
+/** Destroys the context. Rejects when Chrome takes longer than OPEN_S. */
 export const disposeContext = ({ pipe, browserContextId }: OpenPage): Promise<unknown> =>
   countedSeconds(OPEN_S, pipe.command('Target.disposeBrowserContext', { browserContextId }));

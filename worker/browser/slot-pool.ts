@@ -1,4 +1,4 @@
-// The slots of a worker: claim, drain, counts and what the status shows of them.
+// The slots of a worker: claim, release, drain, and their part of the worker's status.
 import type { Service } from '../../common/lifecycle.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { SlotEnd, WorkerStatus } from '../../common/protocol.ts';
@@ -10,12 +10,12 @@ import type { SlotPage } from './slot-page.ts';
 interface Deps extends Omit<SlotDeps, 'onStart' | 'onDeath'> {
   pool: string;
   capacity: number;
-  /** No Chrome renders for two accounts. */
+  /** Never render for two accounts in one Chrome. */
   chromePerAccount: boolean;
   metrics: Metrics;
 }
 
-/** A Chrome that is not up after this time may not start at all; another slot is tried then. */
+/** If a replaced Chrome is not up after this time, another slot is renewed as well. */
 const RENEWAL_MS = 2_000;
 
 export class SlotPool implements Service {
@@ -39,8 +39,8 @@ export class SlotPool implements Service {
   }
 
   /**
-   * Resolves when the first slot is ready. The others follow one after another: a start takes a
-   * core of CPU.
+   * Resolves when the first slot is ready. The others start one by one, since each start occupies a
+   * core.
    */
   async start(signal?: AbortSignal): Promise<void> {
     const [first, ...others] = this.#slots;
@@ -60,7 +60,7 @@ export class SlotPool implements Service {
   async #startOthers(others: Slot[]): Promise<void> {
     for (const slot of others) {
       if (this.#draining) return;
-      // It tries again by itself.
+      // The slot retries by itself.
       await slot
         .start()
         .catch(error =>
@@ -80,7 +80,7 @@ export class SlotPool implements Service {
       const page = slot.claim(account);
       if (page) return page;
     }
-    // Refused now; the claim comes again, and finds this slot ready with a new Chrome.
+    // Reject this claim and renew a slot: the API claims again and then finds it ready.
     const isRenewing = [...this.#renewals.values()].some(
       renewal => renewal.account === account && performance.now() - renewal.sinceMs < RENEWAL_MS,
     );
@@ -91,8 +91,8 @@ export class SlotPool implements Service {
     return undefined;
   }
 
-  release(page: SlotPage, doubt?: string): Promise<void> {
-    return this.#slots[page.slot - 1]!.release(page, doubt);
+  release(page: SlotPage, replaceReason?: string): Promise<void> {
+    return this.#slots[page.slot - 1]!.release(page, replaceReason);
   }
 
   count(state: SlotState): number {
@@ -104,7 +104,7 @@ export class SlotPool implements Service {
     'capacity' | 'ready' | 'busy' | 'draining' | 'chrome' | 'chromeVersion'
   > {
     const [ready, busy] = [this.count('ready'), this.count('claimed')];
-    // Between two renders a slot's Chrome is up, too.
+    // The Chrome of a closing slot is up as well.
     const up = ready + busy + this.count('closing') > 0;
     return {
       capacity: this.#slots.length,
@@ -116,14 +116,13 @@ export class SlotPool implements Service {
     };
   }
 
-  /** The Chromes that serve now. */
+  /** The Chromes in service. */
   chromes(): Chrome[] {
     return this.#slots.flatMap(({ chrome }) => chrome ?? []);
   }
 
   /**
-   * Claims nothing more, ends the Chromes that render nothing, and resolves when the last render is
-   * over.
+   * Rejects new claims, ends idle Chromes, and resolves when the last render has finished.
    */
   drain(): Promise<void> {
     this.#draining = true;
@@ -131,7 +130,7 @@ export class SlotPool implements Service {
     return this.#drained.promise;
   }
 
-  /** Ends the renders that still run. */
+  /** Ends the renders that are still running. */
   endRenders(reason: SlotEnd, message: string): void {
     for (const slot of this.#slots) slot.endRender(reason, message);
   }

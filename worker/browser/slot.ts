@@ -1,10 +1,18 @@
-// One slot: owns one Chrome and, in it, the page that waits for or serves one render. Its life is
-// one loop and one printed state.
+// One slot: owns one Chrome and its page, which waits for a render or serves one. One loop replaces
+// pages and Chromes; one state describes the slot.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../common/log.ts';
 import type { SlotEnd } from '../../common/protocol.ts';
 import type { Chrome } from './chrome.ts';
-import { byPage, type Death, ENDS, isFault, Over, overBy, type Start } from './chrome-end.ts';
+import {
+  byPage,
+  ChromeEnd,
+  chromeEndOf,
+  type Death,
+  ENDS,
+  isFault,
+  type Start,
+} from './chrome-end.ts';
 import {
   disposeContext,
   type OpenPage,
@@ -15,8 +23,8 @@ import {
 import { CUT_OFF, type SlotLimits, Watchdog } from './watchdog.ts';
 
 /**
- * `closing`: the last page goes and the next one opens in the same Chrome. `restarting`: the next
- * one opens in another Chrome.
+ * `closing`: the last page closes and the next one opens in the same Chrome. `restarting`: the next
+ * page opens in another Chrome.
  */
 export const SLOT_STATES = [
   'starting',
@@ -30,7 +38,7 @@ export type SlotState = (typeof SLOT_STATES)[number];
 
 export interface SlotDeps {
   limits: SlotLimits;
-  /** `signal` ends a start that is under way. `log` names the slot. */
+  /** `signal` aborts the start. `log` includes the slot number. */
   launch(signal: AbortSignal, log: Log): Promise<Chrome>;
   openGuard(): Promise<SlotGuard>;
   log: Log;
@@ -39,23 +47,24 @@ export interface SlotDeps {
   onDeath(reason: Death): void;
 }
 
-/** One Chrome of the slot. */
-interface Life {
+/** One Chrome of the slot while it is in service. */
+interface ChromeRun {
   readonly chrome: Chrome;
-  readonly bornMs: number;
+  readonly startedMs: number;
   readonly watchdog: Watchdog;
-  /** Rejects with Over, once. */
-  readonly over: PromiseWithResolvers<never>;
+  /** Rejects once, with ChromeEnd. */
+  readonly ended: PromiseWithResolvers<never>;
   renders: number;
   /** The page that is opening. */
   opening: Promise<OpenPage> | undefined;
-  /** The only account that it has rendered for; undefined: none yet; null: unknown. */
+  /** The account of its last render; undefined: none yet; null: unknown. */
   account: string | null | undefined;
 }
 
 const BACKOFF_MS = [0, 250, 1_000, 2_000, 5_000, 10_000, 30_000];
-/** A Chrome that lived this long was a good start: the back-off begins again. */
-const GOOD_LIFE_MS = 30_000;
+/** A Chrome that ran this long resets the back-off. */
+const STABLE_MS = 30_000;
+
 export class Slot {
   readonly number: number;
   readonly #deps: SlotDeps;
@@ -63,12 +72,12 @@ export class Slot {
   readonly #stopping = new AbortController();
   #state: SlotState = 'starting';
   #sinceMs = performance.now();
-  #life: Life | undefined;
+  #run: ChromeRun | undefined;
   #page: OpenPage | undefined;
-  /** The end of the Chrome before this one. */
+  /** Settles when the previous Chrome has ended. */
   #ending: Promise<unknown> = Promise.resolve();
-  #endings = 0;
-  #lived: Promise<void> | undefined;
+  #endingCount = 0;
+  #loop: Promise<void> | undefined;
 
   constructor(number: number, deps: SlotDeps) {
     this.number = number;
@@ -80,90 +89,92 @@ export class Slot {
     return this.#state;
   }
 
-  /** How long the render on it has run; 0 without one. */
+  /** Time since the current render claimed the slot; 0 without a render. */
   runningMs(): number {
     return this.#state === 'claimed' ? performance.now() - this.#sinceMs : 0;
   }
 
   get chrome(): Chrome | undefined {
-    return this.#life?.chrome;
+    return this.#run?.chrome;
   }
 
-  /** Chromes that end beside it. */
+  /** The number of replaced Chromes that are still shutting down. */
   get ending(): number {
-    return this.#endings;
+    return this.#endingCount;
   }
 
-  /** What its Chrome holds, all processes together. */
+  /** Memory of all processes of its Chrome. */
   residentBytes(): number | undefined {
-    return this.#life?.watchdog.residentBytes();
+    return this.#run?.watchdog.residentBytes();
   }
 
-  /** Whether the Chrome has rendered for no account or for this one alone. */
+  /** Whether the Chrome has rendered for no other account. */
   isFreshFor(account: string | undefined): boolean {
-    const served = this.#life?.account;
+    const served = this.#run?.account;
     return served === undefined || (account !== undefined && served === account);
   }
 
   /**
-   * Resolves when the slot is ready for the first time. Rejects when its first Chrome does not come
-   * up; it tries again until it is stopped.
+   * Resolves when the slot is ready for the first time. Rejects when its first Chrome fails to
+   * start; the slot retries until it is stopped.
    */
   async start(): Promise<void> {
     const ready = Promise.withResolvers<void>();
-    this.#lived = this.#live(ready);
+    this.#loop = this.#runLoop(ready);
     await ready.promise;
   }
 
-  /** Hands over the page that waits. */
+  /** Claims the waiting page. Undefined when the slot is not ready. */
   claim(account?: string): SlotPage | undefined {
-    const [life, page] = [this.#life, this.#page];
-    if (this.#state !== 'ready' || !life || !page) return undefined;
-    if (!life.chrome.connected()) {
-      this.#condemn(life, new Over('unusable', CUT_OFF));
+    const [run, page] = [this.#run, this.#page];
+    if (this.#state !== 'ready' || !run || !page) return undefined;
+    if (!run.chrome.connected()) {
+      this.#retire(run, new ChromeEnd('unusable', CUT_OFF));
       return undefined;
     }
     page.claimed = true;
-    life.account = account ?? null;
-    life.renders++;
-    life.watchdog.begin();
+    run.account = account ?? null;
+    run.renders++;
+    run.watchdog.begin();
     this.#enter('claimed');
     return page;
   }
 
   /**
-   * Gives the page back. `doubt`: what the render did that its Chrome may suffer from. Resolves
-   * when the page is gone. Never throws; safe to call twice.
+   * Releases the page. With `replaceReason` its Chrome is replaced. Resolves when the page is
+   * closed. Never throws; safe to call twice.
    */
-  async release(page: SlotPage, doubt?: string): Promise<void> {
+  async release(page: SlotPage, replaceReason?: string): Promise<void> {
     const open = page as OpenPage;
     if (page.claimed) {
       page.claimed = false;
-      this.#enter(doubt ? 'restarting' : 'closing');
-      open.over.resolve(doubt === undefined ? undefined : new Over('bound', doubt));
+      this.#enter(replaceReason ? 'restarting' : 'closing');
+      open.over.resolve(
+        replaceReason === undefined ? undefined : new ChromeEnd('bound', replaceReason),
+      );
     }
     await open.gone.promise;
   }
 
-  /** Replaces the Chrome of a slot that is ready, because another account is next. */
+  /** Replaces the Chrome of a ready slot because the next render is for another account. */
   renew(): void {
-    if (this.#state === 'ready' && this.#life)
-      this.#condemn(this.#life, new Over('account', 'another account is next'));
+    if (this.#state === 'ready' && this.#run)
+      this.#retire(this.#run, new ChromeEnd('account', 'another account is next'));
   }
 
-  /** Ends the render that runs, if one does. */
+  /** Ends the current render, if there is one. */
   endRender(reason: SlotEnd, message: string): void {
     if (this.#state === 'claimed') this.#page?.onEnd?.(reason, message);
   }
 
-  /** Ends the Chrome, also one that is starting. Safe to call twice. */
+  /** Ends the Chrome, even while it is starting. Safe to call twice. */
   async stop(): Promise<void> {
     if (!this.#stopping.signal.aborted) {
       this.#stopping.abort();
-      if (this.#life) this.#condemn(this.#life, new Over('recycle', 'the worker stops'));
-      if (!this.#lived) this.#enter('stopped');
+      if (this.#run) this.#retire(this.#run, new ChromeEnd('recycle', 'the worker stops'));
+      if (!this.#loop) this.#enter('stopped');
     }
-    await this.#lived;
+    await this.#loop;
   }
 
   #enter(next: SlotState): void {
@@ -173,7 +184,7 @@ export class Slot {
     this.#deps.onChange();
   }
 
-  async #live(firstReady: PromiseWithResolvers<void>): Promise<void> {
+  async #runLoop(firstReady: PromiseWithResolvers<void>): Promise<void> {
     const { signal } = this.#stopping;
     let failures = 0;
     let reason: Start = 'first';
@@ -182,18 +193,18 @@ export class Slot {
       if (waitMs > 0) await sleep(waitMs, undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted) break;
       try {
-        const life = await this.#launch(reason);
-        const over = await this.#serve(life, firstReady);
-        if (!isFault(over.reason)) reason = over.reason;
-        else reason = byPage(over.reason) ? 'bound' : 'died';
-        const wasGood = reason !== 'died' || performance.now() - life.bornMs > GOOD_LIFE_MS;
+        const run = await this.#launch(reason);
+        const end = await this.#serve(run, firstReady);
+        if (!isFault(end.reason)) reason = end.reason;
+        else reason = byPage(end.reason) ? 'bound' : 'died';
+        const wasGood = reason !== 'died' || performance.now() - run.startedMs > STABLE_MS;
         failures = wasGood ? 0 : failures + 1;
-        if (failures > 0) firstReady.reject(over);
+        if (failures > 0) firstReady.reject(end);
       } catch (error) {
         if (signal.aborted) break;
         failures++;
         this.#deps.onDeath('not_started');
-        // The caller of `start` logs the first failure.
+        // The caller of `start` logs the first error.
         const isFirst = reason === 'first' && failures === 1;
         if (!isFirst)
           this.#log.error(
@@ -208,61 +219,59 @@ export class Slot {
     firstReady.reject(new Error('the worker stopped before Chrome was up'));
   }
 
-  async #launch(reason: Start): Promise<Life> {
+  async #launch(reason: Start): Promise<ChromeRun> {
     const { launch, limits, onStart } = this.#deps;
     const chrome = await launch(this.#stopping.signal, this.#log);
     onStart(reason);
-    const over = Promise.withResolvers<never>();
-    over.promise.catch(() => {});
+    const ended = Promise.withResolvers<never>();
+    ended.promise.catch(() => {});
     const watchdog = new Watchdog({
       chrome,
       limits,
       waiting: () => (this.#state === 'ready' ? this.#page?.sessionId : undefined),
-      condemn: (fault, message) => this.#condemn(life, new Over(fault, message)),
+      retire: (fault, message) => this.#retire(run, new ChromeEnd(fault, message)),
       log: this.#log,
     });
-    const life: Life = {
+    const run: ChromeRun = {
       chrome,
-      bornMs: performance.now(),
+      startedMs: performance.now(),
       watchdog,
-      over,
+      ended,
       renders: 0,
       opening: undefined,
       account: undefined,
     };
-    void chrome.exited.then(how => this.#condemn(life, new Over('exited', how)));
+    void chrome.exited.then(how => this.#retire(run, new ChromeEnd('exited', how)));
     chrome.pipe.onBrowserEvent((method, { sessionId }) => {
       if (method === 'Target.detachedFromTarget' && sessionId === this.#page?.sessionId)
         this.#onPageGone('the page closed itself');
     });
-    return life;
+    return run;
   }
 
-  /** A page that closes itself, or whose process dies while it opens or waits. */
+  /** Handles a page that closes itself, or whose process dies while it opens or waits. */
   #onPageGone(message: string): void {
-    const [life, page] = [this.#life, this.#page];
-    if (!life) return;
-    if (!page) return this.#condemn(life, new Over('unusable', `${message} while it opened`));
+    const [run, page] = [this.#run, this.#page];
+    if (!run) return;
+    if (!page) return this.#retire(run, new ChromeEnd('unusable', `${message} while it opened`));
     if (page.claimed) page.onEnd?.('renderer_crashed', message);
-    else if (this.#state === 'ready') this.#condemn(life, new Over('unusable', message));
+    else if (this.#state === 'ready') this.#retire(run, new ChromeEnd('unusable', message));
   }
 
-  /** The Chrome ends, and with it the render that runs in it. */
-  #condemn(life: Life, over: Over): void {
-    life.over.reject(over);
-    if (life !== this.#life || this.#state !== 'claimed' || !isFault(over.reason)) return;
-    this.#page?.onEnd?.(
-      ENDS[over.reason],
-      over.reason === 'exited' ? 'Chrome ended' : over.message,
-    );
+  /** Takes a Chrome out of service and ends the render in it. */
+  #retire(run: ChromeRun, end: ChromeEnd): void {
+    run.ended.reject(end);
+    if (run !== this.#run || this.#state !== 'claimed' || !isFault(end.reason)) return;
+    this.#page?.onEnd?.(ENDS[end.reason], end.reason === 'exited' ? 'Chrome ended' : end.message);
   }
 
-  /** One render after another in one Chrome. Resolves with why there is no next one. */
-  async #serve(life: Life, firstReady: PromiseWithResolvers<void>): Promise<Over> {
+  /** Serves renders in one Chrome. Resolves with the reason why the Chrome ends. */
+  async #serve(run: ChromeRun, firstReady: PromiseWithResolvers<void>): Promise<ChromeEnd> {
     const onCrash = () => this.#onPageGone("the page's process crashed");
-    const { chrome } = life;
-    const nearMemoryLimit = () => life.watchdog.nearMemoryLimit();
-    const replaceChrome = (message: string) => this.#condemn(life, new Over('unusable', message));
+    const { chrome } = run;
+    const nearMemoryLimit = () => run.watchdog.nearMemoryLimit();
+    const replaceChrome = (message: string) =>
+      this.#retire(run, new ChromeEnd('unusable', message));
     const pageDeps = {
       slot: this.number,
       chrome,
@@ -271,82 +280,82 @@ export class Slot {
       replaceChrome,
       onCrash,
     };
-    this.#life = life;
+    this.#run = run;
     try {
       for (;;) {
-        life.opening = openPage(pageDeps);
-        const page = await Promise.race([life.opening, life.over.promise]);
+        run.opening = openPage(pageDeps);
+        const page = await Promise.race([run.opening, run.ended.promise]);
         this.#page = page;
-        life.watchdog.ready();
+        run.watchdog.ready();
         this.#enter('ready');
         firstReady.resolve();
-        const doubt = await Promise.race([page.over.promise, life.over.promise]);
-        life.watchdog.end();
-        if (doubt) throw doubt;
-        if (life.watchdog.reniced()) throw new Over('bound', 'its processes have a lower priority');
+        const replaceReason = await Promise.race([page.over.promise, run.ended.promise]);
+        run.watchdog.end();
+        if (replaceReason) throw replaceReason;
+        if (run.watchdog.reniced())
+          throw new ChromeEnd('bound', 'its processes have a lower priority');
         if (chrome.pipe.overBudget())
-          throw new Over('bound', 'its page made events faster than they are read');
-        this.#replaceWhenWorn(life);
-        this.#close(life, page);
+          throw new ChromeEnd('bound', 'the page exceeded its event budget');
+        this.#replaceWhenWorn(run);
+        this.#close(run, page);
       }
     } catch (error) {
-      const over = overBy(error);
-      await this.#end(life, over);
-      return over;
+      const end = chromeEndOf(error);
+      await this.#end(run, end);
+      return end;
     }
   }
 
-  #replaceWhenWorn({ renders, watchdog }: Life): void {
+  #replaceWhenWorn({ renders, watchdog }: ChromeRun): void {
     const { recycleRenders, recycleBytes } = this.#deps.limits;
-    // Slots are used evenly: not all of them should restart at the same moment.
+    // Slots are used evenly, so their limits differ: not all of them restart at the same time.
     const earlier = Math.floor(recycleRenders / 100) * ((this.number - 1) % 10);
     if (renders >= recycleRenders - earlier)
-      throw new Over('recycle', `it has rendered ${renders} times`);
+      throw new ChromeEnd('recycle', `it has served ${renders} renders`);
     const grownBytes = watchdog.grownBytes();
     if (grownBytes > recycleBytes)
-      throw new Over('recycle', `it has grown by ${Math.round(grownBytes / 2 ** 20)} MiB`);
+      throw new ChromeEnd('recycle', `it has grown by ${Math.round(grownBytes / 2 ** 20)} MiB`);
   }
 
   /**
-   * Destroys the context beside the opening of the next one. A Chrome that cannot do it is of no
-   * use.
+   * Destroys the context while the next one opens. A Chrome that fails to do so is replaced.
    */
-  #close(life: Life, page: OpenPage): void {
+  #close(run: ChromeRun, page: OpenPage): void {
     const { pipe, sessionId, guard } = page;
     this.#page = undefined;
     pipe.unroute(sessionId);
     const disposed = disposeContext(page).catch(error => {
-      this.#condemn(life, overBy(error));
-      return life.chrome.close();
+      this.#retire(run, chromeEndOf(error));
+      return run.chrome.close();
     });
     void Promise.all([disposed, guard.close(disposed)]).then(() => page.gone.resolve());
   }
 
-  /** The next Chrome starts while this one ends, but there is never a third. */
-  async #end(life: Life, over: Over): Promise<void> {
-    const { chrome, watchdog } = life;
+  /** The next Chrome starts while this one ends, but never more than these two run. */
+  async #end(run: ChromeRun, end: ChromeEnd): Promise<void> {
+    const { chrome, watchdog } = run;
     const page = this.#page;
-    this.#life = undefined;
+    this.#run = undefined;
     this.#page = undefined;
     watchdog.stop();
-    const about = {
+    const fields = {
       pid: chrome.pid,
-      why: over.message,
-      livedMs: Math.round(performance.now() - life.bornMs),
-      renders: life.renders,
+      why: end.message,
+      livedMs: Math.round(performance.now() - run.startedMs),
+      renders: run.renders,
     };
-    if (isFault(over.reason)) {
-      this.#log[byPage(over.reason) ? 'warn' : 'error'](about, 'chrome died');
-      this.#deps.onDeath(over.reason);
-    } else this.#log.info(about, 'chrome is replaced');
-    if (over.reason !== 'recycle' && over.reason !== 'account') chrome.kill();
-    this.#endings++;
-    const closed = chrome.close().finally(() => this.#endings--);
+    if (isFault(end.reason)) {
+      this.#log[byPage(end.reason) ? 'warn' : 'error'](fields, 'chrome died');
+      this.#deps.onDeath(end.reason);
+    } else this.#log.info(fields, 'chrome is replaced');
+    if (end.reason !== 'recycle' && end.reason !== 'account') chrome.kill();
+    this.#endingCount++;
+    const closed = chrome.close().finally(() => this.#endingCount--);
     if (page) page.claimed = false;
-    // Also a page that came up while its Chrome was given up.
+    // Includes the guard of a page that opened while its Chrome was ending.
     const guards = new Set([
       page?.guard,
-      await life.opening?.then(({ guard }) => guard).catch(() => undefined),
+      await run.opening?.then(({ guard }) => guard).catch(() => undefined),
     ]);
     const gone = Promise.all([closed, ...[...guards].map(guard => guard?.close(closed))]).then(() =>
       page?.gone.resolve(),

@@ -1,66 +1,63 @@
-// Watches one Chrome: signs of life, its network process, and while a render runs the memory and
-// CPU of its process tree.
+// Watches one Chrome: liveness probes, its network process, and during a render the memory and CPU
+// of its process tree.
 import type { Log } from '../../common/log.ts';
 import { answersWithin } from './cdp-pipe.ts';
 import type { Chrome } from './chrome.ts';
 import { cpuMs, renice, residentBytes, sumOf } from './process-usage.ts';
 
 export interface WatchdogLimits {
-  /** Signs of life are asked for this often; a Chrome that takes as long to answer is hung. */
+  /** Interval of liveness probes; a Chrome that takes as long to answer counts as hung. */
   probeMs: number;
-  /** The most that one render may add to the memory of its Chrome, all processes together. */
+  /** The most memory that one render may add to all processes of its Chrome. */
   maxBytes: number;
 }
 
 export interface SlotLimits extends WatchdogLimits {
   recycleRenders: number;
-  /** A Chrome that has grown by so much between renders is replaced. */
+  /** Memory growth between renders after which a Chrome is replaced. */
   recycleBytes: number;
 }
 
 /**
- * `flooded`: Chrome does not answer because its page keeps it busy. The others are not the page's
- * doing, but for `memory`.
+ * `flooded`: Chrome does not answer because its page keeps it busy. The page causes `flooded` and
+ * `memory` only.
  */
 export type Fault = 'hung' | 'unusable' | 'memory' | 'flooded';
 
 interface WatchdogDeps {
   chrome: Chrome;
   limits: WatchdogLimits;
-  /** The session of the page that waits for a render, if one does. */
+  /** The session of the page that waits for a render, if there is one. */
   waiting(): string | undefined;
-  condemn(fault: Fault, message: string): void;
+  retire(fault: Fault, message: string): void;
   log: Log;
 }
 
-export const CUT_OFF = "the process of Chrome's network died";
+export const CUT_OFF = "Chrome's network process died";
 
-/**
- * A render that runs while its network dies must end before it is printed; looking costs nothing.
- */
+/** Short, because a render whose network dies must end before it is printed. */
 const NETWORK_MS = 100;
 const USAGE_MS = 250;
-/** A 20-page report takes 0.3 s. Beyond this share a render gets what the others leave. */
+/** A 20-page report uses 0.3 s. Beyond this share a render gets a lower priority. */
 const CPU_SHARE_MS = 2_000;
 const NICE = 10;
 /**
- * A browser that hangs by itself, frozen for instance, uses no CPU. One that its page keeps busy
- * does.
+ * Tells a hung browser, which uses no CPU, from one that is kept busy by its page.
  */
 const BUSY_SHARE = 0.1;
 const NEAR = 0.7;
 
-/** Watches from its construction until `stop`. */
+/** Runs from its construction until `stop`. */
 export class Watchdog {
   readonly #deps: WatchdogDeps;
   #pids: number[];
   /** The processes that all pages share. */
   #shared: number[];
   #rendering = false;
-  /** What the shared processes held before the first page, and after the last. */
+  /** Memory of the shared processes before the first page and after the last one. */
   #idleBytes: number | undefined;
   #restBytes = 0;
-  /** Read at the first look of a render, so that a short one costs nothing. */
+  /** Read at the first measurement of a render, so that short renders cost nothing. */
   #cpuBeforeMs: number | undefined;
   #bytes = 0;
   #reniced = false;
@@ -70,25 +67,25 @@ export class Watchdog {
   readonly #usage: NodeJS.Timeout;
 
   constructor(deps: WatchdogDeps) {
-    const { chrome, limits, condemn } = deps;
+    const { chrome, limits, retire } = deps;
     this.#deps = deps;
     this.#pids = [chrome.pid];
     this.#shared = this.#pids;
     this.#probe = setTimeout(() => this.#check(), limits.probeMs);
     this.#network = setInterval(() => {
-      if (!chrome.connected()) condemn('unusable', CUT_OFF);
+      if (!chrome.connected()) retire('unusable', CUT_OFF);
     }, NETWORK_MS);
     this.#usage = setInterval(() => this.#measure(), USAGE_MS);
   }
 
-  /** The first page waits: what Chrome holds now is not a page's. */
+  /** The first page is open: records the memory of Chrome without a render. */
   ready(): void {
     if (this.#idleBytes !== undefined) return;
     this.#listProcesses(0);
     this.#idleBytes = this.#restBytes = sumOf(residentBytes, this.#shared);
   }
 
-  /** A render begins: its memory and CPU count from now. */
+  /** A render begins: starts measuring its memory and CPU. */
   begin(): void {
     this.#rendering = true;
     this.#cpuBeforeMs = undefined;
@@ -96,7 +93,7 @@ export class Watchdog {
   }
 
   /**
-   * The render is over: what the processes that outlive its page hold now is not the next one's.
+   * The render has ended: memory of the shared processes is not charged to the next render.
    */
   end(): void {
     this.#rendering = false;
@@ -104,29 +101,28 @@ export class Watchdog {
   }
 
   /**
-   * What the processes that outlive a page have gained from the first page to the end of the last.
+   * Memory growth of the shared processes from the first page to the end of the last one.
    */
   grownBytes(): number {
     return this.#restBytes - (this.#idleBytes ?? 0);
   }
 
   /**
-   * The page's process died close to the memory limit: V8 ends itself just before the watchdog
-   * would.
+   * Whether the render was close to its memory limit: V8 aborts shortly before the watchdog would.
    */
   nearMemoryLimit(): boolean {
     return this.#bytes > NEAR * this.#deps.limits.maxBytes;
   }
 
   /**
-   * The render used more than its share of CPU and its processes have a lower priority, which
-   * cannot be taken back.
+   * Whether the processes have a lower priority because a render exceeded its CPU share. An
+   * unprivileged worker cannot raise the priority again.
    */
   reniced(): boolean {
     return this.#reniced;
   }
 
-  /** What the processes of this Chrome hold together. */
+  /** Memory of all processes of this Chrome. */
   residentBytes(): number {
     return sumOf(residentBytes, this.#pids);
   }
@@ -145,14 +141,14 @@ export class Watchdog {
   }
 
   #measure(): void {
-    const { chrome, limits, condemn, log } = this.#deps;
+    const { chrome, limits, retire, log } = this.#deps;
     if (!this.#rendering) return;
     this.#listProcesses();
     this.#bytes = sumOf(residentBytes, this.#pids) - this.#restBytes;
     if (this.#bytes > limits.maxBytes) {
-      return condemn(
+      return retire(
         'memory',
-        `the page used ${Math.round(this.#bytes / 2 ** 20)} MiB, more memory than a render may`,
+        `the page used ${Math.round(this.#bytes / 2 ** 20)} MiB, more than the memory limit of a render`,
       );
     }
     const spentMs = sumOf(cpuMs, this.#pids);
@@ -161,41 +157,39 @@ export class Watchdog {
     if (!this.#reniced)
       log.warn(
         { pid: chrome.pid, cpuShareMs: CPU_SHARE_MS },
-        'a render used more than its share of CPU and gets a lower priority',
+        'a render exceeded its CPU share and runs with a lower priority',
       );
     this.#reniced = true;
     renice(this.#pids, NICE);
   }
 
   async #check(): Promise<void> {
-    const { chrome, limits, waiting, condemn } = this.#deps;
+    const { chrome, limits, waiting, retire } = this.#deps;
     const { pipe } = chrome;
     const [beforeMs, sentAtMs, page] = [sumOf(cpuMs, this.#shared), performance.now(), waiting()];
-    // Of the browser's process, and of the one that is the network of all pages: cookies are kept
-    // there.
-    const signs = Promise.all([
+    // Probes the browser process and the network process, which owns the cookies.
+    const probes = Promise.all([
       pipe.command('Browser.getVersion'),
       pipe.command('Storage.getCookies'),
     ]);
     const [answered, pageAnswered] = await Promise.all([
-      answersWithin(limits.probeMs, signs),
+      answersWithin(limits.probeMs, probes),
       page === undefined ||
         answersWithin(limits.probeMs, pipe.command('Runtime.getIsolateId', {}, page)),
     ]);
     if (this.#stopped) return;
-    // What it has answered may wait unread behind the events of its page, which its memory limit
-    // bounds.
+    // While paused, the answers may be unread behind the events of the page.
     if (!answered && !pipe.paused()) {
       const busyMs = sumOf(cpuMs, this.#shared) - beforeMs;
       const byPage = this.#rendering && busyMs > BUSY_SHARE * (performance.now() - sentAtMs);
-      return condemn(
+      return retire(
         byPage ? 'flooded' : 'hung',
-        byPage ? 'the page kept its browser too busy to answer' : 'Chrome does not answer',
+        byPage ? 'the page kept Chrome too busy to answer' : 'Chrome does not answer',
       );
     }
-    // One that was claimed meanwhile may be busy with its render.
+    // A page that was claimed meanwhile may be busy with its render.
     if (!pageAnswered && waiting() === page)
-      return condemn('unusable', 'the page of a waiting slot does not answer');
+      return retire('unusable', 'the page of a waiting slot does not answer');
     this.#listProcesses();
     this.#probe = setTimeout(() => this.#check(), limits.probeMs);
   }

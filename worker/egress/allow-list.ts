@@ -1,15 +1,14 @@
-// What an operator opens beyond the public internet (PRESSROOM_EGRESS_ALLOW: host patterns and
-// networks, each with an optional port). What the rules then mean for a connection, with what is
-// closed (PRESSROOM_EGRESS_DENY), is decide.ts.
+// Parses the allow-list of addresses beside the public ones (PRESSROOM_EGRESS_ALLOW): host patterns
+// and networks, each with an optional port. decide.ts applies it.
 import { isIPv4, isIPv6 } from 'node:net';
 import { type Network, networkOf } from '../../common/addresses.ts';
 import { readEach } from '../../common/config.ts';
 import { isHostName, isLoopbackName } from './target.ts';
 
-/** One entry. Without a port it opens the general list of ports. */
+/** One entry. Without a port it allows PRESSROOM_EGRESS_PORTS. */
 export type AllowRule = { port: number | undefined } & (
   | { kind: 'network'; network: Network }
-  /** `host` itself, or with `below` every name under it but not itself. */
+  /** `host` itself, or with `below` all its subdomains without itself. */
   | { kind: 'host'; host: string; below: boolean }
 );
 
@@ -24,14 +23,11 @@ function splitPort(entry: string): { place: string; port: number | undefined } {
     /^(?:\[([^[\]]*)\]|([^[\]]*?))(?::(\d*))?$/.exec(entry) ?? [];
   const place = bracketed ?? plain ?? '';
   if (bracketed !== undefined && !bracketed.includes(':'))
-    throw wrong(entry, 'has brackets around something else than an IPv6 address: leave them away');
+    throw wrong(entry, 'has brackets but no IPv6 address. Remove the brackets.');
   if (digits === undefined) return { place, port: undefined };
   const port = Number(digits);
   if (digits === '' || port < 1 || port > 65_535)
-    throw wrong(
-      entry,
-      'has a wrong port: write a number from 1 to 65535 after the colon, or leave both away',
-    );
+    throw wrong(entry, 'has an invalid port. Use a number from 1 to 65535, or remove the colon.');
   return { place, port };
 }
 
@@ -39,24 +35,24 @@ function hostOf(entry: string, place: string): { host: string; below: boolean } 
   const below = place.startsWith('*.');
   const name = (below ? place.slice(2) : place).replace(/\.$/, '');
   if (/^[a-z]+:\/\//i.test(entry) || name.includes('/'))
-    throw wrong(entry, `is an URL or has a path: write only the host, as in ${FORMS}`);
+    throw wrong(entry, `is a URL or has a path. Use only the host, as in ${FORMS}.`);
   if (name.includes('*') || name === '')
     throw wrong(
       entry,
-      'has its `*` in the wrong place: it stands for all below a domain, as in `*.corp.example`',
+      'has a misplaced `*`. A wildcard covers all subdomains, as in `*.corp.example`.',
     );
   if (/(^|\.)(\d+|0x[0-9a-f]*)$/i.test(name))
     throw wrong(
       entry,
-      'is no IPv4 address: write four numbers from 0 to 255, such as `10.1.2.3`, or a network such as `10.0.0.0/8`',
+      'is not a valid IPv4 address. Use an address such as `10.1.2.3` or a network such as `10.0.0.0/8`.',
     );
   const host = URL.parse(`http://${name}/`)?.hostname ?? '';
   if (/[^\p{L}\p{N}._-]/u.test(name) || !isHostName(host))
-    throw wrong(entry, `is neither a host pattern nor a network: accepted are ${FORMS}`);
+    throw wrong(entry, `is neither a host pattern nor a network. Examples: ${FORMS}.`);
   if (isLoopbackName(host))
     throw wrong(
       entry,
-      'would never match: no name opens this machine. Write its network, such as `127.0.0.0/8:3000` or `[::1]:3000`',
+      'never matches, because names cannot allow loopback addresses. Use the network, such as `127.0.0.0/8:3000` or `[::1]:3000`.',
     );
   return { host, below };
 }
@@ -66,7 +62,7 @@ const looksLikeNetwork = (place: string) =>
     ? isIPv4(place) || place.includes(':')
     : /^([\d.]+|[0-9a-f]*:[0-9a-f:.]*)\//i.test(place);
 
-/** Reads one entry. Throws an Error whose message names the entry and how to mend it. */
+/** Parses one entry. Throws an Error that names the entry and the fix. */
 export function parseAllowRule(entry: string): AllowRule {
   const { place, port } = splitPort(entry);
   return looksLikeNetwork(place)
@@ -74,5 +70,5 @@ export function parseAllowRule(entry: string): AllowRule {
     : { kind: 'host', port, ...hostOf(entry, place) };
 }
 
-/** Reads the whole list; every wrong entry is reported at once. */
+/** Parses the whole list. Throws one Error with all invalid entries. */
 export const parseAllowList = (entries: string[]): AllowRule[] => readEach(entries, parseAllowRule);

@@ -1,5 +1,5 @@
-// May a page go there? The whole rule of the egress guard, as a pure function over a target and the
-// addresses that its name has.
+// The complete rule of the egress guard, as a pure function of a target and the addresses of its
+// name.
 import {
   inNetwork,
   isPrivateUseAddress,
@@ -15,16 +15,16 @@ import { isLoopbackName, type Target } from './target.ts';
 export interface Rules {
   policy: EgressPolicy;
   allow: AllowRule[];
-  /** What the operator closes besides what is not public. */
+  /** Networks that are blocked in addition to all that is not public. */
   deny: Network[];
-  /** The general list of ports. */
+  /** The ports of PRESSROOM_EGRESS_PORTS. */
   ports: number[];
 }
 
 export type DenyReason = EgressDenied['reason'];
 export type EgressDecision = { allowed: string[] } | { denied: 'address' | 'port' };
 
-/** The guard said no: thrown on the way to a connection, never by the network. */
+/** Thrown when the guard blocks a connection, never for a network error. */
 export class Denied extends Error {
   override name = 'Denied';
   readonly reason: DenyReason;
@@ -40,15 +40,15 @@ const isClosed = (address: string, { deny }: Rules) =>
 
 function ruleReaches(rule: AllowRule, host: string, address: string, closed: boolean): boolean {
   if (rule.kind === 'network') return inNetwork(address, rule.network);
-  // Who controls a name chooses its addresses: so a name opens private networks, but never this
-  // machine, the link, a cloud's metadata or what is closed.
+  // The owner of a name chooses its addresses. A name therefore allows private networks, but never
+  // loopback, link-local, cloud metadata or denied addresses.
   const named = rule.below ? host.endsWith(`.${rule.host}`) : host === rule.host;
   return named && !closed && (isPublicAddress(address) || isPrivateUseAddress(address));
 }
 
 const rulesFor = ({ policy, allow }: Rules) => (policy === 'intranet' ? allow : []);
 
-/** Whether any rule could let a page use this port: asked before a name is looked up. */
+/** Whether any rule may allow this port. Checked before the name is resolved. */
 export const portMayBeOpen = (port: number, rules: Rules) =>
   rules.ports.includes(port) || rulesFor(rules).some(rule => rule.port === port);
 
@@ -70,9 +70,9 @@ function judge(
 }
 
 /**
- * Decides over one connection. `addresses` are all that the name has (or the literal itself); the
- * ones to dial come back normalised. One that is not allowed refuses them all: a public answer
- * beside a private one is how rebinding starts.
+ * Decides about one connection. `addresses` are all addresses of the name, or the literal itself.
+ * Returns the addresses to dial, normalised. One blocked address blocks them all, since a public
+ * and a private answer together are a sign of DNS rebinding.
  */
 export function decideEgress(target: Target, addresses: string[], rules: Rules): EgressDecision {
   const judged = addresses.map(address => ({
@@ -82,7 +82,7 @@ export function decideEgress(target: Target, addresses: string[], rules: Rules):
   const allowed = judged
     .filter(({ verdict }) => verdict === 'allowed')
     .map(({ address }) => address);
-  // Nobody answered for localhost: its two addresses are ours, so one of them being open is enough.
+  // localhost is not resolved: its two addresses are built in, so one allowed address is enough.
   const enough = isLoopbackName(target.host)
     ? allowed.length > 0
     : allowed.length === judged.length;

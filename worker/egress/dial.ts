@@ -1,5 +1,4 @@
-// Opens a TCP connection to one of the addresses that were checked, and to no other: there is no
-// look-up here.
+// Opens a TCP connection to one of the checked addresses. Resolves no names.
 import { connect, isIPv6, type LookupFunction, type Socket } from 'node:net';
 import { normalizeAddress } from '../../common/addresses.ts';
 
@@ -9,11 +8,11 @@ export interface DialLimits {
 }
 
 const FAMILY_HEAD_START_MS = 250; // RFC 8305 section 8
-const MAX_ADDRESSES = 8; // a name with thousands of addresses must not be a port scan
+const MAX_ADDRESSES = 8; // prevents a network scan through a name with thousands of addresses
 
 /**
- * Net takes the checked addresses for the answer to its look-up and tries them in turn, the
- * families alternating (RFC 8305).
+ * A lookup function that returns the checked addresses. node:net tries them in turn, with
+ * alternating families (RFC 8305).
  */
 const answering = (addresses: string[]): LookupFunction => {
   const all = addresses
@@ -24,8 +23,8 @@ const answering = (addresses: string[]): LookupFunction => {
 };
 
 /**
- * A connected socket, or the network's error. `addresses` are normalised; the signal and the time
- * limit end the attempt.
+ * Returns a connected socket or throws the network's error. `addresses` are normalised. The signal
+ * and the timeout end the attempt.
  */
 export function dial(
   addresses: string[],
@@ -35,7 +34,7 @@ export function dial(
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const socket = connect({
-      host: 'checked.invalid', // never looked up: `lookup` answers
+      host: 'checked.invalid', // never resolved: `lookup` returns the addresses
       port,
       lookup: answering(addresses),
       autoSelectFamily: true,
@@ -46,13 +45,13 @@ export function dial(
       () => socket.destroy(new Error(`no connection within ${timeoutMs} ms`)),
       timeoutMs,
     );
-    const onAbort = () => socket.destroy(new Error('the connection is no longer wanted'));
+    const onAbort = () => socket.destroy(new Error('the connection attempt was aborted'));
     const settled = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     };
     signal.addEventListener('abort', onAbort, { once: true });
-    // This listener stays: a socket's error is always heard. Who uses the socket watches `close`.
+    // This listener stays, so that no later error is unhandled. Users of the socket watch `close`.
     socket.on('error', error => {
       settled();
       reject(error);

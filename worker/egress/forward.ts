@@ -1,5 +1,5 @@
-// Plain http: a request in absolute form goes out over a connection of the guard's agent, and the
-// answer comes back as a stream.
+// Plain HTTP: forwards a request in absolute form over a connection of the guard's agent and
+// streams the response back.
 import {
   type ClientRequest,
   type IncomingMessage,
@@ -11,7 +11,7 @@ import type { Guard } from './guard.ts';
 import { endToEnd, headBytes } from './headers.ts';
 import { parseAbsoluteForm } from './target.ts';
 
-/** Cookies of many kilobytes are no reason to fail; Chrome itself takes heads of 256 KiB. */
+/** Chrome's own limit, which leaves space for cookies of many kilobytes. */
 export const MAX_HTTP_HEAD_BYTES = 256 * 1024;
 
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -24,10 +24,9 @@ function requestHeaders(request: IncomingMessage, authority: string): [string, s
 }
 
 /**
- * Serves one plain request. Whatever goes wrong before the answer's head destroys the socket
- * instead of answering: a page must not be able to show, print or read an error of ours as if it
- * were the site's. Requests in another form than absolute come from somebody who is not a browser
- * with a proxy.
+ * Serves one plain request. An error before the response head destroys the socket: an error page of
+ * the proxy could be mistaken for a response of the site. Requests that are not in absolute form do
+ * not come from a browser and are dropped.
  */
 export function forward(guard: Guard, request: IncomingMessage, response: ServerResponse): void {
   const drop = () => void request.socket.destroy();
@@ -53,7 +52,7 @@ export function forward(guard: Guard, request: IncomingMessage, response: Server
         endToEnd(incoming.rawHeaders).flat(),
       );
     } catch {
-      outgoing.destroy(); // a status or a field that node:http takes but does not send
+      outgoing.destroy(); // node:http parses some statuses and fields that it cannot send
       return drop();
     }
     incoming.on('data', onData);
@@ -81,8 +80,8 @@ export function forward(guard: Guard, request: IncomingMessage, response: Server
     outgoing.on('response', guard.edge(onResponse, drop));
     const onClose = () => {
       if (answered || request.socket.destroyed) return;
-      // A kept connection may have been closed by the far end just now: that says nothing about the
-      // site. Each try uses one up, so it ends.
+      // A kept-alive connection may just have been closed by the server, so try another one. Each
+      // attempt uses one up, so this ends.
       if (outgoing.reusedSocket && REPEATABLE.has(method) && !hasBody) attempt();
       else drop();
     };

@@ -1,5 +1,5 @@
-// The egress guard of one slot: admission, quota, outbound connections, and every socket that was
-// opened. The proxy's two paths (forward.ts, tunnel.ts) use it and nothing else.
+// The egress guard of one slot: admission, quota, outbound connections and all open sockets. The
+// proxy's two paths (forward.ts, tunnel.ts) use the network only through it.
 import { Agent, type AgentOptions, type ClientRequestArgs } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -17,17 +17,17 @@ import type { Target } from './target.ts';
 export interface EgressConfig {
   allow: AllowRule[];
   deny: Network[];
-  /** Ports that are open wherever the address is. */
+  /** Ports that are allowed for all allowed addresses. */
   ports: number[];
-  /** `address[:port]`; none means the system's. */
+  /** `address[:port]`; an empty list means those of the system. */
   dnsServers: string[];
   dnsTimeoutMs: number;
   connectTimeoutMs: number;
   idleTimeoutMs: number;
-  /** Both ways together, heads included. */
+  /** Sent and received, including headers. */
   maxBytes: number;
   maxRequests: number;
-  /** Requests in flight and tunnels, together. */
+  /** Requests in flight plus open tunnels. */
   maxConnections: number;
   /** `http://[user:password@]host[:port]` */
   upstreamProxy?: string;
@@ -36,37 +36,37 @@ export interface EgressConfig {
 export interface Guard {
   admit(policy: EgressPolicy): void;
   /**
-   * Takes the budget of one exchange; the returned function releases it. Throws Denied, which is
-   * reported already.
+   * Reserves the budget of one exchange; the returned function releases it. Throws Denied, after
+   * reporting it.
    */
   begin(target: Target): () => void;
   /**
-   * A connected socket for this exchange alone. Throws Denied (reported already) or the network's
+   * Opens a connection for this exchange only. Throws Denied, after reporting it, or the network's
    * error.
    */
   reach(target: Target, signal: AbortSignal): Promise<Socket>;
   /**
-   * Counts bytes of an exchange. False when there are none left: every socket of the guard is gone
-   * then.
+   * Counts bytes of an exchange. Returns false when the budget is used up; all sockets of the guard
+   * are then closed.
    */
   spend(bytes: number, target: Target): boolean;
-  /** Keeps connections for plain http, each by host and port, and gets new ones from `reach`. */
+  /** Keeps plain HTTP connections by host and port, and opens new ones with `reach`. */
   agent(): Agent;
-  /** A connection on which nothing moves for so long is ended. */
+  /** Idle time after which a connection is closed. */
   idleMs: number;
   counts(): Counts;
-  /** See edge.ts. */
+  /** See common/edge.ts. */
   edge<A extends unknown[]>(
     handler: (...args: A) => unknown,
     close: (...args: A) => void,
   ): (...args: A) => void;
   /** The socket is destroyed when the guard closes. */
   hold(socket: Socket): void;
-  /** Ends look-ups and sockets, and resolves when the last one has closed. */
+  /** Cancels lookups, closes all sockets, and resolves when the last one has closed. */
   close(): Promise<void>;
 }
 
-const MAX_IDLE_CONNECTIONS = 8; // kept for plain http beyond the exchanges that are counted
+const MAX_IDLE_CONNECTIONS = 8; // kept alive for plain HTTP, in addition to counted exchanges
 
 class GuardedAgent extends Agent {
   readonly #reach: (target: Target) => Promise<Socket>;
@@ -80,7 +80,7 @@ class GuardedAgent extends Agent {
     to: ClientRequestArgs,
     done?: (error: Error | null, socket: Duplex) => void,
   ): undefined {
-    // With an error there is no socket, whatever the type of Node's callback asks for.
+    // Node's callback type requires a socket even for an error, which has none.
     const fail = done as ((error: Error) => void) | undefined;
     this.#reach({ host: to.host!, port: Number(to.port) }).then(
       socket => done?.(null, socket),
@@ -89,7 +89,7 @@ class GuardedAgent extends Agent {
   }
 }
 
-/** The sockets of a guard, its clients' and its own: an upgraded one is in no list of node:http. */
+/** All sockets of a guard, inbound and outbound; node:http does not list upgraded ones. */
 function createSockets() {
   const open = new Set<Socket>();
   return {
@@ -107,9 +107,9 @@ function createSockets() {
 }
 
 /**
- * `report` receives every denial and names without an address, `refused` servers that refuse the
- * connection. Resolver and agent are made when a page first needs them. Throws when the upstream
- * proxy is written wrongly.
+ * `report` receives every denial and every name without an address; `refused` receives servers
+ * that refuse the connection. Resolver and agent are created on first use. Throws when the upstream
+ * proxy is invalid.
  */
 export function createGuard(
   config: EgressConfig,
@@ -128,7 +128,7 @@ export function createGuard(
   const reported = (target: Target, error: unknown) => {
     if (error instanceof Denied) report(target, error.reason);
     else if (error instanceof LookupFailed) report(target, 'unresolved');
-    // Only allowed addresses are dialed. With an upstream proxy, the refusal would be the proxy's.
+    // Only allowed addresses are dialed. With an upstream proxy, the proxy itself would refuse.
     else if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' && !config.upstreamProxy)
       refused(target);
     return error;
@@ -169,7 +169,7 @@ export function createGuard(
 
   return {
     admit: wanted => {
-      if (policy) throw new Error('a guard serves one render and is admitted once');
+      if (policy) throw new Error('a guard serves one render and can be admitted only once');
       policy = wanted;
     },
     begin,

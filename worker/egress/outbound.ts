@@ -1,4 +1,4 @@
-// The one way out: from a target to a connected socket, through name, decision and dial.
+// The only path to the network: resolves a target, decides about its addresses and dials them.
 import { isIP, type Socket } from 'node:net';
 import { Denied, decideEgress, portMayBeOpen, type Rules } from './decide.ts';
 import { type DialLimits, dial } from './dial.ts';
@@ -7,7 +7,7 @@ import { isHostName, isLoopbackName, type Target } from './target.ts';
 import { dialThrough, parseUpstreamProxy, type UpstreamProxy } from './upstream.ts';
 
 const LOOPBACK = ['127.0.0.1', '::1'];
-// one of each family; the company's proxy tries no second address by itself
+// One address of each family: the upstream proxy does not try a second one by itself.
 const MAX_ATTEMPTS_UPSTREAM = 2;
 
 async function addressesOf(host: string, names: Names): Promise<string[]> {
@@ -17,7 +17,7 @@ async function addressesOf(host: string, names: Names): Promise<string[]> {
   return names.addresses(host);
 }
 
-/** The operator named the proxy, so no rule is asked about its address. */
+/** The administrator configured the proxy, so its own address is not checked. */
 async function dialUpstream(
   proxy: UpstreamProxy,
   allowed: string[],
@@ -38,8 +38,8 @@ async function dialUpstream(
 }
 
 /**
- * Throws Denied when the rules say no, LookupFailed or the network's error when they say yes and it
- * still does not work.
+ * Opens a connection. Throws Denied when the rules block it, otherwise LookupFailed or the error of
+ * the network.
  */
 export type Outbound = (target: Target, rules: Rules, signal: AbortSignal) => Promise<Socket>;
 

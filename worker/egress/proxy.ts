@@ -1,5 +1,5 @@
-// The egress proxy of one slot: an HTTP proxy on a loopback port of its own, the only way from the
-// slot's pages to any network.
+// The egress proxy of one slot: an HTTP proxy on its own loopback port, the only path from the
+// slot's pages to a network.
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -18,19 +18,19 @@ export type { EgressConfig } from './guard.ts';
 
 export interface EgressProxy {
   readonly port: number;
-  /** Opens the way out, once. Until then everything is refused with reason `closed`. */
+  /** Admits traffic, once. Until then all requests are blocked with reason `closed`. */
   admit(policy: EgressPolicy): void;
   /**
-   * A quota, and requests before `admit`, are reported once per reason; a refused target each time.
+   * Quotas and requests before `admit` are reported once per reason, a blocked target each time.
    */
   onDenied(listener: (denied: EgressDenied) => void): void;
   /** Called for each allowed server that refuses a connection. */
   onRefused(listener: (refused: EgressRefused) => void): void;
   counts(): Counts;
   /**
-   * Ends every socket and look-up, and refuses all that comes from now on. The port is given back
-   * only when `unused` has settled: what is left of the pages could reach another guard there, with
-   * another render's policy. Calling it again waits for the same end.
+   * Closes all sockets and lookups and blocks all further requests. Releases the port only after
+   * `unused` has settled: remains of the page could otherwise use another render's guard on the
+   * same port. A second call waits for the first.
    */
   close(unused?: Promise<unknown>): Promise<void>;
 }
@@ -60,14 +60,13 @@ async function openProxy(guard: Guard): Promise<Server> {
     guard.edge(onConnect, (_request, socket) => socket.destroy()),
   );
   server.on('clientError', (_error, socket) => socket.destroy());
-  // Chrome sees the connection fail, the worker lives
+  // On a server error Chrome's connection fails; the worker continues.
   await listen(server, 0, '127.0.0.1', () => {});
   return server;
 }
 
 /**
- * Opens an egress proxy on a free port; it costs little more than the `listen`. Throws when the
- * upstream proxy is written wrongly.
+ * Opens an egress proxy on a free port. Throws when the upstream proxy is invalid.
  */
 export async function openEgressProxy(config: EgressConfig, log: Log): Promise<EgressProxy> {
   const listeners: ((denied: EgressDenied) => void)[] = [];

@@ -1,5 +1,5 @@
-// What one render may use of the network: exchanges (a request or a tunnel each), exchanges at
-// once, and bytes both ways together.
+// The network quota of one render: exchanges (a request or a tunnel each), concurrent exchanges,
+// and bytes sent and received.
 import { Denied } from './decide.ts';
 
 export interface Counts {
@@ -9,9 +9,9 @@ export interface Counts {
 }
 
 export interface Quota {
-  /** Takes one exchange; the returned function releases it, once. Throws Denied. */
+  /** Reserves one exchange; the returned function releases it. Throws Denied. */
   begin(): () => void;
-  /** Counts bytes that have passed. False when there are none left: then nothing more may pass. */
+  /** Counts transferred bytes. Returns false when the budget is used up. */
   spend(bytes: number): boolean;
   counts(): Counts;
 }
@@ -25,7 +25,7 @@ export function createQuota(max: {
 
   function begin() {
     if (now.bytes > max.maxBytes) throw new Denied('bytes');
-    // Refused ones count: a page that asks for refused addresses in a loop comes to an end too.
+    // Blocked exchanges count as well: this ends a page that requests blocked addresses in a loop.
     if (now.requests >= max.maxRequests) throw new Denied('requests');
     now.requests += 1;
     if (now.open >= max.maxConnections) throw new Denied('connections');

@@ -1,9 +1,8 @@
-// Where a page wants to go: host and port as the proxy's request line names them. Pure.
+// Parses the target of a proxy request: host and port of its request line. Pure.
 import { literalAddress } from '../../common/addresses.ts';
 
 /**
- * `host` is in lower case, without brackets and without a trailing dot; an IP literal in any
- * notation is in its usual one.
+ * `host` is in lower case, without brackets and trailing dot. IP literals are canonical.
  */
 export interface Target {
   host: string;
@@ -15,8 +14,8 @@ const NEVER_IN_AUTHORITY = /[^!-~]|[@/\\?#%]/;
 const MAX_AUTHORITY_LENGTH = 300; // a name has at most 253 characters
 
 /**
- * The host as the URL standard reads it, the same parser that Chrome follows; a host it does not
- * take comes back in lower case, to be refused as a name.
+ * The host as parsed by the URL standard, which Chrome follows as well. A host that does not parse
+ * is returned in lower case and is later blocked as a name.
  */
 function canonicalHost(host: string): string {
   const hostname = URL.parse(`http://${host}/`)?.hostname ?? host.toLowerCase();
@@ -24,7 +23,7 @@ function canonicalHost(host: string): string {
 }
 
 /**
- * Reads `host:port`; with `defaultPort` the port may be absent. Undefined for anything else:
+ * Parses `host:port`; with `defaultPort` the port is optional. Undefined for anything else:
  * userinfo, a path, port 0 or 65536, white space, percent signs, bytes outside ASCII, an IPv6
  * address without brackets.
  */
@@ -53,8 +52,8 @@ export function parseAbsoluteForm(
 }
 
 /**
- * Whether it can be looked up: labels of letters, digits, `-` and `_`, at most 253 characters, and
- * not ending in a number (that would be a broken IPv4 address).
+ * Whether it can be resolved: labels of letters, digits, `-` and `_`, at most 253 characters, not
+ * ending in a number (a malformed IPv4 address).
  */
 export const isHostName = (host: string) =>
   host.length <= 253 &&
@@ -62,7 +61,6 @@ export const isHostName = (host: string) =>
   !/(^|\.)(\d+|0x[0-9a-f]*)$/.test(host);
 
 /**
- * `localhost` and all below it mean this machine (RFC 6761 section 6.3), whatever a name server
- * says.
+ * `localhost` and its subdomains always mean this machine (RFC 6761 section 6.3).
  */
 export const isLoopbackName = (host: string) => host === 'localhost' || host.endsWith('.localhost');

@@ -1,12 +1,12 @@
-// CONNECT: https, WebSockets and whatever else a page speaks through a tunnel. Bytes are carried
-// and counted, never read.
+// CONNECT tunnels for HTTPS, WebSockets and other protocols. Bytes are forwarded and counted, never
+// inspected.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Denied } from './decide.ts';
 import type { Guard } from './guard.ts';
 import { parseAuthority, type Target } from './target.ts';
 
-/** Refusals have no body: Chrome shows none for a tunnel, and a page could read nothing from it. */
+/** Error responses have no body: Chrome does not show one for a tunnel. */
 function refuse(client: Socket, status: string): void {
   client.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
   client.destroySoon();
@@ -17,23 +17,22 @@ function join(guard: Guard, target: Target, client: Socket, upstream: Socket): v
     [client, upstream],
     [upstream, client],
   ] as const) {
-    // Before pipe's own listener, so that the chunk which breaks the limit goes no further.
+    // Added before pipe's own listener, so that the chunk that exceeds the limit is not forwarded.
     const onData = (chunk: Buffer) => guard.spend(chunk.length, target);
     from.on(
       'data',
       guard.edge(onData, () => from.destroy()),
     );
     from.pipe(to);
-    // What came before the end is still delivered; a far end that takes nothing is cut by the idle
-    // limit.
+    // Delivers the data that arrived before the end. The idle limit ends a peer that reads nothing.
     from.once('close', () => to.destroySoon());
     from.setTimeout(guard.idleMs, () => from.destroy());
   }
 }
 
 /**
- * Serves one CONNECT: 200 and the tunnel, 400 for a broken authority, 403 when refused, 502 when
- * the far end is not to be had.
+ * Serves one CONNECT: 200 and the tunnel, 400 for a malformed authority, 403 when blocked, 502 when
+ * the target cannot be reached.
  */
 export async function tunnel(
   guard: Guard,
@@ -41,7 +40,7 @@ export async function tunnel(
   client: Socket,
   head: Buffer,
 ): Promise<void> {
-  client.on('error', () => {}); // `close` follows, and all that there is to do is done there
+  client.on('error', () => {}); // handled by `close`, which follows
   const target = parseAuthority(request.url ?? '');
   if (!target) return refuse(client, '400 Bad Request');
   const gone = new AbortController();

@@ -1,4 +1,4 @@
-// A company's proxy between the worker and the internet: reached by CONNECT only.
+// An upstream proxy between the worker and the internet, used through CONNECT only.
 import { request } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 import { type DialLimits, dial } from './dial.ts';
@@ -10,8 +10,8 @@ export interface UpstreamProxy {
 }
 
 /**
- * Reads PRESSROOM_EGRESS_PROXY, `http://[user:password@]host[:port]`. Throws an Error that says how
- * to mend it and never repeats the password.
+ * Parses PRESSROOM_EGRESS_PROXY, `http://[user:password@]host[:port]`. Throws an Error that names
+ * the fix and does not contain the password.
  */
 export function parseUpstreamProxy(text: string): UpstreamProxy {
   const url = URL.parse(text);
@@ -21,7 +21,7 @@ export function parseUpstreamProxy(text: string): UpstreamProxy {
       : undefined;
   if (!url || !target)
     throw new Error(
-      'the proxy must be given as `http://host:port` or `http://user:password@host:port`, without a path',
+      'the proxy must have the form `http://host:port` or `http://user:password@host:port`, without a path',
     );
   const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   return {
@@ -32,11 +32,10 @@ export function parseUpstreamProxy(text: string): UpstreamProxy {
 }
 
 /**
- * A tunnel to `address:port` through the proxy at `proxyAddresses`. CONNECT names the literal
- * address that the guard has checked and not the page's host: a name would be looked up once more,
- * by the proxy, and rebinding would be back. Plain http goes through a tunnel too, since a proxy
- * that is sent an absolute URL must take the Host header from it (RFC 9112 section 3.2.2), which
- * would then be the address.
+ * Opens a tunnel to `address:port` through the proxy at `proxyAddresses`. CONNECT names the checked
+ * address, not the host: the proxy would resolve a name again and permit DNS rebinding. Plain HTTP
+ * uses a tunnel too, since a proxy replaces the Host header with the host of an absolute URL (RFC
+ * 9112 section 3.2.2), which would be the address.
  */
 export async function dialThrough(
   proxy: UpstreamProxy,
@@ -48,7 +47,7 @@ export async function dialThrough(
   const socket = await dial(proxyAddresses, proxy.target.port, limits);
   const authority = isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`;
   return new Promise((resolve, reject) => {
-    const asking = request({
+    const connecting = request({
       method: 'CONNECT',
       path: authority,
       headers: {
@@ -66,20 +65,20 @@ export async function dialThrough(
       socket.destroy();
       reject(error);
     };
-    const onAbort = () => fail(new Error('the connection is no longer wanted'));
+    const onAbort = () => fail(new Error('the connection attempt was aborted'));
     const timer = setTimeout(
       () => fail(new Error(`the proxy did not answer within ${limits.timeoutMs} ms`)),
       limits.timeoutMs,
     );
     limits.signal.addEventListener('abort', onAbort, { once: true });
-    asking.on('error', fail);
-    asking.once('connect', ({ statusCode = 0 }, _socket, head) => {
+    connecting.on('error', fail);
+    connecting.once('connect', ({ statusCode = 0 }, _socket, head) => {
       if (statusCode < 200 || statusCode > 299)
         return fail(new Error(`the proxy answered ${statusCode} to CONNECT`));
       settled();
       if (head.length > 0) socket.unshift(head);
       resolve(socket);
     });
-    asking.end();
+    connecting.end();
   });
 }

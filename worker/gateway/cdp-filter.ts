@@ -1,7 +1,6 @@
-// What a slot's client may say to its page. Owns the list of CDP methods, what some of them may
-// carry, and the rewriting of a client's frame into one for Chrome's pipe. Nothing of a client's
-// text is passed on as it came, except the inside of one big string whose end is known: two parsers
-// that read a doubled key differently could otherwise be talked past this list.
+// Filters the CDP commands of a slot's client. Owns the allow-list of methods and parameters, and
+// serialises each frame again for Chrome's pipe: two parsers that read a duplicate key differently
+// could otherwise be used to bypass the list. Only the content of one large string is copied as is.
 import { isUtf8 } from 'node:buffer';
 import { END, OPEN, PING, STILL } from '../../common/protocol.ts';
 import { OWN_IDS_FROM } from '../browser/cdp-pipe.ts';
@@ -40,9 +39,9 @@ const listOf =
     Array.isArray(value) && value.every(check);
 
 /**
- * Methods of which only these parameters are allowed, in these types. With a `url`,
- * `Fetch.continueRequest` would open another address than the page asked for, `file:` among them; a
- * pattern with a stage, or `interceptResponse`, would hand out answers.
+ * Methods with an allow-list of parameters and their types. With a `url`, `Fetch.continueRequest`
+ * would open another address than the page requested, even `file:`; a pattern with a stage, or
+ * `interceptResponse`, would expose responses.
  */
 const PARAMETERS: Record<string, Check> = {
   'Fetch.enable': shape({
@@ -73,30 +72,30 @@ const PARAMETERS: Record<string, Check> = {
 };
 
 /**
- * Frames over this size must be the one shape that `setDocumentContent` has; all others are parsed
- * and written anew.
+ * Larger frames must have the exact shape of `setDocumentContent`; all others are parsed and
+ * serialised again.
  */
 const PARSED_BYTES = 1024 * 1024;
 const HTML_HEAD =
   /^\{"id":([1-9]\d{0,8}),"method":"Page\.setDocumentContent","params":\{"frameId":"([0-9A-F]{32})","html":"/;
 
-/** Commands of our own, which never reach Chrome. */
+/** Commands to the worker itself, which never reach Chrome. */
 const OWN = [END, OPEN, PING, STILL] as const;
 type Own = (typeof OWN)[number];
 const isOwn = (method: string): method is Own => (OWN as readonly string[]).includes(method);
 
 export type Filtered =
   | { kind: 'forward'; parts: Buffer[] }
-  /** For the gateway itself. */
+  /** A command to the gateway itself. */
   | { kind: 'own'; id: number; method: Own; params: Record<string, unknown> }
-  /** Answered with an error; the slot goes on. */
+  /** Answered with an error; the slot stays open. */
   | { kind: 'refused'; id: number; method: string; problem: string }
-  /** No API of ours sends this; the slot ends. */
+  /** Never sent by Pressroom's API; ends the slot. */
   | { kind: 'garbage'; problem: string };
 
 /**
- * Over CDP `Page.navigate` opens `file:` and `chrome:` without a word, so the scheme is checked
- * here: http(s) or about:blank.
+ * Over CDP `Page.navigate` opens even `file:` and `chrome:`, so the scheme is checked here: http(s)
+ * or about:blank.
  */
 function navigable(url: unknown): boolean {
   if (typeof url !== 'string') return false;
@@ -109,15 +108,15 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const UNICODE_ESCAPE = 0x75;
 
-/** By byte: 1 for those of `bytes`. Tables, since every byte of a large document is looked up. */
+/** A table with 1 for each of `bytes`. Tables, since every byte of a large document is checked. */
 const tableOf = (bytes: Iterable<number>) => {
   const table = new Uint8Array(256);
   for (const byte of bytes) table[byte] = 1;
   return table;
 };
 /**
- * What stands for itself in a JSON string (RFC 8259 section 7). A NUL, which does not, would end a
- * message on the pipe.
+ * Bytes that need no escape in a JSON string (RFC 8259 section 7). NUL is not among them: it would
+ * terminate a message on the pipe.
  */
 const PLAIN = tableOf(
   Array.from({ length: 256 }, (_, byte) => byte).filter(
@@ -134,8 +133,8 @@ const isHex4 = (frame: Buffer, at: number) =>
   HEX[frame[at + 3]!] === 1;
 
 /**
- * Where the JSON string ends whose inside begins at `from`: the offset of its closing quote.
- * Undefined when any of it is not JSON.
+ * The offset of the closing quote of the JSON string whose content starts at `from`. Undefined when
+ * the string is not valid JSON.
  */
 function endOfString(frame: Buffer, from: number): number | undefined {
   for (let at = from; at < frame.length; ) {
@@ -151,8 +150,7 @@ function endOfString(frame: Buffer, from: number): number | undefined {
 }
 
 /**
- * The one frame that may be large, passed on without being parsed; undefined when it is anything
- * else.
+ * Forwards a large `setDocumentContent` without parsing it. Undefined for any other frame.
  */
 function filterHtml(frame: Buffer, sessionId: string): Filtered | undefined {
   const head = HTML_HEAD.exec(frame.toString('latin1', 0, 200));
@@ -172,8 +170,8 @@ function filterHtml(frame: Buffer, sessionId: string): Filtered | undefined {
 }
 
 /**
- * Of a command nested 300 deep Chrome says that it cannot read it, and not which one. No API of
- * ours nests a tenth of this.
+ * Chrome rejects a command nested 300 deep without its id, so no answer can be assigned. The API
+ * needs less than a tenth of this depth.
  */
 const MAX_DEPTH = 100;
 const nestsDeeper = (value: unknown, than: number): boolean =>
@@ -189,7 +187,7 @@ function filterCommand(
 ): Filtered {
   const check = Object.hasOwn(PARAMETERS, method) ? PARAMETERS[method] : undefined;
   if (check && !check(params))
-    return { kind: 'refused', id, method, problem: 'only some plain parameters are allowed' };
+    return { kind: 'refused', id, method, problem: 'a parameter is not allowed' };
   if (!check && !ALLOWED.has(method))
     return {
       kind: 'refused',
@@ -205,7 +203,7 @@ function filterCommand(
       problem: 'only http, https and about:blank can be opened',
     };
   if (nestsDeeper(params, MAX_DEPTH))
-    return { kind: 'garbage', problem: 'a frame that nests too deep' };
+    return { kind: 'garbage', problem: 'a frame is nested too deeply' };
   return {
     kind: 'forward',
     parts: [Buffer.from(JSON.stringify({ id, method, params, sessionId }))],
@@ -213,8 +211,8 @@ function filterCommand(
 }
 
 /**
- * Decides about one text frame of a slot's client. Pure; `sessionId` is the slot's own CDP session,
- * whatever the frame says.
+ * Decides about one text frame of a slot's client. Pure. `sessionId` is the slot's own CDP session;
+ * a session in the frame is ignored.
  */
 export function filterFrame(frame: Buffer, sessionId: string): Filtered {
   const html = filterHtml(frame, sessionId);
@@ -222,15 +220,15 @@ export function filterFrame(frame: Buffer, sessionId: string): Filtered {
   if (frame.length > PARSED_BYTES)
     return {
       kind: 'garbage',
-      problem: `a frame of ${frame.length} bytes that is no Page.setDocumentContent`,
+      problem: `a frame of ${frame.length} bytes is not a Page.setDocumentContent`,
     };
   let message: unknown;
   try {
     message = JSON.parse(frame.toString());
   } catch {
-    return { kind: 'garbage', problem: 'a frame that is not JSON' };
+    return { kind: 'garbage', problem: 'a frame is not JSON' };
   }
-  if (!isPlainObject(message)) return { kind: 'garbage', problem: 'a frame that is no object' };
+  if (!isPlainObject(message)) return { kind: 'garbage', problem: 'a frame is not an object' };
   const { id, method, params = {} } = message;
   if (
     !Number.isInteger(id) ||
@@ -239,7 +237,7 @@ export function filterFrame(frame: Buffer, sessionId: string): Filtered {
     typeof method !== 'string' ||
     !isPlainObject(params)
   )
-    return { kind: 'garbage', problem: 'a frame without a usable id, method or params' };
+    return { kind: 'garbage', problem: 'a frame has no valid id, method or params' };
   const command = id as number;
   if (isOwn(method)) return { kind: 'own', id: command, method, params };
   return filterCommand(command, method, params, sessionId);

@@ -1,10 +1,10 @@
-// What a page writes to its console, within a limit. Writing in a loop fails no render and must not
-// slow others: beyond the limit Chrome stops sending the messages.
+// Limits the console output of a page. Too much output does not fail the render and must not slow
+// others: beyond the limit Chrome stops sending messages.
 import type { SlotPage } from '../browser/slot-page.ts';
 
 /**
- * More messages than this, or more bytes, are cut. Chrome keeps 1,000 and sends them when an API
- * asks for them.
+ * Further messages are dropped. Chrome stores up to 1,000 messages and sends them when the API
+ * enables the console.
  */
 const MAX_EVENTS = 5_000;
 const MAX_BYTES = 4 * 2 ** 20;
@@ -16,15 +16,15 @@ export class ConsoleOutput {
   #bytes = 0;
   #state: 'open' | 'disabling' | 'cut' = 'open';
 
-  /** `sendLine` sends a console message of the worker's own to the API. */
+  /** `sendLine` sends the worker's own console message to the API. */
   constructor(page: SlotPage, sendLine: (text: string) => void) {
     this.#page = page;
     this.#sendLine = sendLine;
   }
 
   /**
-   * Counts a message or an error of the page. False when it is beyond the limit and must not be
-   * passed on.
+   * Counts a message or an error of the page. Returns false when it exceeds the limit and must not
+   * be forwarded.
    */
   take(bytes: number): boolean {
     this.#events++;
@@ -35,7 +35,7 @@ export class ConsoleOutput {
   }
 
   #cut(): void {
-    if (this.#state === 'open') this.#sendLine('console output was cut');
+    if (this.#state === 'open') this.#sendLine('console output was truncated');
     this.#state = 'disabling';
     const disabled = () => {
       this.#state = 'cut';

@@ -1,4 +1,4 @@
-// The counters of the gateway, each with its closed list of reasons.
+// The gateway's counters, each with its closed list of reasons.
 import type { Metrics } from '../../common/operations.ts';
 import { type GatewayRefusal, REFUSALS } from './refusals.ts';
 
@@ -32,22 +32,20 @@ export function gatewayMetrics(metrics: Metrics, pool: string): GatewayMetrics {
   return {
     countRefusal: metrics.counterBy(
       'pressroom_gateway_refused_total',
-      'Connections that the gateway refused, by why.',
+      'Connections that the gateway rejected, by reason.',
       'reason',
       REFUSALS,
     ),
     countSlotEnd: metrics.counterBy(
       'pressroom_slot_ends_total',
-      'Slots that the worker ended on its own, by why.',
+      'Slots that the worker ended before the API released them, by reason.',
       'reason',
       SLOT_ENDS,
-      {
-        pool,
-      },
+      { pool },
     ),
     countEgressDenial: metrics.counterBy(
       'pressroom_egress_denied_total',
-      'Connections of pages that the guard did not make, by why.',
+      'Connections of pages that the egress guard blocked, by reason.',
       'reason',
       EGRESS_DENIALS,
     ),

@@ -1,5 +1,5 @@
-// The HTTP or TLS server below the gateway's WebSockets: its limits, and what it refuses before a
-// ticket is read.
+// The HTTP or TLS server below the gateway's WebSockets: its limits, and the connections that it
+// rejects before a ticket is read.
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -8,12 +8,12 @@ import type { Log } from '../../common/log.ts';
 import { type GatewayRefusal, isOrdinary } from './refusals.ts';
 
 /**
- * Sockets at once; far above slots and APIs together, far below what hurts. APIs may keep half of
- * them open for later slots.
+ * Concurrent sockets: far more than slots and API processes need. APIs may keep half of them open
+ * for later slots.
  */
 export const MAX_GATEWAY_CONNECTIONS = 2_048;
 const HANDSHAKE_MS = 5_000;
-/** How often Node looks for connections that are older than that; its default is 30 s. */
+/** How often Node checks for expired handshakes; its default is 30 s. */
 const CONNECTIONS_CHECK_MS = 1_000;
 const LIMITS = {
   headersTimeout: HANDSHAKE_MS,
@@ -24,11 +24,11 @@ const LIMITS = {
 export interface Tls {
   cert: string;
   key: string;
-  /** Clients must show a certificate of this authority. */
+  /** Clients must present a certificate of this CA. */
   ca: string | undefined;
 }
 
-/** Counts and logs a connection that is refused, once for each. */
+/** Rejects connections, and counts and logs each of them. */
 export class Refuser {
   readonly #count: (reason: GatewayRefusal) => void;
   readonly #log: Log;
@@ -38,34 +38,34 @@ export class Refuser {
     this.#log = log;
   }
 
-  /** Nothing that the client wrote is logged: a ticket could be among it. */
+  /** Logs nothing from the client, since it may contain a ticket. */
   note(socket: Socket, code: number, reason: GatewayRefusal): void {
     this.#count(reason);
     this.#log[isOrdinary(reason) ? 'debug' : 'warn'](
       { code, reason, peer: socket.remoteAddress },
-      'a connection was refused',
+      'rejected a connection',
     );
   }
 
   refuse(socket: Socket, code: number, reason: GatewayRefusal): void {
     this.note(socket, code, reason);
     socket.on('error', () => {});
-    // Node leaves the other half open, and has no time limit for a socket that has asked for an
-    // upgrade: a client that never closes its half would keep it for ever.
+    // Node has no timeout for upgraded sockets and leaves the other half open: a client that never
+    // closes its half would keep the socket forever.
     socket.once('finish', () => socket.destroy());
     socket.end(
       `HTTP/1.1 ${code} ${STATUS_CODES[code]}\r\nConnection: close\r\nContent-Length: 0\r\nX-Pressroom-Reason: ${reason}\r\n\r\n`,
     );
   }
 
-  /** The handshake failed, so that there is no connection to answer on. */
+  /** The TLS handshake failed, so no response can be sent. */
   handshakeFailed(error: NodeJS.ErrnoException): void {
     if (error.code === 'ECONNRESET') return;
     this.#count('tls');
-    this.#log.warn({ err: error }, 'a TLS handshake was refused');
+    this.#log.warn({ err: error }, 'a TLS handshake failed');
   }
 
-  /** The server has closed a connection beyond MAX_CONNECTIONS. */
+  /** The server closed a connection beyond MAX_GATEWAY_CONNECTIONS. */
   dropped(): void {
     this.#count('crowded');
   }
@@ -78,7 +78,7 @@ export function createGatewayServer(tls: Tls | undefined, refuser: Refuser, log:
       refuser.note(request.socket, 426, 'path');
       response
         .writeHead(426, { 'content-type': 'text/plain', connection: 'close' })
-        .end('Only WebSockets with a ticket are served here.\n');
+        .end('This port accepts only WebSocket connections with a ticket.\n');
     },
     request => request.socket.destroy(),
   );
@@ -100,7 +100,7 @@ export function createGatewayServer(tls: Tls | undefined, refuser: Refuser, log:
   server.on('drop', () => refuser.dropped());
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket;
-    // A connection that is gone already was not refused.
+    // A connection that the client has closed does not count as rejected.
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const silent = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
     refuser.refuse(socket, silent ? 408 : 400, silent ? 'silent' : 'http');

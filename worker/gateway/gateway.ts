@@ -1,5 +1,5 @@
-// Port 9222: the only way to a slot. Owns the two WebSocket endpoints (/v1/slot, /v1/status), their
-// tickets, and the end of all sockets when the worker stops.
+// The gateway on port 9222, the only access to slots. Owns the two WebSocket endpoints (/v1/slot,
+// /v1/status), their tickets, and the shutdown of all sockets.
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,19 +25,18 @@ import { type SlotClaim, SlotSocket, type SlotSocketDeps } from './slot-socket.t
 import { createStatusSockets, type StatusSockets } from './status-socket.ts';
 import { UnauthenticatedConnections } from './unauthenticated-connections.ts';
 
-/** The largest frame taken from an API: html of 10 MiB escaped as JSON at its worst. */
+/** Largest frame from an API: 10 MiB of HTML, escaped as JSON in the worst case. */
 const MAX_FRAME_BYTES = 64 * 2 ** 20;
-/** Of the connections, how many may have shown no ticket yet. */
+/** Connections that have not presented a ticket yet. */
 const MAX_UNAUTHENTICATED = 512;
 /**
- * At the end of the worker: for pages to be closed, and for clients to answer the closing
- * handshake.
+ * Time at shutdown for pages to close and for clients to answer the closing handshake.
  */
 const CLOSING_MS = 500;
 
 interface GatewayDeps {
   /**
-   * With `tls` it speaks TLS; with `ca` only to clients that show a certificate of that authority.
+   * With `tls` the gateway uses TLS; with `tls.ca` it requires client certificates of that CA.
    */
   config: { host: string; port: number; tls?: Tls };
   pool: string;
@@ -98,7 +97,7 @@ export class Gateway implements Service {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Sends every API the present status, when it has changed. */
+  /** Sends the current status to every API for which it has changed. */
   push(): void {
     this.#statusSockets.push();
   }
@@ -121,7 +120,7 @@ export class Gateway implements Service {
     this.#statusSockets.push();
     await untilDeadline(drained, deadline);
     slots.endRenders('worker_stopping', 'the worker stops');
-    // Their sockets close when their pages are gone, which an API may take for the end of a render.
+    // Sockets close after their pages: an API takes the close for the end of the render.
     await Promise.race([drained, sleep(CLOSING_MS, undefined, { ref: false })]);
     clearInterval(this.#ticker);
     this.#statusSockets.stop();
@@ -155,7 +154,7 @@ export class Gateway implements Service {
     const claimed = this.#claim(ticket);
     if (!claimed.ok)
       return this.#refuser.refuse(socket, isOrdinary(claimed.reason) ? 503 : 401, claimed.reason);
-    // A socket that dies inside the handshake never reaches the callback: then the slot must not
+    // If the socket closes during the handshake, the callback below never runs and the slot would
     // stay claimed.
     const onEarlyClose = () => void this.#deps.slots.release(claimed.page);
     socket.once('close', onEarlyClose);

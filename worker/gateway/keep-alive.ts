@@ -1,10 +1,10 @@
-// Pings the sockets of the gateway, and closes those that were silent for too long.
+// Pings the gateway's sockets and closes those that are silent for too long.
 import type { WebSocket } from 'ws';
 import type { Log } from '../../common/log.ts';
 import { SILENCE_MS } from '../../common/protocol.ts';
 
 export class KeepAlive {
-  /** When each socket received something last, in ms of a monotonic clock. */
+  /** Time of the last message of each socket, in ms of a monotonic clock. */
   readonly #receivedAt = new Map<WebSocket, number>();
   readonly #log: Log;
 
@@ -22,8 +22,8 @@ export class KeepAlive {
   }
 
   /**
-   * A frozen or partitioned API cannot keep a render running past its lease: it is cut off after
-   * SILENCE_MS, and seen in time for SLOT_ENDS_MS.
+   * Terminates sockets that are silent for SILENCE_MS, so that a frozen or partitioned API cannot
+   * keep a render running beyond its lease (SLOT_ENDS_MS).
    */
   check(): void {
     const now = performance.now();
@@ -31,7 +31,7 @@ export class KeepAlive {
       if (now - receivedAt > SILENCE_MS) {
         this.#log.warn(
           { silentMs: Math.round(now - receivedAt) },
-          'an API was silent for too long and is cut off',
+          'closed the connection of an API that did not respond',
         );
         ws.terminate();
       } else if (ws.readyState === ws.OPEN) ws.ping();

@@ -1,23 +1,23 @@
-// Which API process gets a free slot: what waits in each, and the slots that are offered to one of
-// them. Pure: the caller passes the number of free slots and the time of a monotonic clock.
+// Assigns free slots to API processes: owns the announced queue of each and the slots offered to
+// it. Pure: the caller passes the number of free slots and the time of a monotonic clock.
 import { z } from 'zod';
 import { WAITING, type Waiting } from '../../common/protocol.ts';
 
 /**
- * A slot whose offer is not taken within this time is ready for all: its API may be frozen. It is
- * not offered again, since on a busy machine every API can be later than this. An API that died
- * loses its offers with its link; a frozen one is offered nothing until it announces again.
+ * An offer expires after this time, since its API may be frozen; the slot is then free for every
+ * API. It is not offered again, since on a busy machine every API can be later than this. A closed
+ * connection ends the offers to its API; a frozen API gets none until it announces again.
  */
 const OFFER_MS = 1_000;
-/** An API repeats its announcement more often than this, or it is frozen. */
-const REMEMBERED_MS = 1_000;
+/** An announcement expires after this time: a live API repeats it more often. */
+const ANNOUNCEMENT_MS = 1_000;
 /**
- * Waits that differ by less count as equal. Many workers whose slots become free at the same moment
- * decide alone: they would all choose the same API.
+ * Wait times that differ by less count as equal. Workers decide independently: without this,
+ * workers whose slots become free at the same time would all choose the same API.
  */
 const EQUAL_MS = 500;
 const MAX_BYTES = 1_024;
-/** All API processes without a name: those of the previous release. */
+/** Stands for all API processes of the previous release, which send no name. */
 const UNNAMED = '';
 
 const count = z.number().min(0);
@@ -36,8 +36,8 @@ const shape = z.object({
 });
 
 /**
- * An announcement of an API, without `params` when nothing waits in it; undefined when the message
- * is another.
+ * Parses an announcement of an API, without `params` when its queue is empty. Undefined for any
+ * other message.
  */
 export function readWaiting(message: Buffer): { params?: Waiting | undefined } | undefined {
   if (message.length > MAX_BYTES) return undefined;
@@ -48,12 +48,12 @@ export function readWaiting(message: Buffer): { params?: Waiting | undefined } |
   }
 }
 
-/** An API process in which renders wait. */
+/** An API process with queued renders. */
 interface WaitingApi extends Waiting {
-  /** When its render came, by this process's clock. */
+  /** Arrival time of its oldest render, by this process's clock. */
   sinceMs: number;
   announcedMs: number;
-  /** Slots offered to it since it announced `count`, and those that it had not taken then. */
+  /** Slots offered since it announced `count`, plus earlier offers not taken by then. */
   offered: number;
 }
 
@@ -69,20 +69,20 @@ export class SlotOffers {
   readonly #unnamedApis: () => number;
   readonly #random: () => number;
   #offers: { api: string; untilMs: number }[] = [];
-  /** Free slots whose offers ended. */
+  /** Free slots whose offers have expired. */
   #open = 0;
-  /** A claim without a name was refused and no slot has been offered for it yet. */
+  /** A claim without a name was rejected and no slot has been offered for it yet. */
   #unnamedWaits = false;
-  /** Claims of named APIs that were admitted since the last one without a name. */
+  /** Claims of named APIs admitted since the last one without a name. */
   #passed = 0;
 
-  /** `unnamedApis`: connected API processes that announce nothing. */
+  /** `unnamedApis` returns the number of connected API processes without a name. */
   constructor(unnamedApis: () => number, random = Math.random) {
     this.#unnamedApis = unnamedApis;
     this.#random = random;
   }
 
-  /** `undefined`: nothing waits in that API, or its link closed. */
+  /** `undefined`: the API's queue is empty, or its connection closed. */
   announce(api: string, waiting: Waiting | undefined, nowMs: number): void {
     if (!waiting) return this.#forget(api);
     const sinceMs = nowMs - waiting.waitedMs;
@@ -95,7 +95,7 @@ export class SlotOffers {
   }
 
   /**
-   * Offers the free slots to the APIs whose turn it is. Returns when the first of the offers ends.
+   * Offers the free slots to the next APIs. Returns the time at which the first offer expires.
    */
   offer(free: number, nowMs: number): number | undefined {
     this.#expire(nowMs);
@@ -112,20 +112,20 @@ export class SlotOffers {
     return this.#offers[0]?.untilMs;
   }
 
-  /** Slots that are offered to that API. */
+  /** The number of slots offered to that API. */
   offeredTo(api: string | undefined): number {
     return this.#offers.filter(offer => offer.api === api).length;
   }
 
   /**
-   * How many of the free slots a claim of that API would get now. An API without a name knows no
-   * offers: it claims what is free.
+   * How many of the free slots that API may claim now. An API without a name does not support
+   * offers and may claim all of them.
    */
   readyFor(api: string | undefined, free: number): number {
     return api === undefined ? free : this.#unofferedOr(api, free);
   }
 
-  /** Whether a claim of that API gets one of the free slots. It counts as claimed then. */
+  /** Whether that API may claim one of the free slots now. If so, the slot counts as claimed. */
   admit(api = UNNAMED, free: number, nowMs: number): boolean {
     this.offer(free, nowMs);
     if (this.#unofferedOr(api, free) <= 0) {
@@ -141,8 +141,8 @@ export class SlotOffers {
   }
 
   /**
-   * Slots offered to that API or to none. Offers may be more than the slots that are free, until
-   * they are cut.
+   * Free slots that are offered to that API or to none. There may briefly be more offers than free
+   * slots.
    */
   #unofferedOr(api: string, free: number): number {
     return Math.max(0, free - this.#offers.length + this.offeredTo(api));
@@ -160,12 +160,12 @@ export class SlotOffers {
       this.#forget(api);
     }
     for (const [api, { announcedMs }] of this.#waiting)
-      if (nowMs - announcedMs > REMEMBERED_MS) this.#forget(api);
+      if (nowMs - announcedMs > ANNOUNCEMENT_MS) this.#forget(api);
   }
 
   /**
-   * The API whose turn it is: paid before trial, then the account that holds least, then the
-   * longest wait. The last free slot is not for throttled accounts, unless others want it too.
+   * The next API: paid before trial, then the account that holds the fewest slots, then the longest
+   * wait. Throttled accounts get the last free slot only if other accounts wait as well.
    */
   #next(isLast: boolean): string | undefined {
     const rated = [...this.#waiting].map(([api, waiting]) => ({
@@ -188,8 +188,8 @@ export class SlotOffers {
   }
 
   /**
-   * In whole slots, over all APIs: accounts that hold about the same are served in the order of
-   * time.
+   * Slots of the account over all APIs, rounded down, so that accounts with about the same load are
+   * served in order of arrival.
    */
   #loadOf({ account }: WaitingApi): number {
     let load = 0;
@@ -198,7 +198,7 @@ export class SlotOffers {
     return Math.floor(load);
   }
 
-  /** One of several that count as equal, weighted by the renders that it has waiting. */
+  /** A random one of several equal APIs, weighted by their queued renders. */
   #draw(equals: readonly Rated[]): Rated | undefined {
     let left = this.#random() * equals.reduce((sum, { waiting }) => sum + waiting, 0);
     for (const each of equals) {

@@ -1,5 +1,5 @@
-// An API's socket and the slots that it opens on it, one after another. Owns what passes between
-// the API and a slot's page, and what ends a slot.
+// An API's socket and the slots that it opens on it, one after another. Owns the traffic between
+// the API and a slot's page, and the reasons that end a slot.
 import type { WebSocket } from 'ws';
 import { edge } from '../../common/edge.ts';
 import type { Log } from '../../common/log.ts';
@@ -28,46 +28,46 @@ import type { GatewayMetrics } from './gateway-metrics.ts';
 import { type GatewayRefusal, isOrdinary } from './refusals.ts';
 
 /**
- * The largest frame taken from a page: an event names a `data:` URL in full, and a body of 10 MiB
- * can hold one. A piece of a PDF is 1.4 MiB.
+ * Largest frame from a page: an event contains a `data:` URL in full, which can be as large as the
+ * 10 MiB body. A chunk of a PDF has 1.4 MiB.
  */
 const MAX_PAGE_FRAME_BYTES = 16 * 2 ** 20;
-const PASSED_ON = new Set<string>(PAGE_EVENTS);
+const FORWARDED = new Set<string>(PAGE_EVENTS);
 const CONSOLE_CALLED = 'Runtime.consoleAPICalled' satisfies PageEvent;
 const EXCEPTION_THROWN = 'Runtime.exceptionThrown' satisfies PageEvent;
 /**
- * The render log keeps a few hundred characters of a console message: a longer one is replaced by
- * its size, and fails no render.
+ * Larger console messages are replaced by their size. The render log keeps only a few hundred
+ * characters.
  */
 const MAX_CONSOLE_FRAME_BYTES = 32 * 1024;
 /**
- * The most that may wait to be sent to one API before the slot is ended: a page can make events
- * faster than a network takes them.
+ * Unsent bytes to one API before the slot is ended: a page can make events faster than the network
+ * transports them.
  */
 const MAX_WAITING_BYTES = 64 * 2 ** 20;
 /**
- * An API waits for a few answers at a time. A client that reads none of them and sends more
- * commands would fill the worker's memory.
+ * Unsent answers before the slot is ended. An API waits for a few answers at a time; a client that
+ * sends commands without reading answers would fill the worker's memory.
  */
 const MAX_ANSWERS_WAITING = 10_000;
-/** A peer that does not answer the closing handshake is cut off. */
+/** Time for the peer to answer the closing handshake. */
 const CLOSING_MS = 1_000;
-/** JSON-RPC's codes: a method that is not allowed, and a command that cannot be done now. */
+/** JSON-RPC error codes: method not allowed, and command not possible now. */
 const NOT_ALLOWED = -32_601;
 const NOT_NOW = -32_000;
-/** The page did nothing that its Chrome may suffer from. */
+/** Ends that were not caused by the page, after which its Chrome is kept. */
 const NOT_BY_PAGE: ReadonlySet<SlotEnd> = new Set(['worker_stopping', 'refused']);
 
 export interface SlotSocketDeps {
   slots: Pick<SlotPool, 'release'>;
   claim(ticket: string): SlotClaim;
-  /** Whether there is room for sockets without a slot. */
+  /** Whether further sockets may stay open without a slot. */
   mayStayOpen(): boolean;
   counts: GatewayMetrics;
   log: Log;
 }
 
-/** The slot that a ticket opens, or why it opens none. */
+/** The slot that a ticket opens, or the reason why it opens none. */
 export type SlotClaim = ClaimedSlot | { ok: false; reason: GatewayRefusal };
 type ClaimedSlot = { ok: true; page: SlotPage; ticket: Ticket };
 
@@ -76,7 +76,7 @@ interface OpenSlot {
   renderId: string;
   deadline: NodeJS.Timeout;
   console: ConsoleOutput;
-  /** Set by the API's first command about the page, or to it. */
+  /** True once the page is shown; false if the API has declared a static document. */
   shown?: boolean;
 }
 
@@ -85,13 +85,13 @@ export class SlotSocket {
   /** Called before a write: all writes of one turn share one system call. */
   readonly #cork: () => void;
   readonly #deps: SlotSocketDeps;
-  /** Until the slot and its page are gone. */
+  /** Set until the slot and its page are closed. */
   #slot: OpenSlot | undefined;
   /** Commands of the API that the page has not answered. */
   #unanswered = 0;
-  /** Answers that the network has not taken yet. */
+  /** Answers that are not sent yet. */
   #unsentAnswers = 0;
-  /** Frames that still come on this socket are ignored. */
+  /** Further frames from the API are ignored. */
   #ending = false;
 
   constructor(ws: WebSocket, cork: () => void, deps: SlotSocketDeps) {
@@ -100,10 +100,9 @@ export class SlotSocket {
     this.#deps = deps;
   }
 
-  /** Serves the socket, whose own ticket has opened the first slot. */
+  /** Serves the socket. The ticket of its upgrade request has opened the first slot. */
   serve(first: ClaimedSlot): void {
-    // The library has answered bytes that are no WebSocket frame, or too large a one, with a
-    // closing frame already.
+    // The ws library has already answered an invalid or oversized frame with a closing frame.
     const onError = (error: Error) => {
       void this.#endSlot('refused', error.message);
       this.#terminateLater();
@@ -119,10 +118,11 @@ export class SlotSocket {
     this.#begin(first.page, first.ticket);
   }
 
-  // --- The slot: its begin and its ends ---
+  // --- Begin and end of a slot ---
 
   #begin(page: SlotPage, ticket: Ticket): void {
-    const onDeadline = () => this.#end('deadline', `the slot was open for ${ticket.maxMs} ms`);
+    const onDeadline = () =>
+      this.#end('deadline', `the slot reached its limit of ${ticket.maxMs} ms`);
     const deadline = setTimeout(this.#safely(onDeadline), ticket.maxMs);
     this.#slot = {
       page,
@@ -147,7 +147,7 @@ export class SlotSocket {
     page.pipe.route(page.sessionId, this.#safely(onFrameOfPage));
   }
 
-  /** The API receives the reason at once; the socket closes when the page is gone. */
+  /** Sends the reason to the API immediately and closes the socket when the page is closed. */
   #end(reason: SlotEnd, message: string): void {
     if (this.#ending || !this.#isOpen()) return;
     this.#ending = true;
@@ -162,23 +162,19 @@ export class SlotSocket {
   async #endSlot(reason: SlotEnd, message: string): Promise<void> {
     const { log, counts } = this.#deps;
     const slot = this.#slot;
-    if (!slot?.page.claimed)
-      return log.warn({ reason, message }, 'a socket without a slot was closed');
-    log.warn(
-      { reason, message, renderId: slot.renderId, slot: slot.page.slot },
-      'a slot was ended',
-    );
+    if (!slot?.page.claimed) return log.warn({ reason, message }, 'closed a socket without a slot');
+    log.warn({ reason, message, renderId: slot.renderId, slot: slot.page.slot }, 'ended a slot');
     counts.countSlotEnd(reason);
     await this.#release(slot, NOT_BY_PAGE.has(reason) ? undefined : message);
   }
 
-  /** A page that owes answers may hang, or have a command of its own under way. */
+  /** With unanswered commands the page may hang or still execute one, so its Chrome is replaced. */
   #release(
     { page, deadline }: OpenSlot,
-    doubt = this.#unanswered > 0 ? 'the render was aborted' : undefined,
+    replaceReason = this.#unanswered > 0 ? 'the render was aborted' : undefined,
   ): Promise<void> {
     clearTimeout(deadline);
-    return this.#deps.slots.release(page, doubt);
+    return this.#deps.slots.release(page, replaceReason);
   }
 
   // --- From the API to the page ---
@@ -186,7 +182,7 @@ export class SlotSocket {
   #onFrame(data: Buffer): void {
     if (this.#ending || !this.#isOpen()) return;
     if (this.#unsentAnswers > MAX_ANSWERS_WAITING)
-      return this.#end('flooded', 'the client asked more than it took answers');
+      return this.#end('flooded', 'the client sent commands without reading the answers');
     const filtered = filterFrame(data, this.#slot?.page.sessionId ?? '');
     if (filtered.kind === 'garbage') return this.#end('refused', filtered.problem);
     if (filtered.kind === 'own') return this.#handleOwn(filtered);
@@ -194,7 +190,7 @@ export class SlotSocket {
       const { method, problem } = filtered;
       this.#deps.log.warn(
         { method, problem, renderId: this.#slot?.renderId },
-        'a command was refused',
+        'rejected a command',
       );
       return this.#answerError(filtered.id, NOT_ALLOWED, `${method}: ${problem}`);
     }
@@ -223,7 +219,7 @@ export class SlotSocket {
   }
 
   #openNext(id: number, ticket: unknown): void {
-    if (this.#slot) return this.#end('refused', 'a slot was asked for on a socket that has one');
+    if (this.#slot) return this.#end('refused', 'the socket already has a slot');
     const claimed = this.#deps.claim(typeof ticket === 'string' ? ticket : '');
     if (claimed.ok) {
       this.#begin(claimed.page, claimed.ticket);
@@ -231,7 +227,7 @@ export class SlotSocket {
     }
     this.#deps.counts.countRefusal(claimed.reason);
     if (isOrdinary(claimed.reason)) this.#answerError(id, NOT_NOW, claimed.reason);
-    else this.#end('refused', `a ticket that opens no slot: ${claimed.reason}`);
+    else this.#end('refused', `the ticket was rejected: ${claimed.reason}`);
   }
 
   async #endByRequest(id: number, slot: OpenSlot): Promise<void> {
@@ -252,11 +248,11 @@ export class SlotSocket {
     if (event === undefined) this.#unanswered--;
     if (event === CRASHED)
       return page.nearMemoryLimit()
-        ? this.#end('memory', 'the page used more memory than a render may')
+        ? this.#end('memory', 'the page exceeded the memory limit of a render')
         : this.#end('renderer_crashed', "the page's process crashed");
     if (isProcessGone(event, frame))
       return page.replaceChrome("the page's process ended without a crash");
-    if (event !== undefined && !PASSED_ON.has(event)) return;
+    if (event !== undefined && !FORWARDED.has(event)) return;
     if (
       (event === CONSOLE_CALLED || event === EXCEPTION_THROWN) &&
       !this.#slot?.console.take(frame.length)
@@ -265,12 +261,12 @@ export class SlotSocket {
     if (event === CONSOLE_CALLED && frame.length > MAX_CONSOLE_FRAME_BYTES) {
       return this.#sendConsoleLine(`(a message of ${Math.round(frame.length / 1024)} KiB)`);
     }
-    // The API cannot count what it has not read yet, and reads a frame as a whole: a page can make
-    // an error's message as long as it likes.
+    // Limited here because the API receives a frame as a whole: a page can make an error message of
+    // any length.
     if (frame.length > MAX_PAGE_FRAME_BYTES)
-      return this.#end('flooded', `the page made a frame of ${frame.length} bytes`);
+      return this.#end('flooded', `the page produced a frame of ${frame.length} bytes`);
     if (this.#ws.bufferedAmount > MAX_WAITING_BYTES)
-      return this.#end('flooded', 'the page made more events than the network took');
+      return this.#end('flooded', 'the page produced events faster than the network sent them');
     this.#cork();
     this.#ws.send(frame, { binary: false });
   }

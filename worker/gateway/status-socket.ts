@@ -1,5 +1,5 @@
-// The status sockets of the APIs: sends each its status when it has changed, and reads what waits
-// in it.
+// The status sockets of the APIs: sends the status to each API when it changes, and reads the
+// announcements of their queues.
 import type { WebSocket } from 'ws';
 import { edge } from '../../common/edge.ts';
 import type { Log } from '../../common/log.ts';
@@ -7,22 +7,21 @@ import type { Waiting, WorkerStatus } from '../../common/protocol.ts';
 import { readWaiting, SlotOffers } from './slot-offers.ts';
 
 interface Watcher {
-  /** The API process. Undefined: of the release before, which does not name it. */
+  /** The API process. Undefined for the previous release, which sends no name. */
   api: string | undefined;
-  /** The status that was sent last; undefined when the next is sent whatever it is. */
+  /** The last sent status; undefined forces the next one to be sent. */
   sent: string | undefined;
 }
 
 export interface StatusSockets {
   serve(ws: WebSocket, api: string | undefined): void;
   /**
-   * Whether a claim of that API may take one of the slots that are ready. It must be taken in the
-   * same turn.
+   * Whether that API may claim a ready slot. The slot must be claimed in the same event-loop turn.
    */
   admit(api: string | undefined): boolean;
-  /** Sends the status at the end of this turn, to those to whom it is new. */
+  /** Sends the status at the end of this turn to the APIs for which it has changed. */
   push(): void;
-  /** Sends it to all now. */
+  /** Sends the status to all APIs now. */
   sendAll(): void;
   stop(): void;
 }
@@ -32,7 +31,7 @@ export function createStatusSockets(status: () => WorkerStatus, log: Log): Statu
   const unnamedApis = () => [...watchers.values()].filter(({ api }) => api === undefined).length;
   const offers = new SlotOffers(unnamedApis);
   let offersEnd: NodeJS.Timeout | undefined;
-  /** A claim or a release changes several numbers in one turn: they are sent together. */
+  /** Batches the changes of one event-loop turn into one status. */
   let pushes = false;
 
   function send(ws: WebSocket, watcher: Watcher, now: WorkerStatus): void {
@@ -46,7 +45,7 @@ export function createStatusSockets(status: () => WorkerStatus, log: Log): Statu
     watcher.sent = text;
   }
 
-  /** A slot that is offered to one API is ready for no other. */
+  /** A slot that is offered to one API is not ready for the others. */
   function sendChanges(): void {
     const now = status();
     const endsMs = offers.offer(now.ready, performance.now());
@@ -94,8 +93,8 @@ export function createStatusSockets(status: () => WorkerStatus, log: Log): Statu
     },
     admit(api) {
       if (!offers.admit(api, status().ready, performance.now())) return false;
-      // An API counts its claim until the next status, which a release in the same turn could leave
-      // unchanged.
+      // An API counts its claim until the next status. Send it even if a release in the same turn
+      // leaves it unchanged.
       sendNext();
       push();
       return true;

@@ -1,5 +1,4 @@
-// The connections of a server that have not shown a valid ticket yet, and which of them is closed
-// when there are too many.
+// The connections of a server without a valid ticket so far. Closes the oldest of too many.
 import type { Server, Socket } from 'node:net';
 
 type Peer = Pick<Socket, 'remoteAddress' | 'remotePort'>;
@@ -7,9 +6,9 @@ type Peer = Pick<Socket, 'remoteAddress' | 'remotePort'>;
 const nameOf = ({ remoteAddress, remotePort }: Peer) => `${remoteAddress} ${remotePort}`;
 
 /**
- * Keeps at most `max` of them: beyond that the oldest is closed and reported to `onDropped`.
- * Refusing the newest instead would let a client that opens sockets and sends nothing lock out all
- * others, while a client with a ticket needs its place for a few milliseconds only.
+ * Keeps at most `max` of them; beyond that the oldest is closed and reported to `onDropped`.
+ * Rejecting the newest instead would let a client that sends nothing lock out all others. A client
+ * with a ticket is counted for a few milliseconds only.
  */
 export class UnauthenticatedConnections {
   readonly #waiting = new Map<string, Socket>();
@@ -23,8 +22,8 @@ export class UnauthenticatedConnections {
   }
 
   /**
-   * The connection has shown a ticket and is not counted any more. With TLS, its inner socket has
-   * the same addresses.
+   * The connection has presented a ticket and no longer counts. With TLS the inner socket has the
+   * same addresses.
    */
   authenticated(socket: Peer): void {
     this.#waiting.delete(nameOf(socket));

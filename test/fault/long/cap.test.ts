@@ -145,7 +145,7 @@ describe('the cap of a plan, on two API processes and two workers', function () 
     const [first] = site.workers;
     // Those on the silent worker come back on the other one; nobody is refused for it, and nobody
     // runs twice.
-    await first!.process.said('an API was silent for too long and is cut off');
+    await first!.process.said('closed the connection of an API that did not respond');
     await site.witness.until(account.id, CAP);
     for (const link of one.toWorkers) link.heal();
     await finish(...calls.one, ...calls.two);

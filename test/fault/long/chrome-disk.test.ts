@@ -94,7 +94,7 @@ describe('a Chrome whose disk is full', function () {
     await load.until(onFull + 20);
     expect(await chromeLives(worker)).to.deep.equal({ starts: { first: SLOTS }, deaths: {} });
 
-    const problem = `no folder for Chrome's profile can be made in ${disk} (ENOSPC): make room there, or point TMPDIR to another folder`;
+    const problem = `Cannot create a profile folder for Chrome in ${disk} (ENOSPC). Free space there, or set TMPDIR to another folder.`;
     const ready: number[] = [];
     // What the dead Chromes leave is filled at once.
     const filling = setInterval(fill, 5);

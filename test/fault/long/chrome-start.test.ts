@@ -99,7 +99,7 @@ describe('a Chrome that does not start again', function () {
     const said = await worker.process.said('chrome could not be restarted');
     expect(said['slot']).to.equal(1);
     expect((said['err'] as Error).message).to.equal(
-      `${script} ended at its start: exit code 3; it said: out of order`,
+      `${script} exited while starting: exit code 3. Last output: out of order`,
     );
     const watch = watchWorker(worker);
     const alone = load.answered();

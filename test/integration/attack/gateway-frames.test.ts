@@ -96,7 +96,7 @@ describe('the gateway ends only the attacker’s slot for', () => {
       await worker.until({ busy: 1 });
       const ended = lines
         .map(line => JSON.parse(line))
-        .filter(({ msg }) => msg === 'a slot was ended');
+        .filter(({ msg }) => msg === 'ended a slot');
       expect(ended).to.have.length(1);
       expect(ended[0]).to.include({ level: 40, reason: 'refused', renderId: 'test' });
       expect(lines.join('')).to.not.include('ticket=');

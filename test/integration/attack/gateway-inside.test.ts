@@ -54,7 +54,7 @@ describe('a page that scans its own machine', () => {
     const outcomes = (await evaluate(session, expression)) as string[];
     expect(outcomes).to.deep.equal(Array(2 * ports.length * hosts.length).fill('refused'));
     expect(connections).to.equal(0);
-    expect(lines.filter(line => line.includes('a connection was refused'))).to.deep.equal([]);
+    expect(lines.filter(line => line.includes('rejected a connection'))).to.deep.equal([]);
     session.close();
     await new Promise(resolve => victim.close(resolve));
   });

@@ -15,7 +15,7 @@ import {
 import { connectionsAt } from '../../support/listeners.ts';
 import { evaluate, startWorker, TEST_SECRET, type TestWorker } from '../../support/worker.ts';
 
-const REFUSED = 'a connection was refused';
+const REFUSED = 'rejected a connection';
 
 describe('an unauthenticated client of the gateway', () => {
   const lines: string[] = [];
@@ -219,6 +219,6 @@ describe('an unauthenticated client of the gateway', () => {
     await opened(upgradeTo(`/v1/slot?ticket=${worker.ticket()}`));
     await worker.until({ busy: 2 });
     await eventually(() => expect(worker.worker.status().busy).to.equal(1), 30_000);
-    expect(lines.join('')).to.include('was silent for too long');
+    expect(lines.join('')).to.include('closed the connection of an API that did not respond');
   });
 });

@@ -123,7 +123,7 @@ describe('an attacker with a slot', () => {
 
     it('a rejected method is logged once with its name and the render id', async () => {
       await slot.command('Browser.close', { secret: 'of the client' });
-      const logged = lines.filter(line => line.includes('a command was refused'));
+      const logged = lines.filter(line => line.includes('rejected a command'));
       expect(logged).to.have.length(1);
       expect(JSON.parse(logged[0]!)).to.include({ method: 'Browser.close', renderId: 'test' });
       expect(lines.join('')).to.not.include('of the client');

@@ -63,7 +63,7 @@ describe('the console of a page in the log of renders', () => {
     );
     expect(lines).to.have.length(50);
     expect(lines[0]).to.have.length('log: '.length + 500);
-    expect(lines.at(-1)).to.equal('info: console output was cut');
+    expect(lines.at(-1)).to.equal('info: console output was truncated');
   });
 
   it('does not fail a page for writing without end', async () => {

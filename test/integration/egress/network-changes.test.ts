@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { startLine } from '../../../worker/browser/chrome-start.ts';
+import { startCommand } from '../../../worker/browser/chrome-start.ts';
 import { IMAGES, type ImagesOfPage } from '../../support/pages/changing-network.ts';
 import { skip } from '../../support/skip.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
@@ -74,7 +74,7 @@ describe('a change of the machine’s network', () => {
         }
         open my $status, '<', '/proc/self/status';
         print <$status>;`;
-      const line = startLine({ executable: 'perl', sandbox }, ['-e', program]);
+      const line = startCommand({ executable: 'perl', sandbox }, ['-e', program]);
       const [first, ...rest] = [...as, line[0], ...line[1]];
       const { stdout, stderr } = await run(first!, rest, {
         env: { ...process.env, LC_ALL: 'C.UTF-8' },
@@ -109,7 +109,7 @@ describe('a change of the machine’s network', () => {
   describe('is heard by Chrome, which starts all the same, on a machine', () => {
     const at = temporaryFolder();
     const wordsOf = async (path: string) => {
-      const [shell, args] = startLine({ executable: process.execPath, sandbox: true }, [
+      const [shell, args] = startCommand({ executable: process.execPath, sandbox: true }, [
         '--print',
         'process.argv.slice(1).join()',
         'one word',
@@ -135,7 +135,7 @@ describe('a change of the machine’s network', () => {
     ['without Perl', '/nowhere'],
   ])
     it(`leaves one line to be said of a Chrome that cannot be executed, on a machine ${machine}`, async () => {
-      const [shell, args] = startLine({ executable: '/no/such/chrome', sandbox: true }, []);
+      const [shell, args] = startCommand({ executable: '/no/such/chrome', sandbox: true }, []);
       const error = (await errorOf(
         run(shell, args, { env: { ...process.env, PATH: path } }),
       )) as Error & { code: number; stderr: string };

@@ -91,6 +91,6 @@ describe('what an API hears of a page’s events', () => {
     );
     const calls = heard.events.filter(event => event === 'Runtime.consoleAPICalled');
     expect(calls.length).to.be.within(5_000, 5_002);
-    expect(lines.at(-1)).to.equal('console output was cut');
+    expect(lines.at(-1)).to.equal('console output was truncated');
   });
 });

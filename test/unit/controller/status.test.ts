@@ -176,7 +176,7 @@ describe('conditions of a pool', () => {
           lastState: {
             terminated: {
               exitCode: 1,
-              message: '{"msg":"Chrome cannot use its sandbox here. Allow user namespaces"}',
+              message: '{"msg":"Chrome cannot use its sandbox on this system. Do one of"}',
             },
           },
         },

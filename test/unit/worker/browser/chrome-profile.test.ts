@@ -36,7 +36,7 @@ describe('the folders of Chromes', () => {
     const nowhere = file('nowhere');
     useFolder(nowhere);
     expect((await errorOf(makeProfile(undefined)))?.message).to.equal(
-      `no folder for Chrome's profile can be made in ${nowhere} (ENOENT): make room there, or point TMPDIR to another folder`,
+      `Cannot create a profile folder for Chrome in ${nowhere} (ENOENT). Free space there, or set TMPDIR to another folder.`,
     );
   });
 });

@@ -205,7 +205,7 @@ describe('the target of a proxied request', () => {
     for (const entry of wrong)
       expect(() => parseNameServers([entry]), entry).to.throw(
         Error,
-        `\`${entry}\` is no name server: write an address`,
+        `\`${entry}\` is not a valid name server. Use an IP address`,
       );
     expect(() => parseNameServers(['10.0.0.53', ...wrong])).to.throw(
       /^(`[^`]+` is no name server.*\n?){5}$/,
