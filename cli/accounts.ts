@@ -1,4 +1,4 @@
-// `pressroom accounts` and `pressroom keys`: what an operator does with accounts and their keys.
+// `pressroom accounts` and `pressroom keys`: manage accounts and their API keys.
 import { type Command, Option } from 'commander';
 import type { ShownKey } from '../api/accounts/account-keys.ts';
 import type { Account, Accounts } from '../api/accounts/accounts.ts';
@@ -16,9 +16,9 @@ import type { Work } from './on-accounts.ts';
 import { table } from './table.ts';
 
 export interface Terminal {
-  /** stdout: the command's result and nothing else. */
+  /** Writes the command's result to stdout. */
   print(text: string): void;
-  /** stderr: notices for a person. */
+  /** Writes a notice to stderr. */
   notify(line: string): void;
   withAccounts<T>(work: Work<T>): Promise<T>;
 }
@@ -42,7 +42,7 @@ const keyRow = (account: string, key: ShownKey) => [
   key.expiresAt?.toISOString().slice(0, 10) ?? 'never',
 ];
 
-/** Writes into the account's own log, so that its members see the change. */
+/** Records the change in the account's own audit log, which its members see. */
 const note = (store: Store, account: string, act: AuditAction) =>
   createAudit(store).note({ account, actor: 'command line' }, act);
 
@@ -50,15 +50,15 @@ export function addAccountCommands(
   program: Command,
   { print, notify, withAccounts }: Terminal,
 ): void {
-  const accounts = program.command('accounts').description('who may render, and how much at once');
+  const accounts = program.command('accounts').description('Manage accounts and plans');
 
   accounts
     .command('create')
-    .argument('<name>', 'a name that no other account has')
-    .description('make an account')
+    .argument('<name>', 'A unique account name')
+    .description('Create an account')
     .option(
       '--plan <plan>',
-      'its plan (free, starter, growth, scale, or one of PRESSROOM_PLANS; default: free)',
+      'Plan: free, starter, growth, scale, or one of PRESSROOM_PLANS (default: free)',
     )
     .addHelpText('after', '\nExample:\n  pressroom accounts create acme --plan growth')
     .action(async (name: string, { plan }: { plan?: string }) => {
@@ -69,13 +69,13 @@ export function addAccountCommands(
       });
       print(`${account.name}\n`);
       notify(
-        `The account is there, on the plan ${account.plan}. Its first key: pressroom keys create --account ${JSON.stringify(account.name)}`,
+        `Created account ${JSON.stringify(account.name)} on the ${account.plan} plan. Create its first key: pressroom keys create --account ${JSON.stringify(account.name)}`,
       );
     });
 
   accounts
     .command('list')
-    .description('all accounts, with the renders that run now and those counted this month')
+    .description('List all accounts with their running renders and their usage this month')
     .action(async () => {
       const all = await withAccounts(store => store.listAccounts());
       print(
@@ -88,16 +88,16 @@ export function addAccountCommands(
 
   accounts
     .command('set')
-    .argument('<name>', 'the account')
-    .description('change an account; it holds for its next render')
-    .option('--plan <plan>', 'its plan')
+    .argument('<name>', 'Account name')
+    .description('Change an account (takes effect with its next render)')
+    .option('--plan <plan>', 'Plan')
     .addOption(
       new Option(
-        '--intranet <word>',
-        'whether its pages may open the addresses of PRESSROOM_EGRESS_ALLOW',
+        '--intranet <on|off>',
+        'Allow its pages to open the addresses in PRESSROOM_EGRESS_ALLOW',
       ).choices(['on', 'off']),
     )
-    .addOption(new Option('--state <state>', 'its subscription').choices([...ACCOUNT_STATES]))
+    .addOption(new Option('--state <state>', 'Subscription state').choices([...ACCOUNT_STATES]))
     .addHelpText('after', '\nExample:\n  pressroom accounts set acme --plan scale --intranet on')
     .action(
       async (
@@ -116,31 +116,31 @@ export function addAccountCommands(
           return after;
         });
         notify(
-          `${account.name}: plan ${account.plan}, ${account.state}, intranet ${account.intranet ? 'on' : 'off'}.`,
+          `Updated ${account.name}: plan ${account.plan}, ${account.state}, intranet ${account.intranet ? 'on' : 'off'}.`,
         );
       },
     );
 }
 
-/** The account that has the key, when the person did not name it. */
+/** Finds the account of a key when --account is not given. */
 async function ownerOf(all: Accounts, keyId: string): Promise<Account> {
   for (const account of await all.listAccounts()) {
     if (account.keys > 0 && (await all.listKeys(account.name)).some(({ id }) => id === keyId))
       return account;
   }
   throw new CliError(
-    `No account has a key with the id ${keyId}. \`pressroom keys list\` shows the ids.`,
+    `No account has a key with the ID ${keyId}. Run \`pressroom keys list\` to see all IDs.`,
   );
 }
 
 export function addKeyCommands(program: Command, { print, notify, withAccounts }: Terminal): void {
-  const keys = program.command('keys').description('the secrets that callers show');
+  const keys = program.command('keys').description('Manage API keys');
 
   keys
     .command('create')
-    .description('make a key; stdout carries the key alone, once')
-    .requiredOption('--account <name>', 'whose key it is')
-    .option('--name <name>', 'what it is for', 'command line')
+    .description('Create an API key (prints only the key to stdout)')
+    .requiredOption('--account <name>', 'Account of the key')
+    .option('--name <name>', 'Name of the key', 'command line')
     .addHelpText(
       'after',
       '\nExample:\n  export PRESSROOM_KEY=$(pressroom keys create --account acme --name "billing job")',
@@ -153,13 +153,13 @@ export function addKeyCommands(program: Command, { print, notify, withAccounts }
         return made;
       });
       print(`${text}\n`);
-      notify(`Keep it: it is not shown again. Its id, to revoke it by, is ${key.id}.`);
+      notify(`Created key ${key.id}. Save the key now; it is not shown again.`);
     });
 
   keys
     .command('list')
-    .description('the keys of one account, or of all')
-    .option('--account <name>', 'only this account')
+    .description('List the API keys of one account or of all accounts')
+    .option('--account <name>', 'Account name (default: all accounts)')
     .action(async ({ account }: { account?: string }) => {
       const rows = await withAccounts(async all => {
         const names =
@@ -175,15 +175,15 @@ export function addKeyCommands(program: Command, { print, notify, withAccounts }
 
   keys
     .command('revoke')
-    .argument('<key-id>', 'the id that `keys list` shows')
-    .description('end a key; the next request with it is refused')
-    .option('--account <name>', 'whose key it is (default: looked for in all accounts)')
+    .argument('<key-id>', 'Key ID (see `pressroom keys list`)')
+    .description('Revoke an API key (takes effect immediately)')
+    .option('--account <name>', 'Account of the key (default: search all accounts)')
     .action(async (keyId: string, { account }: { account?: string }) => {
       await withAccounts(async (all, { store }) => {
         const { id, name } =
           account === undefined ? await ownerOf(all, keyId) : await all.accountByName(account);
         await note(store, id, keyRevoked(await all.revokeKey(name, keyId)));
       });
-      notify(`The key ${keyId} is revoked.`);
+      notify(`Revoked key ${keyId}.`);
     });
 }

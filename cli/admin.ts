@@ -1,5 +1,4 @@
-// `pressroom admin`: people who run the installation, and passwords that were forgotten: for
-// whoever holds the database.
+// `pressroom admin`: create administrators and reset passwords. Requires access to the database.
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
@@ -21,22 +20,22 @@ interface PasswordOptions {
 
 const FILE = [
   '--password-file <file>',
-  'a file that holds the password; without it and --password-stdin it is asked for',
+  'Read the password from a file (default: prompt for it)',
 ] as const;
-const STDIN = ['--password-stdin', 'the password comes on standard input'] as const;
+const STDIN = ['--password-stdin', 'Read the password from standard input'] as const;
 
 const withoutLineEnd = (written: string) => written.replace(/\r?\n$/, '');
 
 async function passwordOf({ passwordFile, passwordStdin }: PasswordOptions): Promise<string> {
   if (passwordFile !== undefined && passwordStdin)
-    throw wrongUsage('Give --password-file or --password-stdin, not both.');
+    throw wrongUsage('Use --password-file or --password-stdin, not both.');
   if (passwordStdin) return withoutLineEnd(await text(process.stdin));
   if (passwordFile === undefined) return askPassword();
   try {
     return withoutLineEnd(await readFile(passwordFile, 'utf8'));
   } catch (error) {
     throw new CliError(
-      `${passwordFile} cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+      `Cannot read ${passwordFile} (${(error as NodeJS.ErrnoException).code}).`,
       1,
       error,
     );
@@ -55,20 +54,18 @@ export function addAdminCommands(
   program: Command,
   { print, notify, withAccounts }: Terminal,
 ): void {
-  const admin = program
-    .command('admin')
-    .description('who runs this installation, and forgotten passwords');
+  const admin = program.command('admin').description('Manage administrators and reset passwords');
 
   admin
     .command('create')
-    .description('make a person who runs this installation, and may sign in to the dashboard')
-    .requiredOption('--email <address>', 'what the person signs in with')
-    .option('--name <name>', 'what the person is called (default: what stands before the @)')
+    .description('Create an administrator')
+    .requiredOption('--email <address>', 'Email address for signing in')
+    .option('--name <name>', 'Full name (default: the part of the email address before the @)')
     .option(...FILE)
     .option(...STDIN)
     .option(
       '--account <name>',
-      `an account that the person owns from now on (default: \`${WAITING_ACCOUNT}\`, when there is one)`,
+      `Account to make the administrator an owner of (default: \`${WAITING_ACCOUNT}\`, if it exists)`,
     )
     .addHelpText(
       'after',
@@ -85,7 +82,7 @@ export function addAdminCommands(
           const there = await firstOwner.isTaken(wanted);
           if (!there && options.account !== undefined)
             throw new CliError(
-              `There is no account named \`${wanted}\`. \`pressroom accounts list\` shows them.`,
+              `There is no account named \`${wanted}\`. Run \`pressroom accounts list\` to see all accounts.`,
             );
           const user = await createUsers(store).create({ email, name, password, operator: true });
           if (there) await firstOwner.addOwner(wanted, user._id);
@@ -97,25 +94,25 @@ export function addAdminCommands(
         });
         print(`${email}\n`);
         notify(
-          `${name} can sign in now and runs this installation${owned === undefined ? '' : `; the account \`${owned}\` is theirs`}.`,
+          `Created administrator ${name}${owned === undefined ? '' : `, owner of account \`${owned}\``}. They can sign in now.`,
         );
       },
     );
 
   admin
     .command('reset-password')
-    .description('give a person a new password, for one that was forgotten; ends their sessions')
-    .requiredOption('--email <address>', 'whose')
+    .description('Set a new password for a user and end their sessions')
+    .requiredOption('--email <address>', 'Email address of the user')
     .option(...FILE)
     .option(...STDIN)
-    .option('--two-factor-off', 'switch the second factor off as well, for a device that was lost')
+    .option('--two-factor-off', 'Also turn off two-factor authentication (for a lost device)')
     .addHelpText('after', '\nExample:\n  pressroom admin reset-password --email ada@example.com')
     .action(async (options: PasswordOptions & { email: string; twoFactorOff?: boolean }) => {
       const password = checked('The password', newPassword.safeParse(await passwordOf(options)));
       const ended = await withAccounts(async (_accounts, { store }) => {
         const users = createUsers(store);
         const user = await users.byEmail(options.email);
-        if (!user) throw new CliError(`There is no person with the address ${options.email}.`);
+        if (!user) throw new CliError(`No user has the email address ${options.email}.`);
         await users.setPassword(user._id, password);
         if (options.twoFactorOff) await twoFactorOff(store, user._id);
         const sessionsEnded = await createSessions(store).endAll(user._id);
@@ -126,6 +123,6 @@ export function addAdminCommands(
         );
         return sessionsEnded;
       });
-      notify(`The password is set. Sessions that were ended: ${ended}.`);
+      notify(`Password reset. Sessions ended: ${ended}.`);
     });
 }

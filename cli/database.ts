@@ -1,5 +1,5 @@
-// Which database a command works on: MONGODB_URI, the one of a running standalone, or the managed
-// one, started for the moment.
+// Opens the database for a command: MONGODB_URI, the managed mongod of a running standalone, or the
+// managed mongod started for this command.
 import { join } from 'node:path';
 import { readApiConfig } from '../api/config.ts';
 import { takeLock } from '../standalone/lock.ts';
@@ -14,8 +14,8 @@ interface Database extends OpenDatabase {
 }
 
 /**
- * The managed mongod of the data folder: of the standalone that runs, else started here. Waits
- * while another command has it.
+ * The managed mongod of the data folder: that of the running standalone, otherwise started here.
+ * Waits while another command uses it.
  */
 async function managedDatabase(
   folder: string,
@@ -43,7 +43,7 @@ async function managedDatabase(
       const uri = await managedUri(join(folder, MONGOD_FOLDER));
       if (!uri)
         throw new CliError(
-          `The Pressroom that runs on ${folder} (process ${lock.pid}) has no managed mongod: set MONGODB_URI as it has it.`,
+          `The running Pressroom in ${folder} (process ${lock.pid}) uses an external MongoDB. Set MONGODB_URI to the same value.`,
         );
       return { uri, pepper, close: async () => {} };
     }
@@ -66,8 +66,8 @@ async function openDatabase(env: NodeJS.ProcessEnv, notify: Notify): Promise<Dat
 }
 
 /**
- * Runs `work` on the accounts of the installation that `env` describes. What it throws passes
- * through; everything is closed at the end.
+ * Runs `work` on the accounts of the installation that `env` describes, and closes the database
+ * afterwards. Passes on errors of `work`.
  */
 export async function withAccounts<T>(
   env: NodeJS.ProcessEnv,

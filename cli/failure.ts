@@ -1,10 +1,8 @@
-// How a command fails: one sentence on stderr and an exit code. 0 done, 1 it did not work, 2 it was
-// asked wrongly.
+// Errors of commands: a message on stderr and an exit code.
 
-export const EXIT_CODES =
-  'Exit codes: 0 done; 1 it did not work (one sentence says why); 2 the command was written wrongly.';
+export const EXIT_CODES = 'Exit codes: 0 success; 1 error; 2 usage error.';
 
-/** Its message is shown to the person as it is. */
+/** Its message is printed unchanged. */
 export class CliError extends Error {
   override name = 'CliError';
   readonly exitCode: 1 | 2;
@@ -15,5 +13,5 @@ export class CliError extends Error {
   }
 }
 
-/** For what the person wrote: exit code 2. */
+/** An error in the arguments: exit code 2. */
 export const wrongUsage = (message: string) => new CliError(message, 2);

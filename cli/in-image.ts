@@ -1,5 +1,5 @@
-// The command `pressroom` of the API's image: accounts, keys, people and the OAuth server's keys,
-// in the database of the API that runs there.
+// The `pressroom` command in the API's image: accounts, keys, administrators and OAuth keys, in the
+// database of that API.
 import { Command } from 'commander';
 import { readApiConfig } from '../api/config.ts';
 import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts';
@@ -16,13 +16,11 @@ const terminal: Terminal = {
     const { mongodbUri: uri, pepper, dashboard } = readApiConfig(process.env);
     if (uri === undefined || pepper === undefined)
       throw wrongUsage(
-        'MONGODB_URI and PRESSROOM_PEPPER must be set, as they are for the API: run this in a pod of the API.',
+        'MONGODB_URI and PRESSROOM_PEPPER are not set. Run this command in a pod of the API.',
       );
     const secret = async () => {
       if (dashboard.secret === undefined)
-        throw wrongUsage(
-          'PRESSROOM_SECRET must be set, as it is for the API: run this in a pod of the API.',
-        );
+        throw wrongUsage('PRESSROOM_SECRET is not set. Run this command in a pod of the API.');
       return dashboard.secret;
     };
     return await onAccounts({ uri, pepper, secret }, process.env, work);
@@ -30,9 +28,7 @@ const terminal: Terminal = {
 };
 
 const program = new Command('pressroom')
-  .description(
-    'Who may render, and their keys; who runs this installation; the keys of the OAuth server.',
-  )
+  .description('Manage accounts, API keys, administrators and OAuth keys of this installation.')
   .addHelpText(
     'after',
     `

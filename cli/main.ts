@@ -1,4 +1,4 @@
-// The command line. Owns the program's shape, and nothing of what the commands do.
+// Entry point of the command line: registers all commands.
 import { Command } from 'commander';
 import { doctor } from '../standalone/doctor.ts';
 import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts';
@@ -16,12 +16,12 @@ const terminal: Terminal = {
 };
 
 const program = new Command('pressroom')
-  .description('HTML or a public URL in, a PDF out, run by yourselves.')
+  .description('Self-hosted HTML-to-PDF service.')
   .version('0.1.0')
   .addHelpText(
     'after',
     `
-Accounts and keys are those of MONGODB_URI (with PRESSROOM_PEPPER), or of the installation in PRESSROOM_DATA_DIR that \`npm start\` made.
+Commands use the database in MONGODB_URI (with PRESSROOM_PEPPER). Without it they use the installation that \`npm start\` created in PRESSROOM_DATA_DIR.
 
 Examples:
   pressroom standalone
@@ -40,27 +40,23 @@ addRenderCommand(program, terminal);
 
 program
   .command('doctor')
-  .description('look for what keeps Pressroom from running here, and say how to mend it')
+  .description('Check this machine for problems and suggest fixes')
   .action(async () => {
     if (!(await doctor(process.env, terminal.print))) process.exitCode = 1;
   });
 
-// These three are started by the command itself (pressroom.mjs) without going through this process;
-// they stand here for the help.
-for (const [name, what] of [
-  [
-    'standalone',
-    'everything on this machine: Chrome, mongod, worker and API (the same as npm start)',
-  ],
-  ['api', 'one API process; MONGODB_URI, PRESSROOM_PEPPER and PRESSROOM_POOL_SECRET must be set'],
-  ['worker', 'one worker; PRESSROOM_POOL_SECRET must be set'],
+// pressroom.mjs starts these three directly. They are listed here for the help.
+for (const [name, description] of [
+  ['standalone', 'Run everything on this machine: API, worker, Chrome and mongod (as npm start)'],
+  ['api', 'Run an API process (requires MONGODB_URI, PRESSROOM_PEPPER and PRESSROOM_POOL_SECRET)'],
+  ['worker', 'Run a worker (requires PRESSROOM_POOL_SECRET)'],
 ] as const) {
   program
     .command(name)
-    .description(what)
+    .description(description)
     .action(() => {
       throw wrongUsage(
-        `\`${name}\` is a process of its own: start it as \`pressroom ${name}\` alone; its settings are environment variables.`,
+        `\`pressroom ${name}\` takes no arguments. Configure it with environment variables.`,
       );
     });
 }

@@ -6,10 +6,10 @@ import { connectStore, type Store } from '../api/store/store.ts';
 import { silentLog } from '../common/log.ts';
 import { CliError } from './failure.ts';
 
-/** What a command works on. */
+/** The work of a command on the accounts of an installation. */
 export type Work<T> = (
   accounts: Accounts,
-  /** `secret`: PRESSROOM_SECRET; rejects with CliError when it is not known. */
+  /** `secret` returns PRESSROOM_SECRET. It rejects with CliError when it is not set. */
   installation: { store: Store; plans: readonly Plan[]; secret(): Promise<string> },
 ) => Promise<T>;
 
@@ -19,11 +19,11 @@ export interface OpenDatabase {
   secret(): Promise<string>;
 }
 
-const ANSWER_WITHIN_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * Runs `work` on the accounts in `uri`, with the plans of `env` and its peppers, or else with
- * `pepper`. Throws CliError when MongoDB does not answer.
+ * Runs `work` on the accounts in `uri`, with the plans and peppers of `env`; without peppers there,
+ * with `pepper`. Throws CliError when MongoDB does not answer.
  */
 export async function onAccounts<T>(
   { uri, pepper, secret }: OpenDatabase,
@@ -31,7 +31,7 @@ export async function onAccounts<T>(
   work: Work<T>,
 ): Promise<T> {
   const store = connectStore({ uri, operationTimeoutMs: 3_000 }, silentLog);
-  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  const signal = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
   try {
     await store.start(signal);
   } catch (error) {

@@ -1,4 +1,4 @@
-// `pressroom render`: one call of the HTTP API, with a file, standard input or a URL.
+// `pressroom render`: renders a file, standard input or a URL with one request to the HTTP API.
 import { createWriteStream } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -12,7 +12,7 @@ import { CliError, wrongUsage } from './failure.ts';
 const number = (value: string): number => {
   const parsed = Number(value);
   if (value.trim() === '' || !Number.isFinite(parsed))
-    throw new InvalidArgumentError('A number is needed.');
+    throw new InvalidArgumentError('It must be a number.');
   return parsed;
 };
 
@@ -22,31 +22,31 @@ const object = (value: string): Record<string, unknown> => {
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
       return parsed as Record<string, unknown>;
   } catch {
-    // said below
+    // reported below
   }
-  throw new InvalidArgumentError('A JSON object is needed, such as \'{"margin":{"top":"2cm"}}\'.');
+  throw new InvalidArgumentError('It must be a JSON object, such as \'{"margin":{"top":"2cm"}}\'.');
 };
 
 /**
- * Each one is a field of the request with the same name, written with dashes. The API checks their
- * values: it has the better sentences.
+ * Each option is a field of the request with dashes in its name. The API checks the values, so that
+ * its error messages appear here as well.
  */
 const fields: Option[] = [
-  new Option('--format <size>', 'A4, Letter, … or WIDTHxHEIGHT such as 10cmx15cm or 800xauto'),
-  new Option('--paper-width <length>', 'with --paper-height, instead of --format'),
-  new Option('--paper-height <length>', 'with --paper-width'),
-  new Option('--landscape', 'turn the paper'),
-  new Option('--no-print-background', 'leave out background colours and images'),
-  new Option('--scale <factor>', '0.1 to 2').argParser(number),
-  new Option('--single-page', 'one page as tall as the content'),
-  new Option('--pages <ranges>', 'keep only these, such as 1-3,7'),
-  new Option('--emulate-media <media>', 'print or screen'),
-  new Option('--wait-for-selector <css>', 'wait until an element matches'),
-  new Option('--wait-for-expression <js>', 'wait until it is truthy'),
-  new Option('--wait-for-network-idle', 'wait until nothing was loaded for 500 ms'),
-  new Option('--wait-delay <duration>', 'wait so long before printing, such as 500ms'),
-  new Option('--raise-for-status', 'redirects fail too'),
-  new Option('--no-raise-for-status', 'print error pages'),
+  new Option('--format <size>', 'Paper size: A4, Letter, … or WIDTHxHEIGHT (10cmx15cm, 800xauto)'),
+  new Option('--paper-width <length>', 'Paper width (with --paper-height, instead of --format)'),
+  new Option('--paper-height <length>', 'Paper height (with --paper-width)'),
+  new Option('--landscape', 'Swap width and height'),
+  new Option('--no-print-background', 'Omit background colors and images'),
+  new Option('--scale <factor>', 'Scale of the content, 0.1 to 2').argParser(number),
+  new Option('--single-page', 'Print one page as tall as the content'),
+  new Option('--pages <ranges>', 'Keep only these pages, such as 1-3,7'),
+  new Option('--emulate-media <media>', 'CSS media type: print or screen'),
+  new Option('--wait-for-selector <css>', 'Wait until an element matches the selector'),
+  new Option('--wait-for-expression <js>', 'Wait until the expression is truthy'),
+  new Option('--wait-for-network-idle', 'Wait until the network is idle for 500 ms'),
+  new Option('--wait-delay <duration>', 'Wait before printing, such as 500ms'),
+  new Option('--raise-for-status', 'Fail on redirects as well'),
+  new Option('--no-raise-for-status', 'Print error pages instead of failing'),
 ];
 
 interface Own {
@@ -58,17 +58,17 @@ interface Own {
 }
 
 /**
- * `--wait-for-selector` to `wait_for_selector`; what the person did not say is not sent, so that
- * the API's defaults hold.
+ * Converts `--wait-for-selector` to `wait_for_selector`. Options that are not given are not sent,
+ * so that the API's defaults apply.
  */
 function requestFields(command: Command): Record<string, unknown> {
-  const said = fields
+  const given = fields
     .map(option => option.attributeName())
     .filter(name => command.getOptionValueSource(name) === 'cli');
   const { margin, json } = command.opts<Own>();
   return {
     ...Object.fromEntries(
-      said.map(name => [
+      given.map(name => [
         name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
         command.getOptionValue(name),
       ]),
@@ -86,7 +86,7 @@ async function source(from: string): Promise<{ html: string } | { url: string }>
     return { html: from === '-' ? await text(process.stdin) : await readFile(from, 'utf8') };
   } catch (error) {
     throw new CliError(
-      `${from} cannot be read (${(error as NodeJS.ErrnoException).code}). Give a file, a http(s) URL, or - for standard input.`,
+      `Cannot read ${from} (${(error as NodeJS.ErrnoException).code}). Use a file, an http(s) URL, or - for standard input.`,
       1,
       error,
     );
@@ -103,27 +103,29 @@ async function send(server: string, key: string, body: unknown): Promise<Respons
   } catch (error) {
     const cause = (error as Error).cause as Error | undefined;
     throw new CliError(
-      `Pressroom does not answer at ${server} (${cause?.message ?? (error as Error).message}). Start it (npm start), or give --server.`,
+      `Cannot connect to Pressroom at ${server} (${cause?.message ?? (error as Error).message}). Start it with \`npm start\` or set --server.`,
       1,
       error,
     );
   }
 }
 
-/** The API's own sentence where it gave one. */
-async function refusal(response: Response): Promise<CliError> {
-  const said = await response.text();
+/** The API's error message, if the response has one. */
+async function errorOf(response: Response): Promise<CliError> {
+  const body = await response.text();
   try {
-    const { error } = JSON.parse(said) as {
+    const { error } = JSON.parse(body) as {
       error: { code: string; message: string; request_id: string };
     };
     return new CliError(`${error.message} (${error.code}, request ${error.request_id})`);
   } catch {
-    return new CliError(`The server answered ${response.status} and no PDF. Is it Pressroom?`);
+    return new CliError(
+      `The server returned status ${response.status} without a PDF. Check that it is a Pressroom API.`,
+    );
   }
 }
 
-/** Never leaves half a file under the wanted name. */
+/** Writes to a temporary file and renames it, so that `output` is never incomplete. */
 async function save(body: WebReadableStream, output: string): Promise<void> {
   if (output === '-') return pipeline(Readable.fromWeb(body), process.stdout, { end: false });
   const draft = `${output}.${process.pid}.part`;
@@ -132,24 +134,24 @@ async function save(body: WebReadableStream, output: string): Promise<void> {
     await rename(draft, output);
   } catch (error) {
     await rm(draft, { force: true });
-    throw new CliError(`${output} could not be written: ${(error as Error).message}`, 1, error);
+    throw new CliError(`Cannot write ${output}: ${(error as Error).message}`, 1, error);
   }
 }
 
 export function addRenderCommand(program: Command, { notify }: Terminal): void {
   const command = program
     .command('render')
-    .argument('<source>', 'an HTML file, - for standard input, or a http(s) URL')
-    .description('make a PDF by a running Pressroom')
-    .requiredOption('-o, --output <file>', 'where the PDF goes; - for standard output')
-    .addOption(new Option('--key <key>', 'an API key').env('PRESSROOM_KEY'))
+    .argument('<source>', 'HTML file, http(s) URL, or - for standard input')
+    .description('Render a file or URL to PDF')
+    .requiredOption('-o, --output <file>', 'Output file, or - for standard output')
+    .addOption(new Option('--key <key>', 'API key').env('PRESSROOM_KEY'))
     .addOption(
-      new Option('--server <url>', 'where Pressroom is')
+      new Option('--server <url>', 'Base URL of Pressroom')
         .env('PRESSROOM_SERVER')
         .default('http://localhost:8080'),
     )
-    .option('--margin <length>', 'the same on all four sides, such as 2cm')
-    .addOption(new Option('--json <object>', 'more fields of the request').argParser(object));
+    .option('--margin <length>', 'Margin on all four sides, such as 2cm')
+    .addOption(new Option('--json <object>', 'Additional request fields').argParser(object));
   for (const option of fields) command.addOption(option);
   command
     .addHelpText(
@@ -164,10 +166,12 @@ export function addRenderCommand(program: Command, { notify }: Terminal): void {
     .action(async (from: string, { output, key, server }: Own) => {
       if (!key)
         throw wrongUsage(
-          'A key is needed: give --key, or set PRESSROOM_KEY. `pressroom keys create` makes one.',
+          'No API key given. Use --key or set PRESSROOM_KEY. Create a key with `pressroom keys create`.',
         );
       if (!URL.canParse(server))
-        throw wrongUsage(`--server ${server} is no URL, such as http://localhost:8080.`);
+        throw wrongUsage(
+          `--server must be a URL, such as http://localhost:8080. \`${server}\` is not one.`,
+        );
       const response = await send(server, key, {
         ...(await source(from)),
         ...requestFields(command),
@@ -177,11 +181,11 @@ export function addRenderCommand(program: Command, { notify }: Terminal): void {
         !response.body ||
         !response.headers.get('content-type')?.startsWith('application/pdf')
       )
-        throw await refusal(response);
+        throw await errorOf(response);
       await save(response.body, output);
       const pages = response.headers.get('x-pdf-pages');
       notify(
-        `${output === '-' ? 'The PDF' : output} is there${pages ? ` (${pages} ${pages === '1' ? 'page' : 'pages'})` : ''}.`,
+        `${output === '-' ? 'Rendered the PDF' : `Saved ${output}`}${pages ? ` (${pages} ${pages === '1' ? 'page' : 'pages'})` : ''}.`,
       );
     });
 }

@@ -1,5 +1,4 @@
-// Runs a program of commands to its end: its help, its exit codes, and one line for what went
-// wrong.
+// Runs the command line: help, exit codes and one line for an error.
 import { type Command, CommanderError } from 'commander';
 import { ConfigError } from '../common/config.ts';
 import { ApiError } from '../common/contract/errors.ts';
@@ -7,7 +6,7 @@ import { CliError, EXIT_CODES } from './failure.ts';
 
 export const printNotice = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** All commands and their commands, since each one decides by itself how it exits. */
+/** Applies `act` to a command and all its subcommands; commander has no inherited settings. */
 function everywhere(command: Command, act: (each: Command) => void): void {
   act(command);
   for (const child of command.commands) everywhere(child, act);
@@ -16,10 +15,7 @@ function everywhere(command: Command, act: (each: Command) => void): void {
 /** Reads the command line of this process and sets its exit code. */
 export async function runProgram(program: Command): Promise<void> {
   everywhere(program, each => {
-    each
-      .exitOverride()
-      .showSuggestionAfterError()
-      .showHelpAfterError('`--help` shows what is accepted.');
+    each.exitOverride().showSuggestionAfterError().showHelpAfterError('Run with --help for usage.');
     if (each !== program && each.commands.length === 0)
       each.addHelpText('after', `\n${EXIT_CODES}`);
   });

@@ -1,4 +1,4 @@
-// Rows as aligned columns for a terminal.
+// Formats rows as aligned columns for a terminal.
 
 /** `head` and all `rows` have the same length. Ends with a line feed. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

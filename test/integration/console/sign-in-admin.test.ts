@@ -104,7 +104,7 @@ describe('pressroom admin', () => {
   it('makes the person an owner of `default`, where there is one', async () => {
     await fixture.accounts.createAccount('default');
     const { errors } = await admin([...who('default@example.com'), '--password-stdin'], PASSWORD);
-    expect(errors).to.include('the account `default` is theirs');
+    expect(errors).to.include('owner of account `default`');
     const user = (await createUsers(fixture.store).byEmail('default@example.com'))!;
     expect(await rolesIn('default')).to.deep.equal([[user._id, 'owner']]);
   });
@@ -133,7 +133,7 @@ describe('pressroom admin', () => {
       [...who('a@example.com'), '--password-file', '/nowhere/at/all'],
       '',
       1,
-      '/nowhere/at/all cannot be read (ENOENT)',
+      'Cannot read /nowhere/at/all (ENOENT)',
     ],
     [who('a@example.com'), '', 2, '--password-stdin'],
     [['--name', 'Ada'], '', 2, '--email'],
@@ -194,7 +194,7 @@ describe('pressroom admin', () => {
         'another long password',
       );
       expect(code, errors).to.equal(0);
-      expect(errors).to.include('Sessions that were ended: 1.');
+      expect(errors).to.include('Sessions ended: 1.');
       const user = (await createUsers(fixture.store).byId(userId))!;
       expect(
         await passwords.verify(user.password, 'another long password', {
@@ -225,7 +225,7 @@ describe('pressroom admin', () => {
         PASSWORD,
       );
       expect(code).to.equal(1);
-      expect(errors).to.include('There is no person with the address nobody@example.com');
+      expect(errors).to.include('No user has the email address nobody@example.com');
     });
   });
 });

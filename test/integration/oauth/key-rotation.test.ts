@@ -81,7 +81,7 @@ describe('the rotation of the OAuth server’s keys', () => {
       expect(out).to.equal('');
       expect(errors)
         .to.include('within a minute')
-        .and.include('Consents on their way end well')
+        .and.include('Consents in progress are not affected')
         .and.not.include(old!.cookie);
       expect((await keys()).map(({ cookie }) => cookie)[1]).to.equal(old!.cookie);
       expect(
@@ -103,7 +103,7 @@ describe('the rotation of the OAuth server’s keys', () => {
     const early = await run(PROGRAMS['the command line']);
     expect([early.code, early.errors]).to.deep.equal([
       1,
-      'There are no keys yet: they are made when the first app connects.\n',
+      'No keys exist yet. They are created when the first app connects.\n',
     ]);
     const before = await keys();
     const other = await run(PROGRAMS['the command line'], {
@@ -113,7 +113,7 @@ describe('the rotation of the OAuth server’s keys', () => {
     expect(other.errors).to.include('another PRESSROOM_SECRET');
     const none = await run(PROGRAMS['the command of the image'], {});
     expect(none.code).to.equal(2);
-    expect(none.errors).to.include('PRESSROOM_SECRET must be set');
+    expect(none.errors).to.include('PRESSROOM_SECRET is not set');
     expect(await keys()).to.deep.equal(before);
   });
 

@@ -25,7 +25,7 @@ describe('the command line', () => {
   const at = temporaryFolder();
   let env: Record<string, string>;
 
-  /** From another folder than the repository's, with only the settings that the test gives. */
+  /** Runs the command outside the repository, with only the given settings. */
   async function pressroom(args: string[], settings = env, input = ''): Promise<Ran> {
     const { PATH = '', HOME = '', PRESSROOM_CHROME = '' } = process.env;
     const child = spawn(process.execPath, [PRESSROOM, ...args], {
@@ -60,7 +60,7 @@ describe('the command line', () => {
     });
     after(() => store.stop(AbortSignal.timeout(5_000)));
 
-    it('makes an account, which the list shows', async () => {
+    it('creates an account and lists it', async () => {
       expect((await good(['accounts', 'create', 'acme', '--plan', 'growth'])).out).to.equal(
         'acme\n',
       );
@@ -92,7 +92,7 @@ describe('the command line', () => {
       expect((await good(['accounts', 'list'])).out).to.match(/acme +scale +past_due +on/);
     });
 
-    it('prints a new key alone on stdout, so that a script can take it', async () => {
+    it('prints only the new key to stdout, for use in scripts', async () => {
       const { out, errors } = await good([
         'keys',
         'create',
@@ -103,7 +103,7 @@ describe('the command line', () => {
       ]);
       expect(out).to.match(KEY);
       expect(errors).not.to.include(out.trim());
-      keyId = /by, is (\w+)/.exec(errors)![1]!;
+      keyId = /^Created key (\w+)\./.exec(errors)![1]!;
       const list = (await good(['keys', 'list', '--account', 'acme'])).out;
       expect(list)
         .to.include(keyId)
@@ -112,7 +112,7 @@ describe('the command line', () => {
         .and.not.include(out.trim());
     });
 
-    it('revokes a key by its id alone', async () => {
+    it('revokes a key by its ID without an account', async () => {
       await good(['keys', 'revoke', keyId]);
       expect((await good(['keys', 'list'])).out).not.to.include(keyId);
       const again = await pressroom(['keys', 'revoke', keyId]);
@@ -120,7 +120,7 @@ describe('the command line', () => {
       expect(again.errors).to.include(keyId).and.include('keys list');
     });
 
-    it('writes accounts and keys that it changes into the audit log of the account', async () => {
+    it('records changes of accounts and keys in the audit log of the account', async () => {
       const account = (await store.accounts.findOne({ name: 'acme' }))!;
       const entries = await store.console.audit
         .find({ account: account._id })
@@ -147,7 +147,7 @@ describe('the command line', () => {
         expect(details).to.include({ key: keyId }).and.have.property('last4');
     });
 
-    it('answers what does not work with one sentence and exit code 1', async () => {
+    it('prints one line and exits with 1 when a command fails', async () => {
       for (const [args, words] of [
         [
           ['accounts', 'create', 'acme'],
@@ -172,7 +172,7 @@ describe('the command line', () => {
       }
     });
 
-    it('answers a database that is not there in a sentence without the password', async () => {
+    it('reports an unreachable database without printing its password', async () => {
       const { code, errors } = await pressroom(['accounts', 'list'], {
         MONGODB_URI: 'mongodb://me:hidden@127.0.0.1:1/?authSource=admin',
         PRESSROOM_PEPPER: 'a pepper of the tests',
@@ -182,7 +182,7 @@ describe('the command line', () => {
     });
   });
 
-  describe('asked wrongly', () => {
+  describe('with invalid arguments or variables', () => {
     const cases: [string[], string][] = [
       [['acounts', 'list'], 'accounts'],
       [['accounts'], 'Usage'],
@@ -193,20 +193,23 @@ describe('the command line', () => {
       [['keys', 'create'], '--account'],
       [['render', 'x.html'], '--output'],
       [['render', 'x.html', '-o', 'x.pdf'], 'PRESSROOM_KEY'],
-      [['render', 'x.html', '-o', 'x.pdf', '--key', 'k', '--server', 'here'], '--server here'],
+      [
+        ['render', 'x.html', '-o', 'x.pdf', '--key', 'k', '--server', 'here'],
+        '--server must be a URL',
+      ],
       [['render', 'x.html', '-o', 'x.pdf', '--key', 'k', '--scale', 'big'], 'number'],
       [['render', 'x.html', '-o', 'x.pdf', '--key', 'k', '--json', '[1]'], 'JSON object'],
       [['api', 'now'], 'too many arguments'],
     ];
     for (const [args, words] of cases)
-      it(`says what is accepted and exits with 2: ${args.join(' ')}`, async () => {
+      it(`prints the usage error and exits with 2: ${args.join(' ')}`, async () => {
         const { code, errors, out } = await pressroom(args);
         expect(code, errors).to.equal(2);
         expect(errors).to.include(words);
         expect(out).to.equal('');
       });
 
-    it('reports a wrong variable', async () => {
+    it('reports an invalid variable', async () => {
       const { code, errors } = await pressroom(['accounts', 'list'], {
         ...env,
         PRESSROOM_PLANS: 'gold',
@@ -216,7 +219,7 @@ describe('the command line', () => {
     });
   });
 
-  it('explains itself, with the exit codes, at every command', async () => {
+  it('prints help with the exit codes for every command', async () => {
     for (const command of [
       [],
       ['accounts'],
@@ -232,7 +235,7 @@ describe('the command line', () => {
     expect((await good(['--version'])).out).to.match(/^\d+\.\d+\.\d+\n$/);
   });
 
-  describe('beside a Pressroom on this machine', () => {
+  describe('while Pressroom runs on this machine', () => {
     let server: NpmStart;
     let here: Record<string, string>;
     let key: string;
@@ -248,7 +251,7 @@ describe('the command line', () => {
       expect(await server.ended).to.equal(0);
     });
 
-    it('uses its database while it runs', async () => {
+    it('uses the database of the running installation', async () => {
       await good(['accounts', 'create', 'beside', '--plan', 'growth'], here);
       key = (await good(['keys', 'create', '--account', 'beside'], here)).out.trim();
       expect((await good(['accounts', 'list'], here)).out)
@@ -256,7 +259,7 @@ describe('the command line', () => {
         .and.match(/default +scale/);
     });
 
-    it('renders a file, standard input and to standard output', async () => {
+    it('renders a file, and standard input to standard output', async () => {
       const settings = { ...here, PRESSROOM_KEY: key };
       const { out, errors } = await good(
         [
@@ -273,7 +276,7 @@ describe('the command line', () => {
         settings,
       );
       expect(out).to.equal('');
-      expect(errors).to.include('page.pdf is there (1 page)');
+      expect(errors).to.include('Saved page.pdf (1 page).');
       const pdf = (await readFile(at('page.pdf'))).toString('latin1');
       const [width, height] = /MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/.exec(pdf)!.slice(1).map(Number);
       expect(width!).to.be.closeTo(595, 2);
@@ -288,7 +291,7 @@ describe('the command line', () => {
       expect(piped.out.slice(0, 5)).to.equal('%PDF-');
     });
 
-    it('shows the API’s own sentence when it refuses, and leaves no file', async () => {
+    it('prints the error message of the API and writes no file', async () => {
       const settings = { ...here, PRESSROOM_KEY: key };
       const wrong = await pressroom(
         ['render', 'page.html', '-o', 'wrong.pdf', '--pages', '3-1'],
@@ -308,7 +311,7 @@ describe('the command line', () => {
       expect((await readdir(at())).filter(name => name.includes('wrong'))).to.deep.equal([]);
     });
 
-    it('says when the file or the server is not there', async () => {
+    it('reports a missing file and an unreachable server', async () => {
       const settings = { ...here, PRESSROOM_KEY: key };
       expect((await pressroom(['render', 'none.html', '-o', 'x.pdf'], settings)).errors)
         .to.include('none.html')
@@ -322,9 +325,9 @@ describe('the command line', () => {
     });
   });
 
-  // In a suite of its own, since mocha runs those after the single tests, in their order.
-  describe('when nothing runs', () => {
-    it('starts the managed mongod for the moment when nothing runs, one command after the other', async () => {
+  // In its own suite, because mocha runs nested suites after the single tests.
+  describe('while Pressroom is not running', () => {
+    it('starts the managed mongod for each command, one after the other', async () => {
       const here = { PRESSROOM_DATA_DIR: at('data') };
       const lists = await Promise.all([
         good(['accounts', 'list'], here),
@@ -335,7 +338,7 @@ describe('the command line', () => {
     });
   });
 
-  it('looks the machine over, really starting Chrome', async () => {
+  it('checks the machine with doctor, including a start of Chrome', async () => {
     const { out, code } = await pressroom(['doctor']);
     expect(code, out).to.equal(0);
     const lines = out.trim().split('\n');

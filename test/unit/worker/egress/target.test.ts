@@ -208,7 +208,7 @@ describe('the target of a proxied request', () => {
         `\`${entry}\` is not a valid name server. Use an IP address`,
       );
     expect(() => parseNameServers(['10.0.0.53', ...wrong])).to.throw(
-      /^(`[^`]+` is no name server.*\n?){5}$/,
+      /^(`[^`]+` is not a valid name server.*\n?){5}$/,
     );
   });
 });
