@@ -94,7 +94,7 @@ export async function startWith(
   return {
     readyMs,
     ownMs: Number(await spoken(/ after ([\d.]+) s/)) * 1_000,
-    key: /shown this once: (\S+)/.exec(said)?.[1],
+    key: /shown only once\): (\S+)/.exec(said)?.[1],
     async renderMs(key) {
       const sent = performance.now();
       const { status, body } = await renderCall(port, key, { html: HTML });

@@ -39,7 +39,7 @@ async function managedDatabase(
       }
     }
     if (lock.role === 'standalone' && (await lock.untilReady)) {
-      lock.leave();
+      lock.disconnect();
       const uri = await managedUri(join(folder, MONGOD_FOLDER));
       if (!uri)
         throw new CliError(

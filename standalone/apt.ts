@@ -1,21 +1,20 @@
-// Debian and Ubuntu packages, installed without a question when this is root; elsewhere it says no
-// at once.
+// Installs Debian and Ubuntu packages without prompts. Does nothing unless this process is root.
 import { createWriteStream } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cacheFolder, findOnPath } from './cache.ts';
 import { type Notify, runCommand } from './run-command.ts';
 
-/** True when packages can be installed here. */
+/** True when this process can install packages. */
 export const hasApt = (env: NodeJS.ProcessEnv = process.env): boolean =>
   process.getuid?.() === 0 && findOnPath(['apt-get'], env) !== undefined;
 
-const indexIsThere = async () =>
+const hasPackageIndex = async () =>
   (await readdir('/var/lib/apt/lists').catch(() => [])).some(name => name.includes('Packages'));
 
 /**
- * Installs `packages`; what apt says goes to a log file. False when this is no place for apt, or
- * apt failed (then one line says why).
+ * Installs `packages` and writes the output of apt to a log file. Returns false when apt is not
+ * available or fails; a failure is reported to `notify`.
  */
 export async function aptInstall(
   packages: string[],
@@ -49,17 +48,17 @@ export async function aptInstall(
       options,
     );
   const update = () => runCommand('apt-get', [...lock, 'update', '-q'], options);
-  notify(`Installing ${packages.join(', ')} with apt (what it says: ${logFile}).`);
+  notify(`Installing ${packages.join(', ')} with apt (log: ${logFile}).`);
   try {
-    const fresh = !(await indexIsThere());
+    const fresh = !(await hasPackageIndex());
     if (fresh) await update();
     let result = await install();
     if (!result.ok && !fresh) {
-      // An index that is weeks old names versions which the mirrors no longer have.
+      // An old index may name versions that the mirrors no longer have.
       await update();
       result = await install();
     }
-    if (!result.ok) notify(`apt could not install them: ${result.why}.`);
+    if (!result.ok) notify(`apt failed: ${result.why}.`);
     return result.ok;
   } finally {
     await new Promise(resolve => log.end(resolve));

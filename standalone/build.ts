@@ -1,5 +1,5 @@
-// `npm run build`: the dashboard's page, for an installation that starts its API by itself. `npm
-// start` does it when it is needed.
+// `npm run build`: builds the dashboard for an installation that starts the API on its own. `npm
+// start` builds it when needed.
 import { buildDashboard } from './dashboard.ts';
 
 await buildDashboard(line => process.stdout.write(`${line}\n`));

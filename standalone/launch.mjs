@@ -1,6 +1,6 @@
-// Runs a script of this repository with the Node it asks for, after making sure that its packages
-// are there. Plain JavaScript: it must run on Node 20. Owns the process group: the terminal's
-// signals end here, and whatever a dead leader leaves behind is ended here.
+// Installs the packages if needed and runs a script of this repository with the required Node.
+// Plain JavaScript that runs on Node 20. Owns the process group: forwards signals of the terminal
+// and ends processes that a dead leader leaves behind.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,22 +16,18 @@ const STAMP = join(MODULES, '.pressroom-lock-hash');
 const PARENT_WATCH = new URL('parent-watch.mjs', import.meta.url).href;
 const NEEDED_MAJOR = 24;
 /**
- * Not by `.bin`: npm 10 leaves no link there, since it removes what the package for the other
- * processor would have linked.
+ * Not through `.bin`: npm 10 removes that link together with the package for the other processor.
  */
 const NODE_PACKAGE = join(MODULES, `node-linux-${process.arch}`, 'bin');
-/**
- * Semi-spaces of V8: at 16 MiB, as before, each process is 20 to 50 MB larger, and a render no
- * cheaper (measured side by side, 200 renders at two callers: 7.1 ms of the API's CPU with either).
- */
+/** V8 semi-space: larger ones cost 20 to 50 MB per process and make no render cheaper. */
 const NODE_FLAGS = ['--max-semi-space-size=4'];
 
 /**
- * One Ctrl-C arrives twice, from the terminal and from npm: the same signal within this time is the
- * same wish.
+ * One Ctrl-C arrives twice, from the terminal and from npm: a repeated signal within this time is
+ * ignored.
  */
 const SAME_SIGNAL_MS = 1_000;
-/** What a dead leader left behind gets this long after SIGTERM. */
+/** Time between SIGTERM and SIGKILL for processes of a dead leader. */
 const LEFTOVERS_MS = 3_000;
 
 const readOr = (file, fallback) => {
@@ -43,8 +39,7 @@ const readOr = (file, fallback) => {
 };
 
 /**
- * npm's own record of what it installed, against the lock file: for a `npm ci` that was run by
- * hand.
+ * Compares npm's record of installed packages with the lock file, for a manual `npm ci`.
  */
 function installedByHand(lock) {
   const installed = JSON.parse(readOr(join(MODULES, '.package-lock.json'), '{}')).packages ?? {};
@@ -60,8 +55,8 @@ function installedByHand(lock) {
 }
 
 /**
- * Two starts at once must not run `npm ci` at the same time: the name is free again when its holder
- * is gone, however it went.
+ * Prevents concurrent `npm ci` of two starts. The abstract socket name is free again as soon as its
+ * holder ends.
  */
 async function withInstallLock(work) {
   const name = `\0pressroom-install-${createHash('sha256').update(ROOT).digest('hex').slice(0, 32)}`;
@@ -97,17 +92,17 @@ async function installPackages() {
   await withInstallLock(() => {
     if (current()) return;
     if (!installedByHand(lock)) {
-      process.stderr.write('Installing the packages that package-lock.json names (npm ci).\n');
+      process.stderr.write('Installing packages (npm ci).\n');
       const npm = process.env.npm_execpath?.endsWith('.js')
         ? [process.execPath, process.env.npm_execpath]
         : ['npm'];
       const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--include=dev'];
-      // What npm says goes to stderr: stdout belongs to the script.
+      // npm's output goes to stderr, since stdout belongs to the script.
       const { status } = spawnSync(npm[0], [...npm.slice(1), 'ci', ...quiet], {
         cwd: ROOT,
         stdio: ['ignore', 2, 2],
       });
-      if (status !== 0) throw new Error('`npm ci` did not work; what it said stands above.');
+      if (status !== 0) throw new Error('`npm ci` failed. See its output above.');
     }
     mkdirSync(MODULES, { recursive: true });
     writeFileSync(STAMP, hash);
@@ -119,20 +114,19 @@ function findNode() {
   if (existsSync(ours)) return ours;
   if (Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR) return process.execPath;
   throw new Error(
-    `Node ${NEEDED_MAJOR} or newer is needed, and for this platform no package brings it: install it (this is ${process.version}).`,
+    `Pressroom requires Node ${NEEDED_MAJOR} or newer (this is ${process.version}). No npm package provides it for this platform, so install it.`,
   );
 }
 
 /**
- * Read early: when the shell ends while packages are installed, this process gets another parent.
+ * Read at startup: if the shell ends during the installation, this process gets another parent.
  */
 const shell = process.ppid;
 
 /**
- * Calls `gone` when npm or the shell between npm and us is gone: npm hands SIGTERM to that shell,
- * which dies of it and tells nobody. Without npm it calls nothing, since a process that was sent to
- * the background outlives its shell by right. The parent's end has no event: it is asked for twice
- * a second.
+ * Calls `gone` when npm or the shell between npm and this process has ended: npm sends SIGTERM to
+ * that shell, which does not forward it. Polls twice a second, since the end of a parent has no
+ * event. Without npm it does nothing: a background process may outlive its shell.
  */
 function watchNpm(gone) {
   if (process.env.npm_lifecycle_event === undefined) return;
@@ -145,7 +139,7 @@ function watchNpm(gone) {
   timer.unref();
 }
 
-/** Ends what is left of the process group. */
+/** Ends the remaining processes of the group. */
 async function endLeftovers(group) {
   const signal = name => {
     try {
@@ -160,38 +154,38 @@ async function endLeftovers(group) {
   signal('SIGKILL');
 }
 
-/** Runs `script` (a path inside the repository) to its end and answers with its exit code. */
+/** Runs `script` (a path in the repository) and returns its exit code. */
 export async function launch(script, args) {
   await installPackages();
   const leader = spawn(
     findNode(),
     [...NODE_FLAGS, '--import', PARENT_WATCH, join(ROOT, script), ...args],
     {
-      // A group of its own: Ctrl-C then never hits mongod and Chrome directly. The IPC channel
-      // tells the leader when this process is gone.
+      // Its own group, so that Ctrl-C does not reach mongod and Chrome directly. The IPC channel
+      // closes when this process ends, which notifies the leader.
       detached: true,
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       env: {
         ...process.env,
         PATH: [join(MODULES, '.bin'), NODE_PACKAGE, process.env.PATH].join(delimiter),
-        // Compiled code and stripped types are kept: a warm start reads instead of compiling.
+        // Caches compiled code and stripped types for a faster start.
         NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(MODULES, '.cache', 'compile'),
-        // glibc gives each thread a heap of its own otherwise, which grow and do not shrink: 10 to
-        // 20 MB a process, for no gain in speed.
+        // One heap for all threads: glibc's heaps per thread cost 10 to 20 MB per process and gain
+        // no speed.
         MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX ?? '1',
       },
     },
   );
-  const heardAt = new Map();
+  const receivedAt = new Map();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(name, () => {
-      const before = heardAt.get(name);
-      heardAt.set(name, performance.now());
+      const before = receivedAt.get(name);
+      receivedAt.set(name, performance.now());
       if (before !== undefined && performance.now() - before < SAME_SIGNAL_MS) return;
       leader.kill(name === 'SIGHUP' ? 'SIGTERM' : name);
     });
   }
-  watchNpm(() => heardAt.size > 0 || leader.kill('SIGTERM'));
+  watchNpm(() => receivedAt.size > 0 || leader.kill('SIGTERM'));
   const code = await new Promise((resolve, reject) => {
     leader.once('error', reject);
     leader.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal]));
@@ -201,8 +195,7 @@ export async function launch(script, args) {
 }
 
 /**
- * `launch` for a file that is a command: its exit code becomes ours, and what kept it from starting
- * is one line.
+ * `launch` for an executable: takes over the exit code and prints a start error as one line.
  */
 export async function launchAndExit(script, args) {
   try {

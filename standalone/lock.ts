@@ -1,5 +1,5 @@
-// One Pressroom to a data folder. The lock is a name in Linux's abstract socket space: it is gone
-// the moment its holder is, however that ended, and never stale.
+// The lock of a data folder: one Pressroom at a time. It is a name of Linux's abstract socket
+// namespace, which disappears with its holder and is therefore never stale.
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
@@ -8,7 +8,7 @@ export type LockRole = 'standalone' | 'command';
 
 export interface Lock {
   held: true;
-  /** Tells those who ask that the database of the folder can be used now. */
+  /** Notifies waiting processes that the database of the folder is available. */
   ready(): void;
   release(): Promise<void>;
 }
@@ -17,16 +17,15 @@ export interface LockHolder {
   held: false;
   role: LockRole;
   pid: number;
-  /** True when the holder says that it is ready, false when it is gone before that. */
+  /** True when the holder is ready, false when it ends before that. */
   untilReady: Promise<boolean>;
   untilGone: Promise<void>;
-  /** Asks no more. */
-  leave(): void;
+  /** Closes the connection to the holder. */
+  disconnect(): void;
 }
 
 /**
- * The name says nothing of the folder's content, and what is told is no secret: every user of the
- * machine may ask.
+ * Every user of the machine can connect to this name; neither the name nor the answer is secret.
  */
 const nameOf = async (folder: string) =>
   `\0pressroom-data-${createHash('sha256')
@@ -35,14 +34,14 @@ const nameOf = async (folder: string) =>
     .slice(0, 32)}`;
 
 function listen(name: string, role: LockRole): Promise<Lock | undefined> {
-  const asking = new Set<Socket>();
+  const clients = new Set<Socket>();
   let ready = false;
   const server = createServer(socket => {
-    asking.add(socket);
-    socket.on('error', () => {}).on('close', () => asking.delete(socket));
+    clients.add(socket);
+    socket.on('error', () => {}).on('close', () => clients.delete(socket));
     socket.write(`${role} ${process.pid}\n${ready ? 'ready\n' : ''}`);
   });
-  // The lock alone keeps nobody alive.
+  // The lock alone does not keep the process running.
   server.unref();
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -53,12 +52,12 @@ function listen(name: string, role: LockRole): Promise<Lock | undefined> {
         held: true,
         ready: () => {
           ready = true;
-          for (const socket of asking) socket.write('ready\n');
+          for (const socket of clients) socket.write('ready\n');
         },
         release: () =>
           new Promise(done => {
             server.close(() => done());
-            for (const socket of asking) socket.destroy();
+            for (const socket of clients) socket.destroy();
           }),
       }),
     );
@@ -70,11 +69,11 @@ function ask(name: string): Promise<LockHolder | undefined> {
   const ready = Promise.withResolvers<boolean>();
   const gone = Promise.withResolvers<void>();
   return new Promise(resolve => {
-    let told = '';
+    let received = '';
     socket.on('error', () => {});
     socket.on('data', chunk => {
-      told += chunk.toString();
-      const [, role, pid] = /^(\w+) (\d+)\n/.exec(told) ?? [];
+      received += chunk.toString();
+      const [, role, pid] = /^(\w+) (\d+)\n/.exec(received) ?? [];
       if (role)
         resolve({
           held: false,
@@ -82,9 +81,9 @@ function ask(name: string): Promise<LockHolder | undefined> {
           pid: Number(pid),
           untilReady: ready.promise,
           untilGone: gone.promise,
-          leave: () => socket.destroy(),
+          disconnect: () => socket.destroy(),
         });
-      if (told.endsWith('ready\n')) ready.resolve(true);
+      if (received.endsWith('ready\n')) ready.resolve(true);
     });
     socket.on('close', () => {
       ready.resolve(false);
@@ -94,11 +93,11 @@ function ask(name: string): Promise<LockHolder | undefined> {
   });
 }
 
-/** Takes the lock of `folder` (which must be there), or tells who has it. */
+/** Takes the lock of `folder`, which must exist, or returns its holder. */
 export async function takeLock(folder: string, role: LockRole): Promise<Lock | LockHolder> {
   const name = await nameOf(folder);
   for (;;) {
-    // The holder may go between the two questions: then the name is free, and we ask again.
+    // The holder may end between the two calls; the name is then free, so try again.
     const answer = (await listen(name, role)) ?? (await ask(name));
     if (answer) return answer;
   }

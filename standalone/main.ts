@@ -1,4 +1,4 @@
-// `npm start`: everything on this machine in one process.
+// Entry point of `npm start`: API, worker, Chrome and mongod on this machine.
 import { ConfigError } from '../common/config.ts';
 import { runUntilSignal } from '../common/lifecycle.ts';
 import { createStandalone } from './standalone.ts';

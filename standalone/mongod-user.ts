@@ -4,28 +4,28 @@ import { lchown, lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Next to Chrome's default (PRESSROOM_CHROME_UID): a page that breaks out of Chrome must not own
- * the data.
+ * Differs from Chrome's user (PRESSROOM_CHROME_UID), so that a page that exploits Chrome cannot
+ * access the data.
  */
 export const MONGOD_UID = 64_118;
 
 /**
- * A file with a second name, or behind a symbolic link, may be outside the folder: its owner must
- * not change.
+ * Throws for files with a second name or behind a symbolic link: they may be outside the folder, so
+ * their owner must not change.
  */
 async function mustLieHere(path: string, uid: number): Promise<void> {
   const { nlink, uid: owner } = await stat(path);
   const link = (await lstat(path)).isSymbolicLink();
   if (link ? owner === uid : nlink === 1) return;
   throw new Error(
-    `mongod runs as user ${uid}, but ${path} is a ${link ? 'symbolic' : 'hard'} link, and the owner of its target is not changed. ` +
-      `Move the target here, or change its owner yourself (chown -R ${uid}:${uid}).`,
+    `mongod runs as user ${uid}, but ${path} is a ${link ? 'symbolic' : 'hard'} link to a file of another owner. ` +
+      `Move the target into this folder, or change its owner (chown -R ${uid}:${uid}).`,
   );
 }
 
 /**
- * Changes a folder after its contents, so that a folder with the new owner is complete, even after
- * a crash.
+ * Changes a folder after its contents, so that a folder with the new owner is complete even after a
+ * crash.
  */
 async function changeOwner(path: string, uid: number): Promise<void> {
   if ((await lstat(path)).isDirectory())
@@ -35,9 +35,9 @@ async function changeOwner(path: string, uid: number): Promise<void> {
 }
 
 /**
- * Changes the owner of `folder` and everything in it to `uid`, if needed: earlier versions ran
- * mongod as root. Follows no links; throws an Error that says what to do about a link to a file of
- * another owner. No mongod may be running on the folder.
+ * Changes the owner of `folder` and its contents to `uid` if needed: earlier versions ran mongod as
+ * root. Does not follow links; throws an Error with the fix for a link to a file of another owner.
+ * No mongod may be running on the folder.
  */
 export async function giveDataTo(uid: number, folder: string): Promise<void> {
   const paths = [folder, ...(await readdir(folder)).map(name => join(folder, name))];

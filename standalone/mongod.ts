@@ -1,5 +1,5 @@
-// The managed mongod: a replica set of one on loopback, with a keyfile and a password of its own,
-// in a folder of its own.
+// The managed mongod: a replica set of one member on loopback, with its own keyfile, password and
+// folder.
 import { lchown, mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -19,44 +19,43 @@ export {
 export { MONGOD_UID } from './mongod-user.ts';
 
 export interface ManagedMongod {
-  /** With credentials; the database is `pressroom` unless another name is asked for by `uriFor`. */
+  /** With credentials, for the database `pressroom`; use `uriFor` for another one. */
   readonly uri: string;
   uriFor(database: string): string;
   readonly pid: number;
   readonly port: number;
-  /** Settles when mongod is gone, also when nobody asked for it. */
+  /** Settles when mongod has ended, even unexpectedly. */
   readonly exited: Promise<string>;
-  /** A clean shutdown (about 1 s: mongod's oplog applier ends no sooner); SIGKILL after 10 s. */
+  /** Shuts down cleanly (about 1 s, because of mongod's oplog applier); SIGKILL after 10 s. */
   stop(): Promise<void>;
-  /** Ends it at once, as a loss of power would. */
+  /** Ends it immediately, like a power failure. */
   kill(): Promise<void>;
 }
 
 export interface MongodOptions {
   binary: string;
-  /** Holds the data, the keyfile, the password and the log. Nothing else may be in it. */
+  /** Contains the data, the keyfile, the password and the log. Nothing else may be in it. */
   dataDir: string;
-  /** Wanted port; 0 (the default) keeps the one of the last start, or takes a free one. */
+  /** Preferred port; 0 (the default) keeps that of the last start, or uses a free one. */
   port?: number;
   extraArgs?: readonly string[];
   /**
-   * Called when mongod has been spawned: until it can be written to, this process has nothing to
-   * do.
+   * Called when mongod has been spawned. This process is idle until mongod is writable.
    */
   onSpawned?: () => void;
 }
 
-/** Loaded while mongod starts: it brings the driver, which takes its time. */
+/** Loaded while mongod starts, because it imports the MongoDB driver. */
 const loadReplicaSet = () => import('../api/store/replica-set-initiation.ts');
 
 /**
- * What is kept in `mongod.json`. The port stays the same because a replica set's member has its
- * address in the data.
+ * The content of `mongod.json`. The port stays the same because the data of a replica set contains
+ * the address of its member.
  */
 interface Kept {
   port: number;
   password: string;
-  /** False until the first start came to its end. */
+  /** True after the first start has completed. */
   founded: boolean;
 }
 
@@ -70,7 +69,7 @@ const readKept = async (dataDir: string): Promise<Kept | undefined> => {
 const writeKept = (dataDir: string, kept: Kept) =>
   writePrivate(stateFile(dataDir), `${JSON.stringify(kept)}\n`);
 
-/** The port itself when it is free on loopback, else (or for 0) another one. */
+/** `port` if it is free on loopback, otherwise (or for 0) another one. */
 const freePort = (port: number): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();
@@ -87,8 +86,8 @@ const uriOf = ({ port, password }: Kept, database: string) =>
   `mongodb://${USER}:${password}@127.0.0.1:${port}/${database}?authSource=admin&replicaSet=${SET_NAME}`;
 
 /**
- * The address of the mongod that was last started on `dataDir`, or undefined when there never was
- * one. It says nothing of whether it runs.
+ * The address of the mongod that was last started on `dataDir`, running or not. Undefined when
+ * there was none.
  */
 export async function managedUri(
   dataDir: string,
@@ -99,13 +98,13 @@ export async function managedUri(
 }
 
 /**
- * Most of mongod's own start is making room for 33,000 sessions and reading its journal, files of
- * 100 MB of which most is empty, eleven times over (seen on 6.0). Each operation of a client holds
- * a session: the pools of this installation's own clients, a hundred connections each, bound them.
+ * Shortens the start of mongod, which mostly allocates 33,000 sessions and reads its journal files
+ * of 100 MB (6.0). Each client operation holds a session; the connection pools of this
+ * installation, 100 connections each, stay below this limit.
  */
 const STORAGE = 'session_max=2000,log=(file_max=8MB)';
 
-/** Small, silent and without what a database of one client on one machine does not need. */
+/** Small caches and no features that a single client on one machine does not need. */
 const commonArguments = (port: number, keyFile: string, extra: readonly string[]) => [
   ...[
     '--port',
@@ -132,8 +131,8 @@ const commonArguments = (port: number, keyFile: string, extra: readonly string[]
 ];
 
 /**
- * Gives mongod's user access to the data and the keyfile. The folder and the password in it stay
- * root's: no other user may be able to create a link where root writes.
+ * Gives mongod's user access to the data and the keyfile. The folder and the password remain owned
+ * by root: no other user may create a link in a folder that root writes to.
  */
 async function openTo(uid: number, binary: string, dataDir: string): Promise<void> {
   await mustBeOpen('mongod', binary, uid, 'PRESSROOM_CACHE_DIR');
@@ -142,8 +141,8 @@ async function openTo(uid: number, binary: string, dataDir: string): Promise<voi
 }
 
 /**
- * Starts mongod on `dataDir` and waits until it can be written to. A mongod left behind on the same
- * folder is ended first.
+ * Starts mongod on `dataDir` and waits until it is writable. Ends a leftover mongod on the same
+ * folder first.
  */
 export async function startMongod({
   binary,
@@ -167,7 +166,7 @@ export async function startMongod({
     ...before,
     port: await freePort(port || before?.port || 0),
   };
-  // Only root may enter the folders above: mongod's user reaches the data through its working
+  // Only root may enter the parent folders, so mongod's user accesses the data through its working
   // directory.
   const files = uid === undefined ? dataDir : '/proc/self/cwd';
   const args = commonArguments(kept.port, join(files, 'keyfile'), extraArgs);
@@ -186,7 +185,7 @@ export async function startMongod({
   const starting = start('--replSet', SET_NAME);
   onSpawned();
   const loading = loadReplicaSet();
-  loading.catch(() => {}); // looked at below
+  loading.catch(() => {}); // handled below
   const child = await starting;
   try {
     const { initiateReplicaSet } = await loading;

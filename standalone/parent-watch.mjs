@@ -1,7 +1,7 @@
-// Loaded before every script that launch.mjs runs: when the launcher is gone (kill -9 gives it no
-// say), the script hears SIGTERM as if it had been told.
+// Loaded before every script of launch.mjs: sends SIGTERM to the script when the launcher has
+// ended, for example by kill -9.
 if (process.channel) {
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-  // Waiting for the launcher's end must not keep a script alive that is done.
+  // The channel must not keep a finished script running.
   process.channel.unref();
 }

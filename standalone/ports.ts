@@ -1,4 +1,4 @@
-// Is a port free, and if not, who has it: for sentences that a person can act on.
+// Checks whether a port is free and which process uses it, for actionable error messages.
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { basename } from 'node:path';
@@ -12,7 +12,7 @@ export const portIsFree = (host: string, port: number): Promise<boolean> =>
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
   });
 
-/** Inodes of the sockets that listen on `port`, by Linux's table (state 0A is LISTEN). */
+/** Inodes of the sockets that listen on `port`, from /proc/net (state 0A is LISTEN). */
 async function listeningInodes(port: number): Promise<Set<string>> {
   const tables = await Promise.all(
     ['/proc/net/tcp', '/proc/net/tcp6'].map(file => readFile(file, 'utf8').catch(() => '')),
@@ -31,10 +31,10 @@ async function commandOf(pid: string): Promise<string> {
   const [program = '', first = ''] = (
     await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
   ).split('\0');
-  return `${basename(program)} ${first}`.trim().slice(0, 80) || 'a process of the system';
+  return `${basename(program)} ${first}`.trim().slice(0, 80) || 'a system process';
 }
 
-/** The process that listens on `port`, undefined when nobody does, or it is another user's. */
+/** The process that listens on `port`; undefined if there is none or another user owns it. */
 export async function whoListens(port: number): Promise<{ pid: number; name: string } | undefined> {
   const inodes = await listeningInodes(port);
   if (inodes.size === 0) return undefined;
@@ -48,13 +48,13 @@ export async function whoListens(port: number): Promise<{ pid: number; name: str
 }
 
 /**
- * Throws an Error naming the port, who has it and the variable that changes it. Port 0 is always
- * free.
+ * Throws an Error with the port, the process that uses it and the variable that changes it. Port 0
+ * is always free.
  */
 export async function mustBeFree(host: string, port: number, variable: string): Promise<void> {
   if (port === 0 || (await portIsFree(host, port))) return;
   const who = await whoListens(port);
   throw new Error(
-    `Port ${port} is taken${who ? ` by ${who.name} (process ${who.pid})` : ''}. End that, or set ${variable} to another port.`,
+    `Port ${port} is in use${who ? ` by ${who.name} (process ${who.pid})` : ''}. Stop that process or set ${variable} to another port.`,
   );
 }

@@ -1,32 +1,32 @@
-// Runs another program under bounds: a time limit, and an end when the folder it should be filling
-// stops growing. Owns no knowledge of what is run.
+// Runs another program with limits: a timeout, and an abort when the folder that it fills stops
+// growing.
 import { spawn } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** One line to the person at the terminal. */
+/** Prints one line on the terminal. */
 export type Notify = (line: string) => void;
 
 export interface RunOptions {
   timeoutMs: number;
   /**
-   * Gives up when `folder` has not grown for `ms`: a network that is closed without saying so is
-   * noticed in seconds, a slow one is not cut off.
+   * Aborts when `folder` has not grown for `ms`: detects a blocked network in seconds without
+   * aborting a slow download.
    */
   idle?: { folder: string; ms: number };
   env?: NodeJS.ProcessEnv;
   cwd?: string;
-  /** Runs it as this user and group, which only root can. */
+  /** Runs it as this user and group; requires root. */
   uid?: number;
-  /** Hears all that the program says. */
+  /** Receives the output of the program. */
   onOutput?: (chunk: Buffer) => void;
 }
 
 export interface RunResult {
   ok: boolean;
-  /** What the program wrote to stdout, at most 64 KiB of it. */
+  /** The first 64 KiB of stdout. */
   stdout: string;
-  /** In one line why it did not work; empty when it did. */
+  /** The cause of a failure in one line; empty on success. */
   why: string;
 }
 
@@ -59,7 +59,7 @@ function watchGrowth(folder: string, ms: number, stalled: () => void): { stop():
   return { stop: () => clearInterval(timer) };
 }
 
-/** The line that says why: npm hides its own among advice, others end with it. */
+/** The line with the cause: the last one, but npm prints advice after it. */
 const lastLine = (text: string) => {
   const lines = text.split('\n').map(line => line.trim());
   const why = lines.find(line => line.includes(' reason: ')) ?? lines.findLast(line => line !== '');
@@ -67,8 +67,8 @@ const lastLine = (text: string) => {
 };
 
 /**
- * Runs `command` to its end. Never throws: a program that is missing, fails or is cut off is an
- * answer with `ok: false`.
+ * Runs `command` to its end. Never throws: a missing, failed or aborted program is a result with
+ * `ok: false`.
  */
 export function runCommand(
   command: string,
@@ -84,7 +84,7 @@ export function runCommand(
     });
     let stdout = '';
     let stderr = '';
-    let cutOff = '';
+    let abortReason = '';
     child.stdout.on('data', (chunk: Buffer) => {
       options.onOutput?.(chunk);
       if (stdout.length < 65_536) stdout += chunk.toString();
@@ -94,28 +94,27 @@ export function runCommand(
       stderr = (stderr + chunk.toString()).slice(-4_096);
     });
     let killer: NodeJS.Timeout | undefined;
-    const cut = (why: string) => {
-      if (cutOff) return;
-      cutOff = why;
+    const abort = (why: string) => {
+      if (abortReason) return;
+      abortReason = why;
       child.kill('SIGTERM');
       killer = setTimeout(() => child.kill('SIGKILL'), 2_000);
     };
     const timer = setTimeout(
-      () => cut(`still not done after ${Math.round(options.timeoutMs / 1000)} s`),
+      () => abort(`it did not finish within ${Math.round(options.timeoutMs / 1000)} s`),
       options.timeoutMs,
     );
     const { idle } = options;
     const growth =
       idle &&
       watchGrowth(idle.folder, idle.ms, () =>
-        cut(`nothing arrived for ${Math.round(idle.ms / 1000)} s`),
+        abort(`no data arrived for ${Math.round(idle.ms / 1000)} s`),
       );
     const finish = (ok: boolean, why: string) => {
       clearTimeout(timer);
       clearTimeout(killer);
       growth?.stop();
-      // A grandchild that was left behind may hold the pipes open: what it still says is of no
-      // interest.
+      // A remaining grandchild may hold the pipes open; its output is ignored.
       child.stdout.destroy();
       child.stderr.destroy();
       resolve({ ok, stdout, why });
@@ -124,18 +123,18 @@ export function runCommand(
       finish(
         false,
         (error as NodeJS.ErrnoException).code === 'ENOENT'
-          ? `${command} is not there`
+          ? `${command} is not installed`
           : error.message,
       ),
     );
     child.once('exit', (code, signal) => {
-      // The pipes may still hold the last words: take them before they are closed.
+      // Read remaining output of the pipes before they are closed.
       setImmediate(() =>
         finish(
           code === 0,
           code === 0
             ? ''
-            : cutOff || lastLine(stderr) || lastLine(stdout) || `ended with ${signal ?? code}`,
+            : abortReason || lastLine(stderr) || lastLine(stdout) || `ended with ${signal ?? code}`,
         ),
       );
     });

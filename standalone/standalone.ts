@@ -1,5 +1,5 @@
-// Everything on one machine: Chrome, mongod, worker and API, wired for `npm start`. Owns the order,
-// and the data folder.
+// Wires Chrome, mongod, worker and API on one machine for `npm start`. Owns the start order and the
+// data folder.
 import { join } from 'node:path';
 import type { Api } from '../api/api.ts';
 import { readApiConfig } from '../api/config.ts';
@@ -29,19 +29,19 @@ import { welcomeService } from './welcome.ts';
 export interface Standalone {
   lifecycle: Lifecycle;
   log: Log;
-  /** Settles when mongod has died, without which nothing works. */
+  /** Settles when mongod has ended unexpectedly. */
   died: Promise<string>;
 }
 
-/** What one machine wants differently from a cluster; a variable that the person has set wins. */
+/** Defaults for one machine; variables of the environment take precedence. */
 const DEFAULTS = {
   PRESSROOM_OPERATIONS_HOST: '127.0.0.1',
   PRESSROOM_GATEWAY_HOST: '127.0.0.1',
-  // Only our own API connects: any free port will do.
+  // Only the API in this process connects, so any free port works.
   PRESSROOM_GATEWAY_PORT: '0',
-  // No load balancer has to notice.
+  // There is no load balancer that must react first.
   PRESSROOM_DRAIN_DELAY: '0s',
-  // The terminal is for a person; the log can be switched on.
+  // Keeps the terminal readable.
   PRESSROOM_LOG_LEVEL: 'warn',
 };
 
@@ -64,7 +64,7 @@ function mongodService(
       });
       void mongod.exited.then(how => {
         if (stopping) return;
-        lost = `mongod ended by itself (${how}); its log: ${join(dataDir, MONGOD_FOLDER, 'mongod.log')}`;
+        lost = `mongod ended unexpectedly (${how}). See its log: ${join(dataDir, MONGOD_FOLDER, 'mongod.log')}`;
         died(lost);
       });
     },
@@ -78,12 +78,12 @@ function mongodService(
 }
 
 /**
- * Called as early as mongod and Chrome have something to do: loading it takes as much CPU as all
- * else of a warm start. A failure is thrown where it is used.
+ * Called while mongod and Chrome start, since loading the API takes as much CPU as the rest of a
+ * warm start. Errors are thrown where the result is used.
  */
 const loadApi = () => import('../api/api.ts');
 
-/** The configuration of all processes. Throws an Error that names what is wrong in it. */
+/** The configuration of all processes. Throws an Error that names the invalid variables. */
 function readConfigs(environment: NodeJS.ProcessEnv) {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const env: NodeJS.ProcessEnv = { ...DEFAULTS, ...given };
@@ -92,7 +92,7 @@ function readConfigs(environment: NodeJS.ProcessEnv) {
   const apiConfig = readApiConfig(env);
   if (!apiConfig.mongodbUri && workerConfig.chrome.uid === MONGOD_UID)
     throw new Error(
-      `PRESSROOM_CHROME_UID=${MONGOD_UID} is the user that mongod runs as: choose another one for Chrome.`,
+      `PRESSROOM_CHROME_UID=${MONGOD_UID} is the user of mongod. Set another user for Chrome.`,
     );
   return { env, processConfig, workerConfig, apiConfig };
 }
@@ -102,11 +102,11 @@ type Configs = ReturnType<typeof readConfigs>;
 async function lockDataFolder(dataDir: string) {
   const lock = await takeLock(dataDir, 'standalone');
   if (lock.held) return lock;
-  lock.leave();
+  lock.disconnect();
   throw new Error(
     lock.role === 'standalone'
-      ? `Pressroom runs already on ${dataDir} (process ${lock.pid}). End that, or set PRESSROOM_DATA_DIR and PRESSROOM_PORT to run another one.`
-      : `A command works on ${dataDir} (process ${lock.pid}). Start again when it is done.`,
+      ? `Pressroom is already running in ${dataDir} (process ${lock.pid}). Stop it, or set PRESSROOM_DATA_DIR and PRESSROOM_PORT to run another one.`
+      : `A command is using ${dataDir} (process ${lock.pid}). Retry when it has finished.`,
   );
 }
 
@@ -120,7 +120,7 @@ async function portsMustBeFree({ apiConfig, processConfig, workerConfig }: Confi
   await mustBeFree(workerConfig.gateway.host, workerConfig.gateway.port, 'PRESSROOM_GATEWAY_PORT');
 }
 
-/** Finds or makes at the same time what takes long: Chrome, mongod and the dashboard. */
+/** Finds or installs Chrome and mongod and builds the dashboard, concurrently. */
 async function installParts({ env, apiConfig, workerConfig }: Configs, notify: Notify) {
   const [executable, binary] = await Promise.all([
     findOrInstallChrome(env, notify, workerConfig.chrome.uid),
@@ -131,8 +131,8 @@ async function installParts({ env, apiConfig, workerConfig }: Configs, notify: N
 }
 
 /**
- * Prepares all that can fail for a reason a person can fix: configuration, lock, ports, Chrome,
- * mongod. Starts nothing yet but downloads. Throws an Error whose message is for the terminal.
+ * Prepares everything that the user may have to fix: configuration, lock, ports, Chrome and mongod.
+ * Runs downloads only. Throws an Error with a message for the terminal.
  */
 export async function createStandalone(
   environment: NodeJS.ProcessEnv,
@@ -157,8 +157,7 @@ export async function createStandalone(
   const uri = () => apiConfig.mongodbUri ?? mongod!.uri();
   const metrics = createMetrics({ labels: { pool: apiConfig.pool } });
   const poolSecret = workerConfig.secret ?? newSecret();
-  // All that is started here is one process group, which a terminal's Ctrl-C and `kill -9` reach as
-  // a whole.
+  // One process group for all child processes, so that Ctrl-C and `kill -9` reach all of them.
   const chrome = { ...workerConfig.chrome, executable, ownGroup: false };
   const worker = createWorker({ ...workerConfig, secret: poolSecret, chrome }, log, metrics);
 
@@ -213,7 +212,7 @@ export async function createStandalone(
   ]);
   lifecycleMetrics(metrics, lifecycle.state);
   void death.promise.then(notify);
-  // The log has the stack; the terminal shows the sentence.
+  // The log contains the stack; the terminal shows only the message.
   const start = () =>
     lifecycle.start().catch(error => {
       notify((error as Error).message);

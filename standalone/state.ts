@@ -1,5 +1,5 @@
-// What an installation on one machine must remember between starts: files in its data folder that
-// only their owner can read.
+// The state of a standalone installation between starts: files in its data folder that only their
+// owner can read.
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -9,8 +9,8 @@ import { dirname, join, resolve } from 'node:path';
 export const MONGOD_FOLDER = 'mongod';
 
 /**
- * `PRESSROOM_DATA_DIR`, else `/var/lib/pressroom` for root, else `$XDG_DATA_HOME/pressroom` or
- * `~/.local/share/pressroom`.
+ * `PRESSROOM_DATA_DIR`, otherwise `/var/lib/pressroom` for root, otherwise
+ * `$XDG_DATA_HOME/pressroom` or `~/.local/share/pressroom`.
  */
 export function dataFolder(env: NodeJS.ProcessEnv, uid = process.getuid?.()): string {
   if (env.PRESSROOM_DATA_DIR) return resolve(env.PRESSROOM_DATA_DIR);
@@ -19,8 +19,8 @@ export function dataFolder(env: NodeJS.ProcessEnv, uid = process.getuid?.()): st
 }
 
 /**
- * Creates the folder, or changes its mode to `mode` (by default closed to other users). Throws an
- * Error naming the folder and the variable.
+ * Creates the folder or changes its mode (default: not accessible to other users). Throws an Error
+ * with the folder and the variable.
  */
 export async function openDataFolder(folder: string, mode = 0o700): Promise<string> {
   try {
@@ -29,12 +29,12 @@ export async function openDataFolder(folder: string, mode = 0o700): Promise<stri
     return folder;
   } catch (error) {
     throw new Error(
-      `The data folder ${folder} cannot be used (${(error as NodeJS.ErrnoException).code}). Set PRESSROOM_DATA_DIR to a folder that you own.`,
+      `Cannot use the data folder ${folder} (${(error as NodeJS.ErrnoException).code}). Set PRESSROOM_DATA_DIR to a folder that you own.`,
     );
   }
 }
 
-/** Writes a 0600 file whole or not at all, also when the machine loses power. */
+/** Writes a file with mode 0600 atomically, even on a power failure. */
 export async function writePrivate(file: string, content: string): Promise<void> {
   const draft = `${file}.${process.pid}.new`;
   const handle = await open(draft, 'w', 0o600);
@@ -52,7 +52,7 @@ export async function writePrivate(file: string, content: string): Promise<void>
   }
 }
 
-/** The file's content, or undefined when it is not there. */
+/** The content of the file, or undefined when it does not exist. */
 export const readPrivate = (file: string): Promise<string | undefined> =>
   readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -62,8 +62,8 @@ export const readPrivate = (file: string): Promise<string | undefined> =>
 export const newSecret = (bytes = 32): string => randomBytes(bytes).toString('base64url');
 
 /**
- * A secret of the installation, made at the first call and the same ever after. Without the pepper
- * no stored key can be recognised; without the secret what the dashboard sealed cannot be read.
+ * Returns a secret of the installation, created on the first call. Without the pepper no stored API
+ * key can be verified; without the secret no value that the dashboard encrypted can be read.
  */
 export async function keepSecret(folder: string, name: 'pepper' | 'secret'): Promise<string> {
   const file = join(folder, name);

@@ -1,9 +1,8 @@
-// Services that start at the same time, because none needs the other: half of the time of a warm
-// start.
+// Starts independent services concurrently, which halves the time of a warm start.
 import { createLifecycle, type Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 
-/** One service of several that start and stop in order, as a process of its own would do it. */
+/** Combines services that start and stop in order, as in their own process, into one. */
 export function inOrder(
   name: string,
   log: Log,
@@ -25,7 +24,7 @@ export function inOrder(
   };
 }
 
-/** When one of them does not start, the others are stopped and the first error is thrown. */
+/** Combines concurrent services. If one fails to start, stops the others and throws its error. */
 export function together(services: Service[]): Service {
   const all = async (act: (service: Service) => Promise<void>) => {
     const results = await Promise.allSettled(services.map(act));

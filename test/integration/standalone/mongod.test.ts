@@ -62,7 +62,7 @@ describe('the managed mongod', () => {
     running.clear();
   });
 
-  it('keeps data, port and password over a restart, and closes its files to others', async () => {
+  it('keeps data, port and password across a restart, in files that only its owner can read', async () => {
     const first = await start('kept');
     await write(first.uri, 'one');
     await first.stop();
@@ -75,7 +75,7 @@ describe('the managed mongod', () => {
       expect((await stat(at('kept', name))).mode & 0o077, name).to.equal(0);
   });
 
-  it('moves to another port when its own is taken, even by one who never answers, and stays writable', async () => {
+  it('moves to another port when its own is in use, even by a silent process, and stays writable', async () => {
     const first = await start('moving');
     await write(first.uri, 'one');
     await first.stop();
@@ -92,7 +92,7 @@ describe('the managed mongod', () => {
     }
   });
 
-  it('lets nobody in without the password, who can not make users either', async () => {
+  it('rejects clients without the password, including the creation of users', async () => {
     const { port } = await start('closed');
     const bare = `mongodb://127.0.0.1:${port}/?directConnection=true`;
     const refused = (work: (client: MongoClient) => Promise<unknown>) =>
@@ -115,7 +115,7 @@ describe('the managed mongod', () => {
     );
   });
 
-  it('says so when the kept password is not the one of the data', async () => {
+  it('reports a stored password that does not match the data', async () => {
     await (await start('closed')).stop();
     const file = at('closed', 'mongod.json');
     const kept = await readFile(file, 'utf8');
@@ -126,14 +126,14 @@ describe('the managed mongod', () => {
     expect((error as Error).message).to.include('password');
   });
 
-  it('comes up after a first start that was killed before the user was made, and after it', async () => {
+  it('starts after a first start that was killed before or after the user was created', async () => {
     const finished = await start('half');
     await finished.stop();
     const unfinish = async () => {
       const kept = await readFile(at('half', 'mongod.json'), 'utf8');
       await writeFile(at('half', 'mongod.json'), kept.replace('"founded":true', '"founded":false'));
     };
-    // A set without a user, as it is left between the two.
+    // A replica set without a user, the state between the two steps.
     await rm(at('half', 'db'), { recursive: true });
     await mkdir(at('half', 'db'));
     const { port } = finished;
@@ -163,7 +163,7 @@ describe('the managed mongod', () => {
     expect(await read((await start('half')).uri)).to.deep.equal(['half']);
   });
 
-  it('is ended by its leash when the process that started it is killed', async () => {
+  it('ends when the process that started it is killed', async () => {
     const { path } = await mongodBinary();
     const module = new URL('../../../standalone/mongod.ts', import.meta.url).href;
     const script = `const { startMongod } = await import(${JSON.stringify(module)});
@@ -180,7 +180,7 @@ describe('the managed mongod', () => {
     await isGone(pid);
   });
 
-  it('ends one that was left behind on the same folder first', async () => {
+  it('first ends a mongod that was left on the same folder', async () => {
     const left = await start('left');
     await write(left.uri, 'three');
     const next = await start('left');
@@ -225,7 +225,7 @@ describe('the managed mongod', () => {
       );
     };
 
-    it('runs as a user of its own, which can read neither the password nor files outside its data', async () => {
+    it('runs as its own user, which can read neither the password nor files outside its data', async () => {
       const { pid } = await start('own-user');
       expect(
         /^Uid:\s+(.*)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))![1]!.split('\t'),
@@ -245,7 +245,7 @@ describe('the managed mongod', () => {
       expect((await stat(at('own-user', 'keyfile'))).mode & 0o777).to.equal(0o600);
     });
 
-    it('keeps the data that the previous version wrote as root, and changes only its owner', async () => {
+    it('keeps data that the previous version wrote as root, and changes only its owner', async () => {
       const first = await start('of-root');
       await first.stop();
       await giveToRoot('of-root');
@@ -259,7 +259,7 @@ describe('the managed mongod', () => {
       expect([...(await ownersOf('of-root/db'))]).to.deep.equal([MONGOD_UID]);
     });
 
-    it('completes a change of owner that was interrupted', async () => {
+    it('completes an interrupted change of the owner', async () => {
       const first = await start('broken-off');
       await write(first.uri, 'kept');
       await first.stop();
@@ -269,7 +269,7 @@ describe('the managed mongod', () => {
       expect(await read((await start('broken-off')).uri)).to.deep.equal(['kept']);
     });
 
-    it('follows no link out of the data, and the message says what to do', async () => {
+    it('follows no link out of the data, and names the fix', async () => {
       await (await start('linked')).stop();
       await giveToRoot('linked');
       await mkdir(at('elsewhere'));
@@ -285,7 +285,7 @@ describe('the managed mongod', () => {
     });
   });
 
-  it('gives mongod’s own words when it can not start', async () => {
+  it('includes the error of mongod when it cannot start', async () => {
     const error = await freshMongod({
       dataDir: at('wrong'),
       extraArgs: ['--storageEngine', 'paper'],

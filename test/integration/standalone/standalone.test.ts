@@ -45,9 +45,9 @@ describe('npm start', () => {
     }
   });
 
-  it('makes an account on the first start and shows its key with a call that gives a PDF', async () => {
+  it('creates an account on the first start and prints its key with a working example request', async () => {
     const { out, ctrlC, ended, leader } = await start();
-    // It comes a moment after the line that says where it is ready.
+    // It is printed shortly after the line with the address.
     const call = await eventually(() => {
       const found = /^ *curl .* render\.pdf$/m.exec(out())?.[0];
       if (found === undefined) throw new Error(`no call yet: ${out()}`);
@@ -56,9 +56,9 @@ describe('npm start', () => {
     key = keyIn(out())!;
     expect(call).to.include(key);
     expect(out()).to.include(
-      'plan scale: 8 renders at once; this machine runs 2 of them, the others wait',
+      'on the scale plan (8 concurrent renders). This machine runs 2 at a time and queues the rest',
     );
-    expect(out()).to.not.match(/end of life|no more fixes/);
+    expect(out()).to.not.match(/end of life/);
     await promisify(execFile)('/bin/sh', ['-c', call], { cwd: at() });
     expect((await readFile(at('render.pdf'))).subarray(0, 5).toString()).to.equal('%PDF-');
     await rm(at('render.pdf'));
@@ -93,7 +93,7 @@ describe('npm start', () => {
     expect(groupMembers(leader)).to.deep.equal([]);
   });
 
-  it('keeps account and key, and shows no key again', async () => {
+  it('keeps the account and its key, and does not print the key again', async () => {
     const { out, url, ctrlC, ended } = await start();
     expect(keyIn(out())).to.equal(undefined);
     expect((await render(url, key)).status).to.equal(200);
@@ -101,7 +101,7 @@ describe('npm start', () => {
     expect(await ended).to.equal(0);
   });
 
-  it('finishes on Ctrl-C what runs, and what waits for it', async () => {
+  it('finishes running and queued renders on Ctrl-C', async () => {
     const operations = await ownPort();
     const { url, ctrlC, ended } = await start({
       env: { PRESSROOM_SLOTS: '1', PRESSROOM_OPERATIONS_PORT: String(operations) },
@@ -116,7 +116,7 @@ describe('npm start', () => {
     expect(await ended).to.equal(0);
   });
 
-  it('shows a link to the dashboard at each start, until somebody has set it up', async () => {
+  it('prints a setup link for the dashboard at each start until it is set up', async () => {
     const first = await start();
     const link = await eventually(
       () => new URL(/^Open the dashboard: (\S+) \(works once\)$/m.exec(first.out())![1]!),
@@ -139,30 +139,30 @@ describe('npm start', () => {
     expect(await first.ended).to.equal(0);
 
     const second = await start();
-    const words = await eventually(() => /^The dashboard: .*$/m.exec(second.out())![0]);
-    expect(words).to.equal(`The dashboard: ${second.url}/app`);
+    const line = await eventually(() => /^Dashboard: .*$/m.exec(second.out())![0]);
+    expect(line).to.equal(`Dashboard: ${second.url}/app`);
     expect(second.out()).not.to.include('/mcp');
     second.ctrlC();
     expect(await second.ended).to.equal(0);
   });
 
-  it('says where chat programs find the tool, when it has a port of its own', async () => {
+  it('prints the address for MCP clients when the port is configured', async () => {
     const { out, url, ctrlC, ended } = await start({
       env: { PRESSROOM_PORT: String(await ownPort()) },
     });
-    const told = await eventually(() => /^For Claude Code.*: (\S+) \(/m.exec(out())![1]!);
-    expect(told).to.equal(`${url}/mcp`);
-    const answer = await fetch(told, { method: 'POST', body: '{}' });
+    const mcpUrl = await eventually(() => /^Connect Claude Code.*: (\S+) \(/m.exec(out())![1]!);
+    expect(mcpUrl).to.equal(`${url}/mcp`);
+    const answer = await fetch(mcpUrl, { method: 'POST', body: '{}' });
     expect(answer.status).to.equal(401);
     const [, metadata] = /resource_metadata="([^"]+)"/.exec(
       answer.headers.get('www-authenticate')!,
     )!;
-    expect(await (await fetch(metadata!)).json()).to.include({ resource: told });
+    expect(await (await fetch(metadata!)).json()).to.include({ resource: mcpUrl });
     ctrlC();
     expect(await ended).to.equal(0);
   });
 
-  it('leaves no mongod and no Chrome when it is killed, and serves the same key after that', async () => {
+  it('leaves no mongod and no Chrome when it is killed, and accepts the same key after a restart', async () => {
     const first = await start();
     expect((await render(first.url, key)).status).to.equal(200);
     first.killLeader();
@@ -177,29 +177,29 @@ describe('npm start', () => {
     expect(await second.ended).to.equal(0);
   });
 
-  it('stops by itself when its launcher is killed', async () => {
+  it('stops when its launcher is killed', async () => {
     const { killLauncher, leader, out } = await start();
     killLauncher();
     await allGone(leader);
     expect(out()).to.include('Stopping.');
   });
 
-  it('ends when mongod dies, and says where its log is', async () => {
+  it('ends when mongod dies, and names the log of mongod', async () => {
     const { leader, ended, out } = await start();
     const mongod = groupMembers(leader).find(
       ({ command }) => command.includes('--dbpath') && !command.startsWith('/bin/sh'),
     )!;
     process.kill(mongod.pid, 'SIGKILL');
     expect(await ended).to.equal(1);
-    expect(out()).to.include('mongod ended by itself').and.include('mongod.log');
+    expect(out()).to.include('mongod ended unexpectedly').and.include('mongod.log');
   });
 
-  it('refuses a second start on the same data folder, and the first goes on', async () => {
+  it('rejects a second start on the same data folder without affecting the first', async () => {
     const first = await start();
     const second = await start({ ready: false });
     expect(await second.ended).to.equal(1);
     expect(second.out())
-      .to.include('runs already')
+      .to.include('is already running')
       .and.include(String(first.leader))
       .and.include('PRESSROOM_DATA_DIR');
     expect((await render(first.url, key)).status).to.equal(200);
@@ -207,7 +207,7 @@ describe('npm start', () => {
     expect(await first.ended).to.equal(0);
   });
 
-  it('names a port that is taken and the variable that changes it', async () => {
+  it('names a port that is in use and the variable that changes it', async () => {
     const server = createServer().listen(0, '0.0.0.0');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -222,14 +222,14 @@ describe('npm start', () => {
           },
         });
         expect(await ended).to.equal(1);
-        expect(out()).to.include(`Port ${port} is taken`).and.include(variable);
+        expect(out()).to.include(`Port ${port} is in use`).and.include(variable);
       }
     } finally {
       server.close();
     }
   });
 
-  it('reports every wrong variable at once, and starts nothing', async () => {
+  it('reports all invalid variables at once and starts nothing', async () => {
     const { ended, out } = await start({
       ready: false,
       env: { PRESSROOM_SLOTS: 'many', PRESSROOM_CHROME_SANDBOX: 'maybe' },

@@ -18,10 +18,10 @@ const failure = (promise: Promise<unknown>): Promise<Error> =>
     error => error as Error,
   );
 
-describe('the folders of an installation', () => {
+describe('the folders of a standalone installation', () => {
   const at = temporaryFolder();
 
-  it('are where the variables say, else where the system keeps such things', () => {
+  it('are set by variables, otherwise by the conventions of the system', () => {
     expect(cacheFolder({ PRESSROOM_CACHE_DIR: '/a', XDG_CACHE_HOME: '/x' }, 1000)).to.equal('/a');
     expect(cacheFolder({ XDG_CACHE_HOME: '/x' }, 0)).to.equal('/var/cache/pressroom');
     expect(cacheFolder({ XDG_CACHE_HOME: '/x' }, 1000)).to.equal('/x/pressroom');
@@ -32,13 +32,13 @@ describe('the folders of an installation', () => {
     expect(dataFolder({}, 1000)).to.equal(join(homedir(), '.local/share/pressroom'));
   });
 
-  it('are closed to others when they hold data', async () => {
+  it('are closed to other users when they contain data', async () => {
     await mkdir(at('data'), { mode: 0o755 });
     await openDataFolder(at('data'));
     expect((await stat(at('data'))).mode & 0o777).to.equal(0o700);
   });
 
-  it('are named with the variable when they cannot be made', async () => {
+  it('are named in the error, with the variable, when they cannot be created', async () => {
     await writeFile(at('file'), '');
     const error = await failure(openDataFolder(at('file', 'data')));
     expect(error.message)
@@ -47,7 +47,7 @@ describe('the folders of an installation', () => {
       .and.include('PRESSROOM_DATA_DIR');
   });
 
-  it('keep a secret in a file that only its owner reads, and the same one ever after', async () => {
+  it('keep a secret in a file that only its owner can read, and never change it', async () => {
     await openDataFolder(at('data'));
     const pepper = await keepSecret(at('data'), 'pepper');
     expect(pepper.length).to.be.greaterThan(40);
@@ -55,7 +55,7 @@ describe('the folders of an installation', () => {
     expect(await keepSecret(at('data'), 'pepper')).to.equal(pepper);
   });
 
-  it('get a new content at once and no draft', async () => {
+  it('replace the content of a file atomically and leave no temporary file', async () => {
     await mkdir(at('whole'));
     await writePrivate(at('whole', 'a'), 'one');
     await writePrivate(at('whole', 'a'), 'two');
@@ -65,10 +65,10 @@ describe('the folders of an installation', () => {
   });
 });
 
-describe('the cache of programs', () => {
+describe('the cache of downloaded programs', () => {
   const at = temporaryFolder();
 
-  it('holds what a filling left, and runs no second filling over it', async () => {
+  it('keeps the first of two concurrent installations', async () => {
     const both = await Promise.all(
       ['first', 'second'].map(text =>
         installOnce(at('cache'), 'tool', folder => writeFile(join(folder, 'text'), text)),
@@ -79,7 +79,7 @@ describe('the cache of programs', () => {
     expect(await readdir(at('cache'))).to.deep.equal(['tool']);
   });
 
-  it('keeps nothing of a filling that fails', async () => {
+  it('removes the files of a failed installation', async () => {
     const error = await failure(
       installOnce(at('cache'), 'broken', async folder => {
         await writeFile(join(folder, 'half'), '');
@@ -91,17 +91,17 @@ describe('the cache of programs', () => {
     expect((await readdir(at('cache'))).filter(name => name.startsWith('.'))).to.deep.equal([]);
   });
 
-  it('can be entered by every user, since Chrome runs as another one', async () => {
+  it('is accessible to every user, since Chrome runs as another one', async () => {
     const folder = await installOnce(at('cache'), 'open', file =>
       writeFile(join(file, 'chrome'), '', { mode: 0o755 }),
     );
     expect((await stat(folder)).mode & 0o777).to.equal(0o755);
     expect(await closedToOthers('/bin/sh')).to.equal(undefined);
-    // A temporary folder is closed to others: the way to the file is named as far as it is open.
+    // A temporary folder is closed to other users, so the check returns that folder.
     expect(await closedToOthers(join(folder, 'chrome'))).to.equal(at());
   });
 
-  it('is asked after the PATH, whose folders count in their order and only with executable files', async () => {
+  it('is searched after PATH, whose folders count in order and only with executable files', async () => {
     for (const [folder, mode] of [
       ['a', 0o644],
       ['b', 0o755],

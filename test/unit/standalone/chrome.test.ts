@@ -13,7 +13,7 @@ import { isHeadlessShell } from '../../../worker/browser/find-chrome.ts';
 import { skip } from '../../support/skip.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
-/** Nobody listens there: a download through it ends at once. */
+/** A closed port, so that a download fails immediately. */
 const CLOSED = 'http://127.0.0.1:1';
 
 describe('the search for a Chrome', () => {
@@ -24,7 +24,7 @@ describe('the search for a Chrome', () => {
     await writeFile(at(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     return at(folder);
   };
-  it('takes the configured one before all others', async () => {
+  it('prefers the configured Chrome', async () => {
     const PATH = await program('both', 'chromium-headless-shell');
     await program('both', 'mine');
     expect(await findInstalledChrome({ PATH, PRESSROOM_CHROME: at('both', 'mine') })).to.equal(
@@ -36,7 +36,7 @@ describe('the search for a Chrome', () => {
     expect(error.message).to.include('PRESSROOM_CHROME').and.include(at('both', 'none'));
   });
 
-  it('prefers a headless shell on PATH to the cache, and takes no full browser', async () => {
+  it('prefers a headless shell on PATH to the cache, and ignores full browsers', async () => {
     const full = await program('full', 'chromium');
     await program('full', 'google-chrome');
     const shell = await program('shell', 'chrome-headless-shell');
@@ -56,13 +56,13 @@ describe('the search for a Chrome', () => {
     ).to.equal(undefined);
   });
 
-  it('tells a headless shell from a full browser by its own word', () => {
+  it('distinguishes a headless shell from a full browser by its product name', () => {
     expect(isHeadlessShell('HeadlessChrome/156.0.8078.79')).to.equal(true);
     for (const product of ['Chrome/156.0.8078.79', 'Chromium/156.0.8078.79', ''])
       expect(isHeadlessShell(product), product).to.equal(false);
   });
 
-  it('refuses one that the user it runs as can not reach, naming the folder', async () => {
+  it('rejects a Chrome that its user cannot access, and names the folder', async () => {
     const PATH = await program('shell', 'chrome-headless-shell');
     const error = (await findOrInstallChrome({ PATH }, () => {}, 64_117).catch(
       (reason: Error) => reason,
@@ -70,9 +70,9 @@ describe('the search for a Chrome', () => {
     expect(error.message).to.include('64117').and.include(`chmod o+x ${at()}`);
   });
 
-  it('tries every way once, fast where all are closed, and then says how to mend it', async () => {
+  it('tries every source once, fails fast without a network, and then names the fix', async () => {
     await program('tools', 'apt-get', 'echo "E: no mirror answers" >&2; exit 100');
-    // The machine's own folders may hold a Chrome: only the programs that are needed are taken from
+    // The folders of the machine may contain a Chrome, so PATH has only the required programs from
     // them.
     for (const name of ['npm', 'node', 'sh'])
       await program('tools', name, `PATH=${process.env.PATH} exec ${name} "$@"`);
@@ -93,14 +93,14 @@ describe('the search for a Chrome', () => {
       .to.include('no mirror answers')
       .and.match(/npm .*ECONNREFUSED/);
     expect(error.message).to.include('PRESSROOM_CHROME').and.include('chromium-headless-shell');
-    expect(said[0]).to.match(/^No Chrome here yet\. Getting /);
-    expect(said.filter(line => line.includes('Getting '))).to.have.length(
+    expect(said[0]).to.match(/^Chrome is not installed\. Installing /);
+    expect(said.filter(line => line.includes('Installing '))).to.have.length(
       process.getuid?.() === 0 ? 3 : 2,
     );
-    expect(said.at(-1)).to.match(/^It is not available \(.*[^.]\)\.$/);
+    expect(said.at(-1)).to.match(/^Could not install the npm package .* \(.*[^.]\)\.$/);
   });
 
-  it('rejects an npm package that is not the published one', async () => {
+  it('rejects an npm package whose checksum differs', async () => {
     await mkdir(at('package'));
     await writeFile(
       at('package', 'package.json'),
@@ -141,9 +141,9 @@ describe('the search for a Chrome', () => {
       const error = (await findOrInstallChrome(env, line => said.push(line)).catch(
         (reason: Error) => reason,
       )) as Error;
-      expect(error.message).to.include('none could be installed');
+      expect(error.message).to.include('could not be downloaded');
       expect(said.at(-1)).to.match(
-        /^It is not available \(.*chromium-153\.0\.0\.tgz is not the published file: its SHA-256 is [0-9a-f]{64}, expected is 20e5656f/,
+        /^Could not install the npm package .* \(.*chromium-153\.0\.0\.tgz is not the published file: expected SHA-256 20e5656f\w+, found [0-9a-f]{64}/,
       );
       expect(await readdir(at('refused'))).to.deep.equal([]);
     } finally {
@@ -152,7 +152,7 @@ describe('the search for a Chrome', () => {
     }
   });
 
-  it('installs the fonts with the Chrome that it installs, and goes on without them', async function () {
+  it('installs fonts together with Chrome, and continues if that fails', async function () {
     if (process.getuid?.() !== 0) skip(this, 'only root installs packages');
     for (const fonts of ['good', 'lost']) {
       const folder = `with ${fonts} fonts`;
@@ -172,10 +172,10 @@ describe('apt', () => {
   const at = temporaryFolder();
   const env = () => ({ PATH: `${at('bin')}:/usr/bin:/bin`, PRESSROOM_CACHE_DIR: at('cache') });
 
-  it('installs without a question, and updates an index that does not know the versions any more', async function () {
+  it('installs without prompts, and updates an outdated package index', async function () {
     if (process.getuid?.() !== 0) skip(this, 'only root installs packages');
     await mkdir(at('bin'));
-    // Says what it was asked; the first installation fails as with an old index.
+    // Records its arguments; the first installation fails as with an outdated index.
     const script = `echo "$DEBIAN_FRONTEND $*" >> ${at('asked')}
 case "$*" in *install*) [ -e ${at('updated')} ] || { echo "E: 404" >&2; exit 100; };; *update*) touch ${at('updated')};; esac`;
     await writeFile(at('bin', 'apt-get'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
@@ -189,7 +189,7 @@ case "$*" in *install*) [ -e ${at('updated')} ] || { echo "E: 404" >&2; exit 100
     expect(asked.some(line => line.includes('update'))).to.equal(true);
   });
 
-  it('says why when it can not, and nothing where there is no apt', async () => {
+  it('reports why an installation failed, and nothing without apt', async () => {
     const said: string[] = [];
     expect(await aptInstall(['one'], line => said.push(line), { PATH: '/nowhere' })).to.equal(
       false,

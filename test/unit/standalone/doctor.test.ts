@@ -24,7 +24,7 @@ import { readWorkerConfig } from '../../../worker/config.ts';
 import { skip } from '../../support/skip.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
-/** Where this machine keeps fonts of Latin letters, and no others. */
+/** The folders of this machine that contain Latin fonts only. */
 function latinFolders(test: Mocha.Context): string[] {
   const folders = [
     '/usr/share/fonts/truetype/liberation',
@@ -44,31 +44,31 @@ const GIB = 2 ** 30;
 const chromeConfig = (env: Record<string, string> = {}) =>
   readWorkerConfig({ PATH: process.env.PATH, ...env }).chrome;
 
-describe('the doctor', () => {
-  it('wants Node 24', () => {
+describe('doctor', () => {
+  it('requires Node 24', () => {
     expect(checkNode('24.1.0').level).to.equal('ok');
     expect(checkNode('20.20.2')).to.deep.include({ level: 'fail' });
   });
 
-  it('measures the free memory against the slots', () => {
+  it('compares the available memory with the slots', () => {
     expect(checkMemory(2 * GIB, 2)).to.include({ level: 'ok' });
     expect(checkMemory(1 * GIB, 32)).to.include({ level: 'warn' });
     expect(checkMemory(GIB / 4, 2)).to.include({ level: 'fail' });
     expect(checkMemory(GIB / 4, 2).text)
       .to.include('256 MiB')
       .and.include('PRESSROOM_SLOTS');
-    // Eight Chromes wait, and eight ordinary pages render.
+    // Enough for eight idle Chromes and eight ordinary pages.
     expect(checkMemory(1.5 * GIB, 8)).to.include({ level: 'warn' });
     expect(checkMemory(2 * GIB, 8)).to.include({ level: 'ok' });
   });
 
-  it('measures the limit of processes against the slots', () => {
+  it('compares the process limit with the slots', () => {
     expect(checkProcesses(undefined, 256)).to.include({ level: 'ok' });
     expect(checkProcesses(1_300, 8)).to.include({ level: 'ok' });
     expect(checkProcesses(1_299, 8)).to.include({ level: 'warn' });
     expect(checkProcesses(200, 2)).to.include({ level: 'fail' });
     expect(checkProcesses(1_024, 8).text)
-      .to.include('1024 processes')
+      .to.include('Limit of 1024 processes')
       .and.include('PRESSROOM_SLOTS');
   });
 
@@ -108,14 +108,14 @@ describe('the doctor', () => {
     ],
     ['none that is known', {}, undefined],
   ] as [string, Record<string, string>, number | undefined][])
-    it(`reads the limit of processes: ${what}`, () => {
+    it(`reads the process limit: ${what}`, () => {
       expect(processLimit(file => files[file] ?? '')).to.equal(limit);
     });
 
   for (const [publicUrl, level, words, env = {}] of [
-    ['http://localhost:8080', 'ok', 'http://localhost:8080/mcp is for programs on this machine'],
-    ['https://pdf.corp.example', 'ok', 'https://pdf.corp.example/mcp is for chat programs'],
-    ['http://10.0.0.5:8080', 'warn', 'Give it https'],
+    ['http://localhost:8080', 'ok', 'on this machine can connect to http://localhost:8080/mcp'],
+    ['https://pdf.corp.example', 'ok', 'MCP clients can connect to https://pdf.corp.example/mcp'],
+    ['http://10.0.0.5:8080', 'warn', 'Use an https:// URL'],
     ['http://10.0.0.5:8080', 'ok', '10.0.0.5', { PRESSROOM_DASHBOARD: 'off' }],
     ['https://corp.example/pdf', 'warn', 'without a path'],
     [
@@ -125,7 +125,7 @@ describe('the doctor', () => {
       { PRESSROOM_MCP: 'off' },
     ],
   ] as const)
-    it(`says of the address ${publicUrl}${Object.keys(env).map(name => ` without ${name}`)} who can come there`, () => {
+    it(`checks who can connect to ${publicUrl}${Object.keys(env).map(name => ` without ${name}`)}`, () => {
       const { level: given, text } = checkPublicUrl(
         readApiConfig({ PRESSROOM_PUBLIC_URL: publicUrl, ...env }),
       );
@@ -135,9 +135,9 @@ describe('the doctor', () => {
         expect(text).not.to.include('/mcp');
     });
 
-  describe('of fonts', () => {
+  describe('checks fonts and', () => {
     const at = temporaryFolder();
-    /** A Chrome that sees no other fonts than those in `folders`. */
+    /** A Chrome that finds only the fonts in `folders`. */
     const chromeWith = async (folders: string[]) => {
       const places = [
         ...folders.map(folder => `<dir>${folder}</dir>`),
@@ -157,23 +157,23 @@ describe('the doctor', () => {
       return { ...process.env, PRESSROOM_CHROME: at('chrome') };
     };
 
-    it('names the scripts that have none, and the package that brings one', async function () {
+    it('names the scripts without a font and the missing package', async function () {
       const env = await chromeWith(latinFolders(this));
       const findings = await checkFonts(env, chromeConfig());
       expect(findings[0]!.level).to.equal('ok');
       expect(findings[0]!.text).to.include('Latin, Greek, Cyrillic');
-      const told = findings.slice(1).map(({ level, text }) => `${level} ${text}`);
-      expect(told.find(text => text.includes('fonts-noto-cjk'))).to.match(
+      const warnings = findings.slice(1).map(({ level, text }) => `${level} ${text}`);
+      expect(warnings.find(text => text.includes('fonts-noto-cjk'))).to.match(
         /^warn No font for simplified Chinese, traditional Chinese, Japanese, Korean:/,
       );
-      expect(told.find(text => text.includes('fonts-noto-color-emoji'))).to.include('emoji');
-      expect(told.find(text => text.includes('fonts-noto-core')))
+      expect(warnings.find(text => text.includes('fonts-noto-color-emoji'))).to.include('emoji');
+      expect(warnings.find(text => text.includes('fonts-noto-core')))
         .to.include('Devanagari')
         .and.include('Thai');
-      expect(told.join()).to.not.include('fonts-liberation');
+      expect(warnings.join()).to.not.include('fonts-liberation');
     });
 
-    it('misses nothing where all packages of the list are installed', async function () {
+    it('reports nothing when all packages are installed', async function () {
       const findings = await checkFonts(process.env, chromeConfig());
       const missing = findings.filter(({ level }) => level !== 'ok').map(({ text }) => text);
       if (spawnSync('dpkg-query', ['-W', ...FONT_PACKAGES]).status !== 0)
@@ -181,14 +181,14 @@ describe('the doctor', () => {
       expect(missing).to.deep.equal([]);
     });
 
-    it('waits for a Chrome', async () => {
+    it('skips the check without a Chrome', async () => {
       expect(
         await checkFonts({ PATH: '/nowhere', PRESSROOM_CACHE_DIR: '/nowhere' }, chromeConfig()),
       ).to.have.nested.property('[0].level', 'warn');
     });
   });
 
-  it('names who has a port', async () => {
+  it('names the process that uses a port', async () => {
     const server = createServer().listen(0, '0.0.0.0');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -203,17 +203,19 @@ describe('the doctor', () => {
     expect(await checkPort(port, 'PRESSROOM_PORT', 'the API')).to.include({ level: 'ok' });
   });
 
-  it('really starts Chrome, and warns when that is without its sandbox', async () => {
+  it('starts Chrome, and warns when it runs without its sandbox', async () => {
     const good = await checkChrome(process.env, chromeConfig());
     expect(good.text)
       .to.match(/Chrome\/\d+/)
-      .and.include('its sandbox works');
+      .and.include('sandbox works');
     const bare = await checkChrome(process.env, chromeConfig({ PRESSROOM_CHROME_SANDBOX: 'off' }));
     expect(bare.level).to.equal('warn');
-    expect(bare.text).to.include('without its sandbox').and.include('PRESSROOM_CHROME_SANDBOX');
+    expect(bare.text)
+      .to.include('runs without its sandbox')
+      .and.include('PRESSROOM_CHROME_SANDBOX');
   });
 
-  it('fails on a configured Chrome that is not there or is none', async () => {
+  it('fails for a configured Chrome that does not exist or is not a Chrome', async () => {
     const none = await checkChrome(
       { ...process.env, PRESSROOM_CHROME: '/nowhere/chrome' },
       chromeConfig(),
@@ -227,14 +229,14 @@ describe('the doctor', () => {
     expect(other.level).to.equal('fail');
   });
 
-  it('only warns when a Chrome or a mongod is still to be installed', async () => {
+  it('only warns when Chrome or mongod is not installed yet', async () => {
     const empty = { PATH: '/nowhere', PRESSROOM_CACHE_DIR: '/nowhere' };
     expect(await checkChrome(empty, chromeConfig())).to.include({ level: 'warn' });
     expect(await checkMongo(empty, undefined)).to.include({ level: 'warn' });
   });
 
   const at = temporaryFolder();
-  it('advises, without a warning, a newer mongod than 6.0', async () => {
+  it('recommends a newer mongod than 6.0 without a warning', async () => {
     await mkdir(at('old'), { recursive: true });
     await writeFile(at('old', 'mongod'), '#!/bin/sh\necho "db version v6.0.5"\n', { mode: 0o755 });
     const { level, text } = await checkMongo(
@@ -247,7 +249,7 @@ describe('the doctor', () => {
       .and.not.include('\n');
   });
 
-  it('fails when MONGODB_URI does not answer, without showing its password', async () => {
+  it('fails when MONGODB_URI does not answer, without printing its password', async () => {
     const finding = await checkMongo(
       {},
       'mongodb://someone:hidden@127.0.0.1:1/?serverSelectionTimeoutMS=300',

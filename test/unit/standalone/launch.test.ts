@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { leakedProcesses } from '../../support/leaks.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
-/** A repository with one dependency, which lies in it: `npm ci` needs no network for that. */
+/** A repository with one local dependency, so that `npm ci` needs no network. */
 const lockFile = (version: string) =>
   JSON.stringify({
     ...{ name: 'tiny', version: '1.0.0', lockfileVersion: 3, requires: true },
@@ -20,7 +20,7 @@ const lockFile = (version: string) =>
     },
   });
 
-/** Says each signal that it hears; ends by SIGTERM, or by the second SIGINT. */
+/** Prints each signal that it receives; ends on SIGTERM or the second SIGINT. */
 const LISTENER = `
 let interrupts = 0;
 process.on('SIGINT', () => { console.log('SIGINT'); if (++interrupts === 2) process.exit(7); });
@@ -28,7 +28,7 @@ process.on('SIGTERM', () => { console.log('SIGTERM'); process.exit(0); });
 console.log('up', process.pid);
 setInterval(() => {}, 1000);`;
 
-/** Leaves a process of its group behind that does not end by SIGTERM. */
+/** Leaves a process in its group that ignores SIGTERM. */
 const LITTER = `
 import { spawn } from 'node:child_process';
 const child = spawn('/bin/sh', ['-c', 'trap "" TERM; echo up; while :; do sleep 0.2; done'], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -73,11 +73,11 @@ describe('the launcher', () => {
   });
 
   /**
-   * In a process group of its own, as a terminal's foreground job is; `npm` is `npm start`, which
-   * listens.
+   * Runs in its own process group, like a foreground job of a terminal; `npm` stands for `npm start`,
+   * which handles signals.
    */
   function launch(...args: string[]) {
-    // A script that npm started is one only when npm says so: these tests run under npm themselves.
+    // The launcher detects npm by a variable, which these tests inherit from their own npm.
     const { npm_lifecycle_event: _event, ...env } = process.env;
     const [command, line] =
       args[0] === 'npm'
@@ -94,7 +94,7 @@ describe('the launcher', () => {
     child.stdout.on('data', chunk => {
       out += chunk;
     });
-    // The only time limit is that of the test, since a busy machine may take long.
+    // Without an own time limit, since a busy machine may take long.
     const saw = async (what: RegExp) => {
       for (;;) {
         const match = what.exec(out);
@@ -122,7 +122,7 @@ describe('the launcher', () => {
     return run.errors;
   }
 
-  it('installs the packages once, and again when the lock file changes, and says so on stderr only', async () => {
+  it('installs the packages once, and again when the lock file changes, and reports it on stderr only', async () => {
     expect(await fails()).to.include('npm ci');
     expect(await fails()).to.equal('');
     await lockVersion('1.0.1');
@@ -132,18 +132,18 @@ describe('the launcher', () => {
     expect(await fails()).to.equal('');
   });
 
-  it('believes an `npm ci` that was run by hand', async () => {
+  it('accepts a manual `npm ci`', async () => {
     await rm(at('node_modules', '.pressroom-lock-hash'));
     expect(await fails()).to.equal('');
   });
 
-  it('installs once when two are started at the same time', async () => {
+  it('installs once when two launchers start at the same time', async () => {
     await rm(at('node_modules'), { recursive: true });
     const said = await Promise.all([fails(), fails()]);
     expect(said.filter(each => each.includes('npm ci'))).to.have.length(1);
   });
 
-  it('runs the Node of its packages, to which npm 10 leaves no link', async () => {
+  it('runs the Node of its packages, for which npm 10 creates no link', async () => {
     const folder = at('node_modules', `node-linux-${process.arch}`, 'bin');
     await mkdir(folder, { recursive: true });
     await writeFile(
@@ -155,27 +155,27 @@ describe('the launcher', () => {
     await rm(dirname(folder), { recursive: true });
   });
 
-  it('gives arguments, standard input and the exit code through', async () => {
+  it('passes on arguments, standard input and the exit code', async () => {
     const { child, ended, out } = launch('cat.ts', 'a', '--b');
     child.stdin.end('hello\n');
     expect(await ended).to.deep.equal([0, null]);
     expect(out()).to.equal('hello\na+--b\n');
   });
 
-  it('says how it is used when no script is named', async () => {
+  it('prints its usage without a script', async () => {
     const { errors, ended } = launch();
     expect(await ended).to.deep.equal([2, null]);
     expect(await errors).to.include('Usage');
   });
 
-  it('hands one Ctrl-C on once, though the terminal and npm both deliver it, and a later one as the second', async () => {
+  it('forwards one Ctrl-C once, though the terminal and npm both deliver it, and then a later one', async () => {
     const { child, saw, ended, out } = launch('listener.ts');
     await saw(/up/);
     process.kill(-child.pid!, 'SIGINT');
     process.kill(child.pid!, 'SIGINT');
     await saw(/SIGINT/);
-    // The launcher takes what comes within a second for the same Ctrl-C: time itself is what is
-    // tested here.
+    // The launcher treats signals within a second as the same Ctrl-C, so the test needs real
+    // time.
     await new Promise(resolve => setTimeout(resolve, 1_100));
     expect(out().match(/SIGINT/g)).to.have.length(1);
     process.kill(-child.pid!, 'SIGINT');
@@ -183,14 +183,14 @@ describe('the launcher', () => {
     expect(out().match(/SIGINT/g)).to.have.length(2);
   });
 
-  it('hands SIGTERM on, and ends with the exit code', async () => {
+  it('forwards SIGTERM and ends with the exit code', async () => {
     const { child, saw, ended } = launch('listener.ts');
     await saw(/up/);
     child.kill('SIGTERM');
     expect(await ended).to.deep.equal([0, null]);
   });
 
-  it('lets the script stop by itself when the launcher is killed', async () => {
+  it('stops the script when the launcher is killed', async () => {
     const { child, saw } = launch('listener.ts');
     const pid = Number((await saw(/up (\d+)/))[1]);
     child.kill('SIGKILL');
@@ -198,7 +198,7 @@ describe('the launcher', () => {
     await eventually(() => expect(() => process.kill(pid, 0)).to.throw('ESRCH'));
   });
 
-  it('stops the script when npm hands SIGTERM to its shell, which tells nobody', async () => {
+  it('stops the script when npm sends SIGTERM to its shell, which does not forward it', async () => {
     const { child, saw, ended, out } = launch('npm');
     await saw(/up/);
     child.kill('SIGTERM');
@@ -215,11 +215,11 @@ describe('the launcher', () => {
     await eventually(() => expect(() => process.kill(pid, 0)).to.throw('ESRCH'));
   });
 
-  it('ends what a killed script left behind, also what does not listen to SIGTERM', async () => {
+  it('ends the processes of a killed script, even if they ignore SIGTERM', async () => {
     const before = leakedProcesses();
     const { ended } = launch('litter.ts');
     expect(await ended).to.deep.equal([137, null]);
-    // What an earlier test ended may have gone meanwhile: only what is new counts.
+    // Processes of earlier tests may end meanwhile, so only new ones count.
     await eventually(() =>
       expect(leakedProcesses().filter(process => !before.includes(process))).to.deep.equal([]),
     );

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../support/temporary.ts';
 describe('the lock of a data folder', () => {
   const at = temporaryFolder();
 
-  it('is held by one, who tells the others who it is and when it is ready', async () => {
+  it('has one holder, which reports its role, its process id and when it is ready', async () => {
     const lock = (await takeLock(at(), 'standalone')) as Lock;
     expect(lock.held).to.equal(true);
     const early = (await takeLock(at(), 'command')) as LockHolder;
@@ -19,21 +19,21 @@ describe('the lock of a data folder', () => {
     expect(await early.untilReady).to.equal(true);
     const late = (await takeLock(at(), 'command')) as LockHolder;
     expect(await late.untilReady).to.equal(true);
-    early.leave();
-    late.leave();
+    early.disconnect();
+    late.disconnect();
     await lock.release();
   });
 
-  it('is the same by whatever name the folder is called', async () => {
+  it('is the same for every path of the folder', async () => {
     await symlink(at(), at('alias'));
     const lock = (await takeLock(at(), 'command')) as Lock;
     const other = (await takeLock(at('alias'), 'command')) as LockHolder;
     expect(other.held).to.equal(false);
-    other.leave();
+    other.disconnect();
     await lock.release();
   });
 
-  it('is free again when its holder gives it back, and those who wait hear it', async () => {
+  it('is free after its release, which notifies waiting processes', async () => {
     const lock = (await takeLock(at(), 'standalone')) as Lock;
     const waiting = (await takeLock(at(), 'command')) as LockHolder;
     const [ready] = await Promise.all([waiting.untilReady, waiting.untilGone, lock.release()]);
@@ -43,7 +43,7 @@ describe('the lock of a data folder', () => {
     await next.release();
   });
 
-  it('is free again when its holder is killed', async () => {
+  it('is free when its holder is killed', async () => {
     const script = `const { takeLock } = await import(${JSON.stringify(new URL('../../../standalone/lock.ts', import.meta.url).href)});
       await takeLock(${JSON.stringify(at())}, 'standalone'); process.stdout.write('held'); setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
@@ -60,8 +60,8 @@ describe('the lock of a data folder', () => {
   });
 });
 
-describe('a port', () => {
-  it('that is taken is told with the process that has it and the variable that changes it', async () => {
+describe('the check of a port', () => {
+  it('names the process that uses the port and the variable that changes it', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
