@@ -1,5 +1,5 @@
-// Every metric of the product, by the processes that have it: the real API, worker and controller
-// are wired, in one registry, and never started.
+// Lists all metrics of the product by process: wires the real API, worker and controller in one
+// registry without starting them.
 import { KubeConfig } from '@kubernetes/client-node';
 import { complete, createApi } from '../api/api.ts';
 import { readApiConfig } from '../api/config.ts';
@@ -21,7 +21,7 @@ const SECRETS = {
   PRESSROOM_PEPPER: 'a pepper of sixteen',
   PRESSROOM_POOL_SECRET: 'a secret of sixteen',
   MONGODB_URI: 'mongodb://localhost/',
-  // The dashboard has numbers of its own.
+  // Required for the metrics of the dashboard.
   PRESSROOM_SECRET: 'a secret of sixteen',
 };
 
@@ -49,7 +49,7 @@ const parts: Record<Of, (metrics: Metrics) => void> = {
   },
 };
 
-/** Throws when two of them have one name. */
+/** Throws when two metrics have the same name. */
 export function allMetrics(): (MetricDescription & { of: Of })[] {
   const metrics = createMetrics();
   const known = new Map<string, Of>();

@@ -1,5 +1,5 @@
-// `npm run check`: what needs no running part — style, types, and that generated files are current.
-// All steps run, so that one round shows everything.
+// `npm run check`: style, types, and whether generated files are current. Runs all steps even if
+// one fails.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { staleFiles } from './generated.ts';
@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 interface Step {
   name: string;
-  /** What is wrong, as the person should see it; undefined when nothing is. */
+  /** The problem as text for the terminal; undefined on success. */
   run(): Promise<string | undefined>;
 }
 
@@ -34,20 +34,20 @@ const steps: Step[] = [
     '.',
   ),
   program('types (tsc)', 'tsc', '-p', '.'),
-  program('types of the page (tsc)', 'tsc', '-p', 'dashboard'),
+  program('types of the dashboard (tsc)', 'tsc', '-p', 'dashboard'),
   {
     name: 'generated files',
     run: async () => {
       const stale = await staleFiles();
       return stale.length === 0
         ? undefined
-        : `${stale.map(file => `  ${file} is not current\n`).join('')}  \`npm run generate\` mends it.\n`;
+        : `${stale.map(file => `  ${file} is out of date\n`).join('')}  Run \`npm run generate\`.\n`;
     },
   },
 ];
 
 for (const { name, run } of steps) {
-  const wrong = await run();
-  process.stdout.write(wrong === undefined ? `ok    ${name}\n` : `fail  ${name}\n${wrong}`);
-  if (wrong !== undefined) process.exitCode = 1;
+  const problem = await run();
+  process.stdout.write(problem === undefined ? `ok    ${name}\n` : `fail  ${name}\n${problem}`);
+  if (problem !== undefined) process.exitCode = 1;
 }

@@ -1,4 +1,4 @@
-// `npm run generate`: writes the generated files anew.
+// `npm run generate`: writes all generated files.
 import { generate } from './generated.ts';
 
 await generate();

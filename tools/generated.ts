@@ -1,5 +1,5 @@
-// The list of generated files: each one is made by a function from the sources, committed, and
-// checked to be current.
+// The list of generated files. Each is built by a function from the sources and committed; `npm run
+// check` fails if one is out of date.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,12 +13,12 @@ import { testingDocument } from './testing.ts';
 const ROOT = new URL('../', import.meta.url);
 
 interface Generated {
-  /** From the root of the repository. */
+  /** Relative to the root of the repository. */
   file: string;
   text(): string | Promise<string>;
 }
 
-/** Add a line here for every file that is made from others. */
+/** Add a line for every file that is generated from others. */
 export const generated: Generated[] = [
   { file: 'docs/configuration.md', text: configurationDocument },
   { file: 'docs/metrics.md', text: metricsDocument },
@@ -32,7 +32,7 @@ export const generated: Generated[] = [
 
 const path = (file: string) => fileURLToPath(new URL(file, ROOT));
 
-/** The files that are missing or differ from what their function gives. */
+/** The files that are missing or differ from the result of their function. */
 export async function staleFiles(list = generated): Promise<string[]> {
   const current = await Promise.all(
     list.map(
@@ -43,7 +43,7 @@ export async function staleFiles(list = generated): Promise<string[]> {
   return list.filter((_, index) => !current[index]).map(({ file }) => file);
 }
 
-/** Writes them all. */
+/** Writes all generated files. */
 export async function generate(list = generated): Promise<void> {
   for (const { file, text } of list) {
     await mkdir(dirname(path(file)), { recursive: true });

@@ -1,8 +1,8 @@
-// One alert, put together so that each has a severity, a summary, a description and its section of
-// the runbook.
+// Builds an alert, so that each has a severity, a summary, a description and a section in the
+// runbook.
 import type { Alert } from './rules.ts';
 
-/** The series of this release and no other: two installations must not alarm for each other. */
+/** Selects the series of this release, so that installations do not alert for each other. */
 export const OF_NAMESPACE = 'namespace="RELEASE_NAMESPACE"';
 export const OF_RELEASE = `${OF_NAMESPACE},pool="RELEASE_POOL"`;
 /** The labels of every alert about a pool. */
@@ -10,14 +10,16 @@ export const POOL = 'namespace, pool';
 
 export const mine = (name: string, more = '') => `${name}{${OF_RELEASE}${more && `,${more}`}}`;
 
-interface Wanted {
+interface AlertSource {
   name: string;
   expr: string;
-  /** It must be so for as long as this. */
+  /** `for`: how long the expression must hold. */
   lasting: string;
   severity: 'critical' | 'warning';
   labels?: Record<string, string>;
+  /** What is wrong. */
   summary: string;
+  /** The impact and the next step. */
   description: string;
 }
 
@@ -29,7 +31,7 @@ export const alert = ({
   labels = {},
   summary,
   description,
-}: Wanted): Alert => ({
+}: AlertSource): Alert => ({
   alert: name,
   expr,
   for: lasting,

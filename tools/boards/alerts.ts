@@ -1,36 +1,36 @@
-// The alerts on causes, few of them: what will hurt users soon, or what they cannot see but the
-// operator must know.
+// The few alerts on causes: problems that will soon affect users, or that only the administrator
+// can see.
 import { alert, mine, OF_NAMESPACE, OF_RELEASE, POOL } from './alert.ts';
 import { max, sum } from './queries.ts';
 import type { Alert } from './rules.ts';
 
 const WHO = '{{ $labels.namespace }}/{{ $labels.pool }}';
 const MONGODB = 'pressroom_mongodb_operation_duration_seconds';
-/** Two controllers may tell of a pool for a moment while they change over. */
+/** During a leader change two controllers may report the same pool. */
 const reported = (name: string, more = '') => max(POOL, mine(name, more));
 const condition = (type: string, status: string) =>
   `${reported('pressroom_pool_condition', `type="${type}",status="${status}"`)} == 1`;
 
 export const serviceAlerts: Alert[] = [
   alert({
-    // Of an API that is down altogether there are no renders left that could fail: this alone tells
-    // of it.
+    // The only alert that fires when the whole API is down, since no render is left that could
+    // fail.
     name: 'PressroomNotScraped',
     severity: 'critical',
     lasting: '10m',
     expr: `absent(pressroom_renders_total{${OF_RELEASE}})`,
-    summary: `Prometheus has no metrics of the API of ${WHO}.`,
+    summary: `Prometheus has no API metrics of ${WHO}.`,
     description:
-      'No API pod has been scraped: either none runs, and nothing is rendered, or Prometheus does not reach them. None of the other alerts can fire, and the pool is not scaled.',
+      'Either no API pod is running and all requests fail, or Prometheus cannot scrape them. Other alerts cannot fire and the pool is not scaled. Check the API pods, then the PodMonitors.',
   }),
   alert({
     name: 'PressroomMongoDBFailing',
     severity: 'critical',
     lasting: '2m',
     expr: `${sum(POOL, `rate(${mine(`${MONGODB}_count`, 'outcome!="ok"')}[2m])`)} / ${sum(POOL, `rate(${mine(`${MONGODB}_count`)}[2m])`)} > 0.1`,
-    summary: `MongoDB does not answer the API of ${WHO}.`,
+    summary: `MongoDB operations of the API of ${WHO} fail.`,
     description:
-      '{{ $value | humanizePercentage }} of the operations failed or had no answer in time. Without MongoDB no render is admitted.',
+      '{{ $value | humanizePercentage }} of the operations failed or timed out. Without MongoDB all new renders fail. Check the replica set and the API logs.',
   }),
   alert({
     name: 'PressroomMongoDBSlow',
@@ -39,25 +39,25 @@ export const serviceAlerts: Alert[] = [
     expr: `histogram_quantile(0.95, ${sum(`${POOL}, le`, `rate(${mine(`${MONGODB}_bucket`, 'operation=~"admit|settle"')}[5m])`)}) > 0.25`,
     summary: `MongoDB is slow for the API of ${WHO}.`,
     description:
-      'One operation in twenty that a render waits for (admit, settle) takes longer than {{ $value | humanizeDuration }}.',
+      'The p95 of admit and settle is {{ $value | humanizeDuration }}, which delays every render. Check the load and the replication lag of MongoDB.',
   }),
   alert({
     name: 'PressroomSettlementsWaiting',
     severity: 'warning',
     lasting: '3m',
     expr: `${sum(POOL, mine('pressroom_lease_writes_waiting', 'operation="settle"'))} > 0`,
-    summary: `Delivered renders of ${WHO} cannot be counted at the moment.`,
+    summary: `Delivered renders of ${WHO} are waiting to be counted.`,
     description:
-      '{{ $value }} settlements wait for MongoDB. Each is tried for nine minutes and then given up: its render is never counted.',
+      '{{ $value }} settlements are waiting for MongoDB. After nine minutes of retries their renders are never counted. Restore MongoDB and do not restart API pods before.',
   }),
   alert({
     name: 'PressroomRendersUncounted',
     severity: 'warning',
     lasting: '0m',
     expr: `${sum(`${POOL}, reason`, `increase(${mine('pressroom_renders_uncounted_total')}[15m])`)} > 0`,
-    summary: `Delivered renders of ${WHO} are missing in the count.`,
+    summary: `Delivered renders of ${WHO} were not counted.`,
     description:
-      '{{ $value | humanize }} renders within 15 minutes were delivered and could not be counted ({{ $labels.reason }}).',
+      '{{ $value | humanize }} renders in 15 minutes were delivered but not counted (reason {{ $labels.reason }}), so accounts pay for fewer renders. Find the accounts in the API logs.',
   }),
 ];
 
@@ -67,43 +67,45 @@ export const poolAlerts: Alert[] = [
     severity: 'warning',
     lasting: '5m',
     expr: `${reported('pressroom_pool_desired_pods')} >= ${reported('pressroom_pool_max_pods')} and ${sum(POOL, `avg_over_time(${mine('pressroom_queue_depth')}[5m])`)} >= 1`,
-    summary: `The pool ${WHO} is as large as it may be, and renders wait.`,
+    summary: `Pool ${WHO} is at its maximum size and renders are queued.`,
     description:
-      'All {{ $value }} pods that scaling.maxReplicas allows are wanted, and the queue has not been empty for five minutes.',
+      'The pool cannot grow beyond {{ $value }} pods, and renders have been queued for five minutes. After PRESSROOM_QUEUE_TIMEOUT they fail with no_worker. Raise scaling.maxReplicas.',
   }),
   alert({
     name: 'PressroomPodsNotReady',
     severity: 'warning',
     lasting: '15m',
     expr: `${reported('pressroom_pool_desired_pods')} - ${reported('pressroom_pool_ready_pods')} > 0`,
-    summary: `Pods of the pool ${WHO} do not become ready.`,
-    description: '{{ $value }} pods have been missing for 15 minutes.',
+    summary: `Pods of pool ${WHO} are not ready.`,
+    description:
+      'For 15 minutes {{ $value }} pods fewer than desired have been ready, so renders may queue. Run kubectl describe bpool to see the cause.',
   }),
   alert({
     name: 'PressroomAutoscalerBlind',
     severity: 'warning',
     lasting: '5m',
     expr: `(${condition('MetricsAvailable', 'False')}) and (${reported('pressroom_pool_autoscaled')} == 1)`,
-    summary: `The controller does not know the load of ${WHO}.`,
-    description: 'The size of the pool is held: it neither grows with the load nor shrinks.',
+    summary: `The controller cannot read the load of ${WHO}.`,
+    description:
+      'The pool keeps its size and does not follow the load. Check that the controller can reach Prometheus and that the PodMonitors are scraped.',
   }),
   alert({
     name: 'PressroomChromeCrashLoop',
     severity: 'warning',
     lasting: '5m',
     expr: `${sum(`${POOL}, pod`, `increase(${mine('pressroom_chrome_deaths_total', 'reason!~"memory|flooded"')}[15m])`)} > 5`,
-    summary: `Chrome dies again and again in {{ $labels.pod }} of ${WHO}.`,
+    summary: `Chrome keeps crashing in pod {{ $labels.pod }} of ${WHO}.`,
     description:
-      'It died {{ $value | humanize }} times within 15 minutes, not through its pages. Its renders are retried elsewhere once, and fail the second time.',
+      'Chrome died {{ $value | humanize }} times in 15 minutes, not because of its pages. Affected renders are retried once and then fail with worker_lost. Check the logs of the pod.',
   }),
   alert({
     name: 'PressroomChromeUnsandboxed',
     severity: 'warning',
     lasting: '5m',
     expr: condition('ChromeSandboxed', 'False'),
-    summary: `Chrome runs without its sandbox in the pool ${WHO}, or does not start with it.`,
+    summary: `Chrome has no working sandbox in pool ${WHO}.`,
     description:
-      'The sandbox is switched off, or the nodes do not let it work: a page that breaks out of its renderer would have the whole pod.',
+      'Either the sandbox is switched off, and a page that exploits its renderer controls the pod, or workers do not start because the nodes block the sandbox. Install the seccomp profile on all nodes.',
   }),
 ];
 
@@ -113,16 +115,17 @@ export const controllerAlerts: Alert[] = [
     severity: 'critical',
     lasting: '2m',
     expr: `${sum('namespace', `pressroom_controller_leader{${OF_NAMESPACE}}`)} == 0 or absent(pressroom_controller_leader{${OF_NAMESPACE}})`,
-    summary: 'No controller acts in {{ $labels.namespace }}.',
-    description: 'Renders go on with the pods that there are, but no pool is scaled or mended.',
+    summary: 'No controller is the leader in {{ $labels.namespace }}.',
+    description:
+      'Renders continue on the existing pods, but pools are neither scaled nor repaired. Check the controller pods and their Lease.',
   }),
   alert({
     name: 'PressroomReconcileErrors',
     severity: 'warning',
     lasting: '15m',
     expr: `${sum('namespace', `increase(pressroom_reconcile_duration_seconds_count{${OF_NAMESPACE},outcome="error"}[15m])`)} > 2`,
-    summary: 'The controller in {{ $labels.namespace }} fails to write what pools need.',
+    summary: 'The controller in {{ $labels.namespace }} cannot update its pools.',
     description:
-      '{{ $value | humanize }} attempts failed within 15 minutes. What was changed in a BrowserPool may not have been done.',
+      '{{ $value | humanize }} reconciles failed in 15 minutes, so changes of a BrowserPool may not be applied. Run kubectl describe bpool to see the error.',
   }),
 ];

@@ -1,4 +1,4 @@
-// The boards and rules as the files that the chart ships: each made from its source here.
+// The generated files of the chart for dashboards and rules.
 import { capacity } from './capacity.ts';
 import { controller } from './controller.ts';
 import { type Board, boardJson } from './grafana.ts';
@@ -7,10 +7,10 @@ import { service } from './service.ts';
 
 const CHART = 'charts/pressroom';
 
-/** By the name of the file. */
+/** By file name. */
 export const boards: Record<string, Board> = { service, capacity, controller };
 
-/** For the list of generated files; names are from the root of the repository. */
+/** For the list of generated files; paths are relative to the root of the repository. */
 export const boardFiles = [
   ...Object.entries(boards).map(([name, board]) => ({
     file: `${CHART}/dashboards/${name}.json`,

@@ -1,19 +1,19 @@
-// The board "Capacity": are there enough slots, why is the pool as large as it is, and do the
-// workers hold?
+// The dashboard "Capacity": slots and queue, the pool size and its reasons, and the health of
+// workers.
 import type { Board } from './grafana.ts';
 import { CHOSEN, increase, max, quantile, rate, sum } from './queries.ts';
 
 const POOL = 'namespace, pool';
 const NAME = '{{namespace}}/{{pool}}';
 const chosen = (name: string, more = '') => `${name}{${CHOSEN}${more && `,${more}`}}`;
-/** Two controllers may tell of a pool for a moment while they change over. */
+/** During a leader change two controllers may report the same pool. */
 const reported = (name: string, more = '') => max(POOL, chosen(name, more));
 
 export const capacity: Board = {
   uid: 'pressroom-capacity',
   title: 'Pressroom / Capacity',
   description:
-    'Are there enough slots, why is the pool as large as it is, and do the workers hold?',
+    'Slots and queue, the pool size and the reasons for it, and the health of workers and Chrome.',
   rows: [
     {
       title: 'Slots and queue',
@@ -21,7 +21,7 @@ export const capacity: Board = {
         {
           title: 'Slots',
           description:
-            'What the slots of all workers do. Good: claimed stays below capacity, and some are ready. When claimed touches capacity, renders wait: see "Pods" for whether more are on their way. Many in starting, closing or restarting for long: the pods have too little CPU.',
+            'Slots of all workers by state. Healthy: claimed stays below capacity and some slots are ready. If claimed reaches capacity, renders queue: check "Pods" for pods that are starting. Many slots in starting, closing or restarting for long: the pods need more CPU.',
           kind: 'line',
           unit: 'short',
           queries: [
@@ -30,9 +30,9 @@ export const capacity: Board = {
           ],
         },
         {
-          title: 'Share of the slots in use',
+          title: 'Slot utilization',
           description:
-            'Good: around scaling.targetUtilizationPercent (70 % by default) under steady load. Always near 100 %: the maximum is too low or pods do not start. Always far below: the minimum or idleSlots are higher than needed.',
+            'Claimed slots divided by capacity. Healthy: near scaling.targetUtilizationPercent (default 70 %) under steady load. Always near 100 %: maxReplicas is too low or pods do not start. Always far below: minReplicas or idleSlots are higher than needed.',
           kind: 'line',
           unit: 'percentunit',
           limit: 0.9,
@@ -46,15 +46,15 @@ export const capacity: Board = {
         {
           title: 'Queue',
           description:
-            'Renders that wait for a slot in all API pods. Good: 0, with short peaks in a burst. It stays up while "Pods" is at its maximum: raise scaling.maxReplicas.',
+            'Queued renders in all API pods. Healthy: 0, with short peaks in bursts. If it stays above 0 while "Pods" is at its maximum, raise scaling.maxReplicas.',
           kind: 'line',
           unit: 'short',
           queries: [{ expr: sum(POOL, chosen('pressroom_queue_depth')), legend: NAME }],
         },
         {
-          title: 'Oldest wait',
+          title: 'Oldest queued render',
           description:
-            'How long the render that waits longest has waited. Good: below a second. At PRESSROOM_QUEUE_TIMEOUT (30 s) renders begin to fail with no_worker.',
+            'Queue time of the oldest queued render. Healthy: below 1 s. At PRESSROOM_QUEUE_TIMEOUT (30 s) renders fail with no_worker.',
           kind: 'line',
           unit: 's',
           limit: 30,
@@ -63,9 +63,9 @@ export const capacity: Board = {
           ],
         },
         {
-          title: 'Wait for a slot, p95',
+          title: 'Queue time, p95',
           description:
-            'Of the renders that were delivered. Good: below 10 ms. It grows before renders fail: raise scaling.maxReplicas, or keep slots free with scaling.idleSlots.',
+            'Queue time of delivered renders. Healthy: below 10 ms. It grows before renders fail: raise scaling.maxReplicas, or keep slots free with scaling.idleSlots.',
           kind: 'line',
           unit: 's',
           queries: [
@@ -81,9 +81,9 @@ export const capacity: Board = {
           ],
         },
         {
-          title: 'Claims of slots by outcome',
+          title: 'Slot claims by outcome',
           description:
-            'Attempts of the API pods to open a slot on a worker. refused now and then is normal (another API was faster, or the worker drains). unreachable: pods that are gone, or the NetworkPolicy between API and workers.',
+            'Attempts of API pods to open a slot on a worker. A few refused are normal (another API was faster, or the worker drains). unreachable: pods have ended, or a NetworkPolicy blocks the API.',
           kind: 'stack',
           unit: 'ops',
           queries: [
@@ -96,38 +96,38 @@ export const capacity: Board = {
       ],
     },
     {
-      title: 'Size of the pool',
+      title: 'Pool size',
       panels: [
         {
           title: 'Pods',
           description:
-            'Wanted by the controller, ready, and the bounds of the pool. Good: ready follows wanted within a pod start. Wanted at maximum with a queue: raise scaling.maxReplicas. Ready stays below wanted: kubectl get pods -l pressroom.dev/pool=NAME shows why (no room on the nodes, image, quota).',
+            'Desired and ready pods, and the limits of the pool. Healthy: ready follows desired within one pod start. Desired at the maximum with a queue: raise scaling.maxReplicas. Ready stays below desired: run kubectl get pods -l pressroom.dev/pool=NAME to see why (node capacity, image, quota).',
           kind: 'line',
           unit: 'short',
           width: 12,
           queries: [
-            { expr: reported('pressroom_pool_desired_pods'), legend: `wanted ${NAME}` },
+            { expr: reported('pressroom_pool_desired_pods'), legend: `desired ${NAME}` },
             { expr: reported('pressroom_pool_ready_pods'), legend: `ready ${NAME}` },
             { expr: reported('pressroom_pool_max_pods'), legend: `maximum ${NAME}` },
             { expr: reported('pressroom_pool_min_pods'), legend: `minimum ${NAME}` },
           ],
         },
         {
-          title: 'Load that the controller decides by',
+          title: 'Load seen by the controller',
           description:
-            'Busy slots and waiting renders, as it last read them from Prometheus. Good: it looks like "Slots" and "Queue". A line that stands still while those move: the controller cannot read Prometheus (third board).',
+            'Busy slots and queued renders that the controller last read from Prometheus. Healthy: same shape as "Slots" and "Queue". A flat line while those change: the controller cannot read Prometheus, see the dashboard Controller and dependencies.',
           kind: 'stack',
           unit: 'short',
           width: 12,
           queries: [
             { expr: reported('pressroom_pool_busy_slots'), legend: `busy slots ${NAME}` },
-            { expr: reported('pressroom_pool_queued_renders'), legend: `waiting ${NAME}` },
+            { expr: reported('pressroom_pool_queued_renders'), legend: `queued ${NAME}` },
           ],
         },
         {
           title: 'Size changes by reason',
           description:
-            'Decisions that changed the number of wanted pods. load and idle follow the day. Many panic: bursts that come faster than pods start; raise idleSlots. load and idle in turns every few minutes: lengthen scaleDown.delaySeconds.',
+            'Changes of the desired number of pods. load and idle follow the traffic. Many panic: bursts grow faster than pods start, raise idleSlots. load and idle alternate every few minutes: increase scaleDown.delaySeconds.',
           kind: 'bars',
           unit: 'short',
           width: 12,
@@ -139,9 +139,9 @@ export const capacity: Board = {
           ],
         },
         {
-          title: 'Last size change by reason, last 6 hours',
+          title: 'Latest size change by reason, last 6 hours',
           description:
-            'The newest row says why the pool has the size it has: load, panic, from_zero (more was needed), idle (less was), fixed (spec.replicas), below_min and above_max (the bounds were changed), restored (somebody else scaled the Deployment). Events of the BrowserPool tell each in a sentence.',
+            'The newest row explains the current size: load, panic and from_zero (scaled up), idle (scaled down), fixed (spec.replicas), below_min and above_max (the limits changed), restored (the Deployment was scaled by another client). See the Events of the BrowserPool for details.',
           kind: 'table',
           unit: 'dateTimeFromNow',
           width: 12,
@@ -153,9 +153,9 @@ export const capacity: Board = {
           ],
         },
         {
-          title: 'Conditions of the pools',
+          title: 'Pool conditions',
           description:
-            'As in the status of the BrowserPool. Good: Ready, ScalingActive, MetricsAvailable and ChromeSandboxed are True, ScalingLimited is False. kubectl describe bpool NAME says why in a sentence.',
+            'Status conditions of the BrowserPools. Healthy: Ready, ScalingActive, MetricsAvailable and ChromeSandboxed are True, ScalingLimited is False. Run kubectl describe bpool NAME to see the cause.',
           kind: 'table',
           unit: 'none',
           width: 12,
@@ -167,26 +167,26 @@ export const capacity: Board = {
           ],
         },
         {
-          title: 'Workers that the API pods know',
+          title: 'Workers known to API pods',
           description:
-            'For each API pod. Good: as many as pods are ready, the same in all API pods. Fewer: DNS of the headless Service, or the NetworkPolicy between API and workers.',
+            'Workers that each API pod is connected to. Healthy: equal to the ready worker pods, in all API pods. Fewer: check DNS of the headless Service and the NetworkPolicy between API and workers.',
           kind: 'line',
           unit: 'short',
           width: 12,
           queries: [
             { expr: max('namespace, pod', chosen('pressroom_workers_known')), legend: '{{pod}}' },
-            { expr: sum('', chosen('pressroom_worker_draining')), legend: 'workers that drain' },
+            { expr: sum('', chosen('pressroom_worker_draining')), legend: 'draining workers' },
           ],
         },
       ],
     },
     {
-      title: 'Chrome and memory',
+      title: 'Chrome, memory and CPU',
       panels: [
         {
           title: 'Chrome deaths',
           description:
-            'By why. Good: none. exited, hung: look at the worker log at that time. memory: a page outgrew PRESSROOM_RENDER_MEMORY. flooded: a page kept its browser too busy to answer. Both end that render alone. unusable, not_started: the sandbox, /tmp or the pod limit; the worker log says which.',
+            'Unexpected Chrome exits by reason. Healthy: none. exited, hung: check the worker log at that time. memory: a page exceeded PRESSROOM_RENDER_MEMORY. flooded: a page kept Chrome too busy to answer. These two end only that render. unusable, not_started: sandbox, /tmp or process limit, see the worker log.',
           kind: 'bars',
           unit: 'short',
           queries: [
@@ -199,7 +199,7 @@ export const capacity: Board = {
         {
           title: 'Chrome starts',
           description:
-            'By why. recycle is planned (after 2,000 renders) and fails no render. died follows a death. bound follows a render that hit a limit or was given up. account: PRESSROOM_CHROME_PER_ACCOUNT.',
+            'Chrome starts by reason. recycle is planned (after 2,000 renders) and fails no render. died follows an unexpected exit. bound follows a render that reached a limit or was aborted. account: PRESSROOM_CHROME_PER_ACCOUNT.',
           kind: 'bars',
           unit: 'short',
           queries: [
@@ -210,17 +210,17 @@ export const capacity: Board = {
           ],
         },
         {
-          title: 'Chromes that run',
+          title: 'Running Chromes',
           description:
-            'One serving for each slot, and a retiring one beside it while it ends. Fewer serving than slots: a Chrome does not start, see "Chrome deaths".',
+            'One serving Chrome per slot, and briefly a retiring one while it shuts down. Fewer serving than slots: a Chrome does not start, see "Chrome deaths".',
           kind: 'line',
           unit: 'short',
           queries: [{ expr: sum('state', chosen('pressroom_chromes')), legend: '{{state}}' }],
         },
         {
-          title: 'Memory of the Chromes',
+          title: 'Chrome memory',
           description:
-            'For each worker pod, all slots together. Good: about 80 MB for each slot that waits, and what the pages need.',
+            'Sum of all slots of each worker pod. Healthy: about 80 MB per idle slot plus the memory of the pages.',
           kind: 'line',
           unit: 'bytes',
           queries: [
@@ -228,9 +228,9 @@ export const capacity: Board = {
           ],
         },
         {
-          title: 'Memory of the Node processes',
+          title: 'Node memory',
           description:
-            'For each pod of API and workers. Good: flat, below 250 MB. A line that rises for hours is a leak: report it with the release.',
+            'Resident memory of the Node process of each API and worker pod. Healthy: flat, below 250 MB. Steady growth over hours is a leak: report it with the release.',
           kind: 'line',
           unit: 'bytes',
           queries: [
@@ -240,7 +240,7 @@ export const capacity: Board = {
         {
           title: 'Bodies and PDFs in flight',
           description:
-            'Share of what each API pod may hold (PRESSROOM_BYTES_IN_FLIGHT). At 100 % calls are refused as overloaded: more API pods, or a larger limit and more memory.',
+            'Used share of the byte budget of each API pod (PRESSROOM_BYTES_IN_FLIGHT). At 100 % requests fail with overloaded: add API pods, or raise the budget and the memory limit.',
           kind: 'line',
           unit: 'percentunit',
           limit: 0.9,
@@ -252,9 +252,9 @@ export const capacity: Board = {
           ],
         },
         {
-          title: 'CPU of the Node processes',
+          title: 'Node CPU',
           description:
-            'For each pod of API and workers; Chrome is not in it. An API pod near one core is full: its event loop is one thread. Let the HPA add API pods.',
+            'CPU of the Node process of each API and worker pod, without Chrome. An API pod near one core is saturated, because its event loop is one thread: let the HPA add API pods.',
           kind: 'line',
           unit: 'cores',
           queries: [
@@ -264,7 +264,7 @@ export const capacity: Board = {
         {
           title: 'Event loop delay, p99',
           description:
-            'For each pod of API and workers. Good: below 50 ms. Higher: the pod gets less CPU than it asks for; raise its request, or add pods.',
+            'Event loop delay of each API and worker pod. Healthy: below 50 ms. Higher: the pod gets too little CPU, raise its CPU request or add pods.',
           kind: 'line',
           unit: 's',
           queries: [
@@ -272,9 +272,9 @@ export const capacity: Board = {
           ],
         },
         {
-          title: 'Connections that the workers refused',
+          title: 'Connections rejected by workers',
           description:
-            'By why. full and draining are normal. signature, expired, pool: API and workers have different secrets, clocks or pools. silent, crowded, http: somebody else knocks at the gateway; look at the NetworkPolicy.',
+            'Rejected gateway connections by reason. full and draining are normal. signature, expired, pool: API and workers have different secrets, clocks or pools. silent, crowded, http: another client connects to the gateway, check the NetworkPolicy.',
           kind: 'stack',
           unit: 'ops',
           queries: [

@@ -1,10 +1,10 @@
-// The board "Controller and dependencies": does somebody look after the pools, and do Prometheus,
-// MongoDB and the Kubernetes API answer?
+// The dashboard "Controller and dependencies": the controller, Prometheus, MongoDB and the
+// Kubernetes API.
 import type { Board } from './grafana.ts';
 import { CHOSEN, CHOSEN_NAMESPACE, increase, max, quantile, rate, sum, WINDOW } from './queries.ts';
 
 const chosen = (name: string, more = '') => `${name}{${CHOSEN}${more && `,${more}`}}`;
-/** Of the controller's own pods. */
+/** Series of the controller's own pods. */
 const own = (name: string, more = '') => `${name}{${CHOSEN_NAMESPACE}${more && `,${more}`}}`;
 const MONGODB = 'pressroom_mongodb_operation_duration_seconds';
 
@@ -12,7 +12,7 @@ export const controller: Board = {
   uid: 'pressroom-controller',
   title: 'Pressroom / Controller and dependencies',
   description:
-    'Does somebody look after the pools, and do Prometheus, MongoDB and the Kubernetes API answer?',
+    'Health of the controller and its dependencies: Prometheus, MongoDB and the Kubernetes API.',
   rows: [
     {
       title: 'Controller',
@@ -20,7 +20,7 @@ export const controller: Board = {
         {
           title: 'Leader',
           description:
-            'Which of the controllers acts. Good: exactly one line at 1. None: kubectl logs of the controller pods, and the Lease (kubectl get lease). Renders go on without a controller, but no pool changes its size and no dead pool is mended.',
+            'The controller pod that is the leader. Healthy: exactly one line at 1. None: check the logs of the controller pods and the Lease (kubectl get lease). Renders continue without a leader, but pools are neither scaled nor repaired.',
           kind: 'line',
           unit: 'short',
           queries: [
@@ -33,7 +33,7 @@ export const controller: Board = {
         {
           title: 'Reconciles by outcome',
           description:
-            'How often a pool was looked at. conflict now and then is normal. A steady error: kubectl describe bpool shows the condition Ready with the sentence of the API server.',
+            'Reconciles of pools by outcome. A few conflict are normal. Repeated error: run kubectl describe bpool; the condition Ready contains the error of the API server.',
           kind: 'stack',
           unit: 'ops',
           queries: [
@@ -44,9 +44,9 @@ export const controller: Board = {
           ],
         },
         {
-          title: 'Duration of reconciles',
+          title: 'Reconcile duration',
           description:
-            'Good: p95 below 100 ms. It is mostly the Kubernetes API: compare with "Calls to Kubernetes".',
+            'Healthy: p95 below 100 ms. Most of it is the Kubernetes API: compare with "Kubernetes API requests".',
           kind: 'line',
           unit: 's',
           queries: [0.5, 0.95, 0.99].map(q => ({
@@ -57,7 +57,7 @@ export const controller: Board = {
         {
           title: 'Work queue',
           description:
-            'Pools that wait to be looked at. Good: near 0. A rising line: more pools than the controller or the API server can take.',
+            'Pools waiting for a reconcile. Healthy: near 0. Steady growth: more pools than the controller or the API server can handle.',
           kind: 'line',
           unit: 'short',
           queries: [
@@ -68,8 +68,9 @@ export const controller: Board = {
           ],
         },
         {
-          title: 'Wait in the work queue, p99',
-          description: 'Good: below a second. This delays every decision about the size of a pool.',
+          title: 'Work queue wait, p99',
+          description:
+            'Healthy: below 1 s. This time delays every decision about the size of a pool.',
           kind: 'line',
           unit: 's',
           queries: [
@@ -80,9 +81,9 @@ export const controller: Board = {
           ],
         },
         {
-          title: 'Releases that run',
+          title: 'Running releases',
           description:
-            'Processes by release and protocol. Good: one release, two while an upgrade is under way. API and workers of neighbouring releases understand each other; older ones do not.',
+            'Processes by release and protocol. Healthy: one release, or two during an upgrade. API and workers are compatible with the next and the previous release only.',
           kind: 'line',
           unit: 'short',
           queries: [
@@ -93,9 +94,9 @@ export const controller: Board = {
           ],
         },
         {
-          title: 'Memory of the controllers',
+          title: 'Controller memory',
           description:
-            'For each controller pod. Good: flat; it grows with the number of pools and pods, by some kilobytes for each. A line that rises for hours is a leak: report it with the release.',
+            'Resident memory of each controller pod. Healthy: flat, plus a few kilobytes per pool and pod. Steady growth over hours is a leak: report it with the release.',
           kind: 'line',
           unit: 'bytes',
           queries: [
@@ -109,9 +110,9 @@ export const controller: Board = {
           ],
         },
         {
-          title: 'Restarts in the same pod',
+          title: 'Container restarts',
           description:
-            'Processes of API, workers and controllers that began anew in a pod that was there before. Good: none; upgrades and scaling make new pods and do not count. kubectl get pods shows which pod restarts, and its log with --previous why.',
+            'Restarts of API, worker and controller processes in existing pods. Healthy: none. New pods of upgrades and scaling do not count. Run kubectl get pods to find the pod and kubectl logs --previous to find the cause.',
           kind: 'bars',
           unit: 'short',
           queries: [
@@ -127,12 +128,12 @@ export const controller: Board = {
       ],
     },
     {
-      title: 'Kubernetes API and Prometheus, as the controller sees them',
+      title: 'Kubernetes API and Prometheus (seen by the controller)',
       panels: [
         {
-          title: 'Calls to Kubernetes',
+          title: 'Kubernetes API requests',
           description:
-            'By what they did and how they ended: ok, the status, or no_answer. Good: a few a second at most, and hardly any but ok. 409 now and then is normal. 403: a Role of the chart is missing or was changed.',
+            'Requests by verb, resource and outcome (ok, the status, or no_answer). Healthy: a few per second at most, nearly all ok. A few 409 are normal. 403: a Role of the chart is missing or was changed.',
           kind: 'stack',
           unit: 'ops',
           queries: [
@@ -146,9 +147,9 @@ export const controller: Board = {
           ],
         },
         {
-          title: 'Watches begun again',
+          title: 'Watch restarts',
           description:
-            'By resource; those that the API server ends in their time do not count. Good: none, or a few when the API server is upgraded. Many a minute: something between cuts long connections.',
+            'Restarted watches by resource, without regular timeouts of the API server. Healthy: none, or a few during an upgrade of the API server. Many per minute: a proxy closes long connections.',
           kind: 'bars',
           unit: 'short',
           queries: [
@@ -159,9 +160,9 @@ export const controller: Board = {
           ],
         },
         {
-          title: 'Age of the load',
+          title: 'Load data age',
           description:
-            'How old the newest load is that the leader read from Prometheus. Good: below 10 s. Higher: sizes are held, nothing grows or shrinks. Check PRESSROOM_PROMETHEUS_URL, the NetworkPolicy and the PodMonitors.',
+            'Age of the newest load that the leader read from Prometheus. Healthy: below 10 s. Higher: pools keep their size. Check PRESSROOM_PROMETHEUS_URL, the NetworkPolicy and the PodMonitors.',
           kind: 'line',
           unit: 's',
           limit: 30,
@@ -173,8 +174,8 @@ export const controller: Board = {
           ],
         },
         {
-          title: 'Questions to Prometheus by outcome',
-          description: 'Good: only ok. The controller logs the sentence of each first error.',
+          title: 'Prometheus queries by outcome',
+          description: 'Healthy: only ok. The controller logs the message of each first error.',
           kind: 'stack',
           unit: 'ops',
           width: 12,
@@ -186,9 +187,9 @@ export const controller: Board = {
           ],
         },
         {
-          title: 'Answer time of Prometheus, p95',
+          title: 'Prometheus latency, p95',
           description:
-            'Good: below 100 ms. Above some seconds the controller gives up and holds the sizes.',
+            'Healthy: below 100 ms. After a few seconds the query times out and pools keep their size.',
           kind: 'line',
           unit: 's',
           width: 12,
@@ -202,12 +203,12 @@ export const controller: Board = {
       ],
     },
     {
-      title: 'MongoDB, as the API sees it',
+      title: 'MongoDB (seen by the API)',
       panels: [
         {
-          title: 'Answer time by operation, p95',
+          title: 'Operation latency, p95',
           description:
-            'A render waits for admit and settle, so they should be below 20 ms. All of them slow: the primary lacks CPU, disk or cache. Only settle and renew slow: write concern majority waits for a secondary that lags.',
+            'Every render waits for admit and settle. Healthy: both below 20 ms. All operations slow: the primary needs more CPU, disk or cache. Only settle and renew slow: write concern majority waits for a lagging secondary.',
           kind: 'line',
           unit: 's',
           queries: [
@@ -217,7 +218,7 @@ export const controller: Board = {
         {
           title: 'Operations by outcome',
           description:
-            'Good: only ok. timeout and error for some seconds are an election; longer than a minute nobody can be admitted, and calls fail with the reason database.',
+            'Healthy: only ok. timeout and error for a few seconds are an election. If they continue for a minute, renders fail with the reason database.',
           kind: 'stack',
           unit: 'ops',
           queries: [
@@ -227,7 +228,7 @@ export const controller: Board = {
         {
           title: 'Connections',
           description:
-            'Of all API pods. Good: far more idle than in use. Waiting operations above 0 for long: MongoDB is slower than the calls come.',
+            'Connections of all API pods. Healthy: far more idle than in use. Waiting operations above 0 for long: MongoDB is too slow for the request rate.',
           kind: 'line',
           unit: 'short',
           queries: [
@@ -239,9 +240,9 @@ export const controller: Board = {
           ],
         },
         {
-          title: 'Writes that are tried again',
+          title: 'Pending lease writes',
           description:
-            'Settlements and releases that MongoDB has not taken yet. Good: 0. A settlement that is not taken within nine minutes is lost, and its render is not counted.',
+            'Settlements and releases that are retried until MongoDB accepts them. Healthy: 0. After nine minutes a settlement is dropped and its render is not counted.',
           kind: 'line',
           unit: 'short',
           queries: [
@@ -254,7 +255,7 @@ export const controller: Board = {
         {
           title: 'Leases held',
           description:
-            'Renders that are admitted and not over, in all API pods. Good: it follows "Slots" and "Queue" of Capacity.',
+            'Admitted renders that have not ended, in all API pods. Healthy: equal to claimed slots plus queue on the dashboard Capacity.',
           kind: 'line',
           unit: 'short',
           queries: [
@@ -265,9 +266,9 @@ export const controller: Board = {
           ],
         },
         {
-          title: 'Leases lost while their render ran',
+          title: 'Lost leases',
           description:
-            'By why; each ended its render. Good: none. not_renewed: MongoDB was silent for longer than a lease lasts. gone: somebody removed it, or the database was restored.',
+            'Leases lost during a render by reason; each aborted its render. Healthy: none. not_renewed: MongoDB did not answer for longer than a lease lasts. gone: the lease was deleted, or the database was restored.',
           kind: 'bars',
           unit: 'short',
           queries: [

@@ -1,5 +1,5 @@
-// The shape of a Grafana board (the classic JSON model, of which schema version 42 is the last) and
-// what puts one together: panels in rows, no data source by name.
+// Builds a Grafana dashboard (classic JSON model, schema version 42) from rows of panels, without a
+// fixed data source.
 
 /** https://grafana.com/docs/grafana/latest/panels-visualizations/configure-standard-options/ */
 export type Unit =
@@ -16,24 +16,24 @@ export type Unit =
 
 export interface Query {
   expr: string;
-  /** In Grafana's own templates: `{{pod}}` is the label's value. */
+  /** A Grafana template: `{{pod}}` is the value of the label. */
   legend: string;
 }
 
 export interface GrafanaPanel {
   title: string;
-  /** What is seen, what good looks like and what to do when it is not. */
+  /** What the panel shows, what is healthy, and the next step if it is not. */
   description: string;
   /**
-   * `line` and `stack` over time, `bars` for events, `stat` for one number now, `table` for a row a
-   * series now.
+   * `line` and `stack` over time, `bars` for events, `stat` for the current value, `table` for one
+   * row per series.
    */
   kind: 'line' | 'stack' | 'bars' | 'stat' | 'table';
   unit: Unit;
   queries: Query[];
-  /** A line of the panel, and from where on a number is drawn red. */
+  /** Threshold: drawn as a line; values above are red. */
   limit?: number;
-  /** Of the 24 columns of a row. */
+  /** Width in columns; a row has 24. */
   width?: number;
 }
 
@@ -49,10 +49,7 @@ export interface Board {
   rows: Row[];
 }
 
-/**
- * What a board is filtered by, besides its data source. `query` is Prometheus' own word for the
- * values.
- */
+/** Filters of a dashboard, in addition to the data source. */
 export const VARIABLES = [
   { name: 'namespace', label: 'Namespace', metric: 'pressroom_build_info' },
   { name: 'pool', label: 'Pool', metric: 'pressroom_build_info{namespace=~"$namespace",pool!=""}' },
@@ -70,12 +67,12 @@ const TYPES = {
   stat: 'stat',
   table: 'table',
 } as const;
-/** Grafana writes what it does not know behind the number. */
+/** Units that Grafana does not know, as suffixes. */
 const UNITS: Partial<Record<Unit, string>> = { cores: 'suffix:cores', x: 'suffix:×' };
 
 const isNow = (kind: GrafanaPanel['kind']) => kind === 'stat' || kind === 'table';
 
-/** How the series of a panel are drawn. */
+/** Drawing options of the series of a panel. */
 function fieldConfig({ kind, unit, limit }: GrafanaPanel) {
   const steps = [
     { color: 'green', value: null as number | null },
@@ -129,7 +126,7 @@ const target = ({ kind }: GrafanaPanel, { expr, legend }: Query, index: number) 
     : { instant: false, range: true }),
 });
 
-/** Panels from left to right, a new line where no room is left; ids count up. */
+/** Places panels from left to right and wraps full lines. Ids are ascending. */
 function place(rows: Row[]) {
   const placed: object[] = [];
   let y = 0;
@@ -215,7 +212,7 @@ const variables = [
   })),
 ];
 
-/** The board as Grafana reads it from a file. */
+/** The dashboard as a JSON file for Grafana. */
 export const boardJson = ({ uid, title, description, rows }: Board): string =>
   `${JSON.stringify(
     {

@@ -1,6 +1,6 @@
-// The objectives: what is promised, how fast its budget is used up, and the alerts on that by
-// several windows and rates (https://sre.google/workbook/alerting-on-slos/): 2 % of a 30 days'
-// budget in an hour, 5 % in six hours, 10 % in three days.
+// Service level objectives, their burn rates, and multiwindow burn-rate alerts
+// (https://sre.google/workbook/alerting-on-slos/): 2 % of the 30-day error budget in one hour, 5 %
+// in six hours, 10 % in three days.
 import { alert, mine, OF_RELEASE, POOL } from './alert.ts';
 import { OURS, PROMISED, sum } from './queries.ts';
 import type { Alert, Recording } from './rules.ts';
@@ -9,20 +9,22 @@ const PHASES = 'pressroom_render_duration_seconds';
 const WHOLE = 'pressroom_render_whole_duration_seconds';
 
 interface Objective {
-  /** Of the alert. */
+  /** Name of the alert. */
   name: string;
-  /** Of the recorded share of renders that broke the promise. */
+  /** Record name of the renders that missed the objective. */
   spent: string;
-  /** Of the recorded renders that the promise is about. */
+  /** Record name of all renders that count for the objective. */
   counted: string;
-  /** Of the recorded objective. */
+  /** Record name of the objective itself. */
   promise: string;
   ratioWord: string;
-  /** How many renders a second broke the promise, and how many there were. */
+  /** Rates of the renders that missed the objective, and of all that count. */
   bad(window: string): string;
   all(window: string): string;
   summary: string;
+  /** Continues a sentence that starts with a percentage. */
   description: string;
+  nextStep: string;
 }
 
 const rateOf = (series: string) => (window: string) => sum(POOL, `rate(${series}[${window}])`);
@@ -40,8 +42,9 @@ const OBJECTIVES: Objective[] = [
     ratioWord: 'OBJECTIVE_AVAILABILITY',
     bad: rateOf(mine('pressroom_renders_total', `outcome=~"${OURS}"`)),
     all: rateOf(mine('pressroom_renders_total', `outcome=~"${PROMISED}"`)),
-    summary: 'Renders of {{ $labels.namespace }}/{{ $labels.pool }} fail on our side.',
-    description: 'of the renders failed on our side',
+    summary: 'Renders of {{ $labels.namespace }}/{{ $labels.pool }} fail with service errors.',
+    description: 'of the renders failed with a service error',
+    nextStep: 'Check "Service errors by reason" on the dashboard Service.',
   },
   {
     name: 'PressroomQueueWaitBudgetBurn',
@@ -51,8 +54,9 @@ const OBJECTIVES: Objective[] = [
     ratioWord: 'OBJECTIVE_QUEUE_RATIO',
     bad: slower(PHASES, `${OF_RELEASE},phase="queue"`, 'OBJECTIVE_QUEUE_SECONDS'),
     all: rateOf(mine(`${PHASES}_count`, 'phase="queue"')),
-    summary: 'Renders of {{ $labels.namespace }}/{{ $labels.pool }} wait too long for a slot.',
-    description: 'of the delivered renders waited longer than OBJECTIVE_QUEUE_SECONDS s for a slot',
+    summary: 'Renders of {{ $labels.namespace }}/{{ $labels.pool }} are queued too long.',
+    description: 'of the delivered renders were queued longer than OBJECTIVE_QUEUE_SECONDS s',
+    nextStep: 'Check "Slots" and "Pods" on the dashboard Capacity.',
   },
   {
     name: 'PressroomRenderTimeBudgetBurn',
@@ -62,14 +66,15 @@ const OBJECTIVES: Objective[] = [
     ratioWord: 'OBJECTIVE_LATENCY_RATIO',
     bad: slower(WHOLE, OF_RELEASE, 'OBJECTIVE_LATENCY_SECONDS'),
     all: rateOf(mine(`${WHOLE}_count`)),
-    summary: 'Renders of {{ $labels.namespace }}/{{ $labels.pool }} take too long.',
-    description: 'of the delivered renders took longer than OBJECTIVE_LATENCY_SECONDS s in all',
+    summary: 'Renders of {{ $labels.namespace }}/{{ $labels.pool }} are too slow.',
+    description: 'of the delivered renders took longer than OBJECTIVE_LATENCY_SECONDS s',
+    nextStep: 'Check "Mean duration by phase" on the dashboard Service.',
   },
 ];
 
 /**
- * `rate`: times the speed at which the budget would last for just 30 days. The short window ends
- * the alert soon after the trouble.
+ * `rate`: multiple of the burn rate that uses up the budget in exactly 30 days. The short window
+ * ends the alert soon after the problem.
  */
 const BURNS = [
   {
@@ -78,7 +83,7 @@ const BURNS = [
     rate: 14.4,
     lasting: '2m',
     severity: 'critical',
-    gone: '2 % of the budget of 30 days in an hour',
+    gone: '2 % of the 30-day error budget per hour',
   },
   {
     long: '6h',
@@ -86,7 +91,7 @@ const BURNS = [
     rate: 6,
     lasting: '10m',
     severity: 'critical',
-    gone: '5 % of the budget of 30 days in six hours',
+    gone: '5 % of the 30-day error budget in six hours',
   },
   {
     long: '3d',
@@ -94,14 +99,14 @@ const BURNS = [
     rate: 1,
     lasting: '1h',
     severity: 'warning',
-    gone: '10 % of the budget of 30 days in three days',
+    gone: '10 % of the 30-day error budget in three days',
   },
 ] as const;
 const WINDOWS = ['5m', '30m', '1h', '6h', '3d'];
 const THREE_DAYS_S = 259_200;
 const HOURS = { '1h': 1, '6h': 6 };
 
-/** One bad render among two at night is half of them: nobody is woken for fewer than these. */
+/** Minimum of failed renders for an alert: at low traffic one failure is a large share. */
 const LEAST_BAD = 5;
 
 export const objectives: Recording[] = [
@@ -117,8 +122,8 @@ export const objectives: Recording[] = [
 }));
 
 /**
- * Windows of hours and days are read from the recorded five minutes: over the raw series of many
- * pods each look at three days would read millions of samples.
+ * Longer windows use the recorded five-minute rates: three days of raw series of many pods would be
+ * millions of samples per evaluation.
  */
 export const burnRates: Recording[] = OBJECTIVES.flatMap(({ spent, counted, bad, all }) => {
   const over = (name: string, window: string) =>
@@ -136,12 +141,12 @@ export const burnRates: Recording[] = OBJECTIVES.flatMap(({ spent, counted, bad,
 });
 
 export const burnAlerts: Alert[] = OBJECTIVES.flatMap(
-  ({ name, spent, ratioWord, bad, summary, description }) =>
+  ({ name, spent, ratioWord, bad, summary, description, nextStep }) =>
     BURNS.map(({ long, short, rate, lasting, severity, gone }) => {
       const over = (window: string) =>
         `${mine(`${spent}:ratio_rate${window}`)} > ${rate} * (1 - ${ratioWord})`;
-      // In the first hours after an installation the mean of what was recorded would be taken for
-      // all of the window.
+      // Shortly after an installation the mean of the recorded rates would be extrapolated to the
+      // whole window, so the shorter windows use the raw series.
       const seen =
         long === '3d'
           ? `avg_over_time(${mine(`${spent}:rate5m`)}[3d]) * ${THREE_DAYS_S}`
@@ -153,7 +158,7 @@ export const burnAlerts: Alert[] = OBJECTIVES.flatMap(
         labels: { window: long },
         expr: `${over(long)} and ${over(short)} and ${seen} >= ${LEAST_BAD}`,
         summary,
-        description: `{{ $value | humanizePercentage }} ${description} within ${long}. At this rate ${gone} are used up.`,
+        description: `In the last ${long}, {{ $value | humanizePercentage }} ${description}. This uses ${gone}. ${nextStep}`,
       });
     }),
 );

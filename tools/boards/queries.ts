@@ -1,9 +1,8 @@
-// PromQL that more than one board or rule uses: how series are chosen, which outcomes count, and
-// the usual sums over them.
+// PromQL shared by dashboards and rules: selectors, groups of outcomes and common aggregations.
 import { RENDER_FAILED_REASONS, type RenderFailedReason } from '../../common/contract/errors.ts';
 
 /**
- * Why a render failed by the page's fault. All other reasons are ours, and only those count against
+ * Failure reasons that the page causes. All others are service errors, and only these count against
  * the objective.
  */
 const OF_THE_PAGE: ReadonlySet<RenderFailedReason> = new Set([
@@ -14,17 +13,17 @@ const OF_THE_PAGE: ReadonlySet<RenderFailedReason> = new Set([
   'output_limit',
 ]);
 
-/** Outcomes, as alternatives of a regular expression. */
+/** Outcomes as alternatives of a regular expression. */
 export const OURS = RENDER_FAILED_REASONS.filter(reason => !OF_THE_PAGE.has(reason)).join('|');
 export const PAGES = [...OF_THE_PAGE].join('|');
-/** What was promised to be rendered: not what was refused before, nor what its caller gave up. */
+/** Outcomes that count for the objective: without rejected and canceled requests. */
 export const PROMISED = ['ok', ...RENDER_FAILED_REASONS].join('|');
 
-/** What a board shows: Grafana puts in what was chosen there. */
+/** Selector of a dashboard with Grafana's variables. */
 export const CHOSEN = 'namespace=~"$namespace",pool=~"$pool"';
-/** Of the controller's own process, which serves many pools. */
+/** Selector for the controller's own process, which serves many pools. */
 export const CHOSEN_NAMESPACE = 'namespace=~"$namespace"';
-/** Grafana's word for a window that is never too short for the scrapes. */
+/** Grafana's variable for a window that always contains enough scrapes. */
 export const WINDOW = '$__rate_interval';
 
 type By = string;
@@ -35,7 +34,7 @@ export const max = (labels: By, expr: string) => `max${by(labels)} (${expr})`;
 export const rate = (series: string, window = WINDOW) => `rate(${series}[${window}])`;
 export const increase = (series: string, window = WINDOW) => `increase(${series}[${window}])`;
 
-/** Of a histogram named without its ending; `labels` are kept besides `le`. */
+/** Quantile of a histogram, named without `_bucket`; keeps `labels`. */
 export const quantile = (
   q: number,
   histogram: string,

@@ -1,5 +1,4 @@
-// All rules of the chart, in groups: what is recorded for the boards and the alerts, then the
-// alerts themselves.
+// All rules of the chart in groups: recording rules, then alerts.
 import { controllerAlerts, poolAlerts, serviceAlerts } from './alerts.ts';
 import { burnAlerts, burnRates, objectives } from './objectives.ts';
 
@@ -23,8 +22,8 @@ export interface Group {
 }
 
 /**
- * What the chart puts its own values in for, each with its default there. Bare words, so that the
- * file is good PromQL before that too.
+ * Placeholders that the chart replaces with its values, with their defaults. Bare words, so that
+ * the file is valid PromQL before the replacement as well.
  */
 export const WORDS: Record<string, string> = {
   RELEASE_NAMESPACE: 'pressroom',
@@ -38,8 +37,7 @@ export const WORDS: Record<string, string> = {
 };
 
 /**
- * `pressroom-controller` is about the controller's own process: a release without one leaves it
- * out.
+ * `pressroom-controller` covers the controller process; a release without a controller omits it.
  */
 export const groups: Group[] = [
   { name: 'pressroom-objectives', rules: objectives },

@@ -1,4 +1,4 @@
-// The board "Service": are users served, and as fast as promised?
+// The dashboard "Service": success and speed of renders against the objectives.
 import type { Board, GrafanaPanel } from './grafana.ts';
 import {
   CHOSEN,
@@ -19,8 +19,8 @@ const WHOLE = 'pressroom_render_whole_duration_seconds';
 const renders = (outcomes: string) => rate(`${RENDERS}{${CHOSEN},outcome=~"${outcomes}"}`);
 
 /**
- * `spent`: the recorded share of renders that broke the promise; `objective`: the recorded share
- * that may not.
+ * Options of a burn-rate panel. `spent`: record of the renders that missed the objective;
+ * `objective`: record of the objective.
  */
 const burn = (
   spent: string,
@@ -39,15 +39,15 @@ export const service: Board = {
   uid: 'pressroom-service',
   title: 'Pressroom / Service',
   description:
-    'Are users served, and as fast as promised? Start here when an alert of the kind BudgetBurn fires.',
+    'Success and speed of renders against the objectives. Start here when a BudgetBurn alert fires.',
   rows: [
     {
-      title: 'Objectives (recorded by the rules of the chart; without them these panels are empty)',
+      title: 'Objectives (empty without the recording rules of the chart)',
       panels: [
         {
           title: 'Availability, last 3 days',
           description:
-            'Share of renders that did not fail on our side. Failures of the page itself (its status, its time-outs) do not count. Good: at or above the objective beside it. Below it: look at "Failed on our side" for the reason and open that section of the runbook.',
+            'Share of renders without a service error. Errors of the page (its status, timeouts) do not count. Healthy: at or above the objective. Below: find the reason in "Service errors by reason" and open that section of the runbook.',
           kind: 'stat',
           unit: 'percentunit',
           width: 6,
@@ -61,7 +61,7 @@ export const service: Board = {
         {
           title: 'Availability objective',
           description:
-            'What the values of the chart promise (alerts.availabilityObjective). All burn rates on this board are reckoned from it.',
+            'The objective in the values of the chart (alerts.availabilityObjective). The burn rate of failed renders is relative to it.',
           kind: 'stat',
           unit: 'percentunit',
           width: 6,
@@ -73,9 +73,9 @@ export const service: Board = {
           ],
         },
         {
-          title: 'Waited longer than promised, last hour',
+          title: 'Queue time over target, last hour',
           description:
-            'Share of delivered renders that waited for a slot longer than alerts.queueSeconds. Good: near 0. When it grows, the pool is too small or grows too slowly: see the board Capacity.',
+            'Share of delivered renders that were queued longer than alerts.queueWaitSeconds. Healthy: near 0. If it grows, the pool is too small or scales too slowly: see the dashboard Capacity.',
           kind: 'stat',
           unit: 'percentunit',
           width: 6,
@@ -87,9 +87,9 @@ export const service: Board = {
           ],
         },
         {
-          title: 'Took longer than promised, last hour',
+          title: 'Duration over target, last hour',
           description:
-            'Share of delivered renders that took longer in all than alerts.latencySeconds. The documents of the customers and the waits that they ask for are in it, so compare it with last week rather than with 0.',
+            'Share of delivered renders that took longer than alerts.renderTimeSeconds. It depends on the documents and the requested waits, so compare it with last week rather than with 0.',
           kind: 'stat',
           unit: 'percentunit',
           width: 6,
@@ -103,19 +103,19 @@ export const service: Board = {
         {
           title: 'Budget burn: failed renders',
           description:
-            'How many times faster than allowed the error budget of 30 days is being used up. Good: below 1. At 14.4 over an hour 2 % of the budget are gone in that hour and somebody is paged; at 6 over six hours 5 %; at 1 over three days 10 % (a warning).',
+            'Burn rate of the 30-day error budget; 1 uses it up in exactly 30 days. Healthy: below 1. Alerts fire at 14.4 over 1 h (2 % of the budget, critical), 6 over 6 h (5 %, critical) and 1 over 3 d (10 %, warning).',
           ...burn('pressroom:renders_failed', 'pressroom:availability_objective'),
         },
         {
-          title: 'Budget burn: waits for a slot',
+          title: 'Budget burn: queue time',
           description:
-            'The same for renders that waited for a slot longer than promised. Above 1: see the board Capacity, first "Pods" and "Queue".',
+            'Burn rate for renders with a queue time over the target. Healthy: below 1. Above: check "Pods" and "Queue" on the dashboard Capacity.',
           ...burn('pressroom:renders_queued_long', 'pressroom:queue_wait_objective'),
         },
         {
-          title: 'Budget burn: whole renders',
+          title: 'Budget burn: render duration',
           description:
-            'The same for renders that took longer in all than promised. Above 1 while the waits are fine: "Time by phase" shows whether pages load slowly (their servers), Chrome prints slowly (too little CPU for the slots) or MongoDB answers slowly (admit, settle).',
+            'Burn rate for renders with a duration over the target. Healthy: below 1. Above with a normal queue time: "Duration by phase, p95" shows whether pages load slowly (their servers), Chrome prints slowly (too little CPU for the slots) or MongoDB is slow (admit, settle).',
           ...burn('pressroom:renders_slow', 'pressroom:render_time_objective'),
         },
       ],
@@ -126,7 +126,7 @@ export const service: Board = {
         {
           title: 'Delivered',
           description:
-            'PDFs a second. A sudden drop without failures beside it means that callers no longer reach us: look at the Ingress and at "Calls by outcome".',
+            'Delivered PDFs per second. A sudden drop without errors means that requests no longer arrive: check the Ingress and "Requests by outcome".',
           kind: 'stack',
           unit: 'reqps',
           queries: [
@@ -134,17 +134,17 @@ export const service: Board = {
           ],
         },
         {
-          title: 'Failed on our side',
+          title: 'Service errors by reason',
           description:
-            'By reason; only these count against the objective. Good: none. no_worker, queue_full: too few pods, see Capacity. overloaded: too many bytes in flight for the API pods. database: see "MongoDB" on the third board. worker_lost, internal: the logs of API and workers under the request id.',
+            'Renders that failed because of the service; only these count against the objective. Healthy: none. no_worker, queue_full: too few pods, see Capacity. overloaded: the byte budget of the API pods is used up. database: see MongoDB on the dashboard Controller and dependencies. worker_lost, internal: search the logs for the request ID.',
           kind: 'stack',
           unit: 'reqps',
           queries: [{ expr: sum('outcome', renders(OURS)), legend: '{{outcome}}' }],
         },
         {
-          title: 'Failed by the page, or by the request',
+          title: 'Page and request errors by reason',
           description:
-            'By reason. These are answers to the caller, no faults of the service; a steady level is normal. A jump of page_unreachable or page_timeout over all customers may still be ours: the way out of the workers (DNS, NetworkPolicy, upstream proxy).',
+            'Renders that failed because of the page or the request. A steady level is normal. A jump of page_unreachable or page_timeout for all accounts: check the network access of the workers (DNS, NetworkPolicy, upstream proxy).',
           kind: 'stack',
           unit: 'reqps',
           queries: [
@@ -155,9 +155,9 @@ export const service: Board = {
           ],
         },
         {
-          title: 'Share that failed on our side',
+          title: 'Service error ratio',
           description:
-            'Of the renders that were promised. Good: 0. The alerts look at the same share over longer windows.',
+            'Share of renders that failed with a service error. Healthy: 0. The alerts use the same ratio over longer windows.',
           kind: 'line',
           unit: 'percentunit',
           queries: [
@@ -168,9 +168,9 @@ export const service: Board = {
           ],
         },
         {
-          title: 'Refused by the limit of a plan',
+          title: 'Concurrency limit rejections',
           description:
-            'Calls answered 429 because the account had as many renders running as its plan allows. Not a fault. Which accounts they are is in the access log (code concurrency_limit): offer them a larger plan, or fewer callers at once.',
+            'Requests rejected with 429 because the account was at the concurrency limit of its plan. Not a service error. Find the accounts in the access log (code concurrency_limit) and offer them a larger plan.',
           kind: 'line',
           unit: 'reqps',
           queries: [
@@ -181,9 +181,9 @@ export const service: Board = {
           ],
         },
         {
-          title: 'Calls by outcome',
+          title: 'Requests by outcome',
           description:
-            'Everything that came to POST /v1/render, also what never became a render: keys that nobody knows (unauthorized), bodies that are wrong or too large. A rise of unauthorized: a customer uses a revoked key, or somebody tries keys.',
+            'All requests to POST /v1/render, including those rejected before rendering: invalid keys (unauthorized), invalid or too large bodies. A rise of unauthorized: a customer uses a revoked key, or a client guesses keys.',
           kind: 'stack',
           unit: 'reqps',
           queries: [
@@ -199,36 +199,36 @@ export const service: Board = {
       ],
     },
     {
-      title: 'Duration of delivered renders',
+      title: 'Render duration',
       panels: [
         {
-          title: 'Whole render',
+          title: 'Render duration',
           description:
-            'From admission to the settled count. Good: steady. It includes the waits that callers ask for, so look at the median for the service and at p99 for the documents.',
+            'Delivered renders from admission to settlement. Healthy: steady. It includes requested waits: p50 reflects the service, p99 the documents.',
           kind: 'line',
           unit: 's',
           queries: quantiles(WHOLE, CHOSEN),
         },
         {
-          title: 'Wait for a slot',
+          title: 'Queue time',
           description:
-            'Good: p95 below 10 ms, since slots are opened ahead. When it grows there are more renders than slots: see the board Capacity.',
+            'Healthy: p95 below 10 ms, since slots are opened in advance. If it grows, there are more renders than slots: see the dashboard Capacity.',
           kind: 'line',
           unit: 's',
           queries: quantiles(PHASES, `${CHOSEN},phase="queue"`),
         },
         {
-          title: 'Time by phase, p95',
+          title: 'Duration by phase, p95',
           description:
-            'Each step of a render: admit and settle are MongoDB (good: below 20 ms). load depends on the pages and their servers. print is Chrome: when it grows for everybody, the worker pods have too little CPU for their slots. post is metadata and the sandbox stamp.',
+            'Phases of a render. admit and settle are MongoDB (healthy: below 20 ms). load depends on the pages and their servers. print is Chrome: if it grows for all accounts, the worker pods have too little CPU for their slots. post is metadata and the sandbox watermark.',
           kind: 'line',
           unit: 's',
           queries: [{ expr: quantile(0.95, PHASES, CHOSEN, 'phase'), legend: '{{phase}}' }],
         },
         {
-          title: 'Where the time goes',
+          title: 'Mean duration by phase',
           description:
-            'The mean render, piece by piece. The tallest piece is where an improvement pays.',
+            'Mean duration of a render, split by phase. Start optimizing with the largest phase.',
           kind: 'stack',
           unit: 's',
           width: 12,
@@ -240,9 +240,9 @@ export const service: Board = {
           ],
         },
         {
-          title: 'Distribution of whole renders',
+          title: 'Render duration distribution',
           description:
-            'Share of delivered renders that were done within each time. Good: the line of your alerts.latencySeconds is at or above alerts.latencyObjective.',
+            'Share of delivered renders that finished within each time. Healthy: the line for alerts.renderTimeSeconds is at or above alerts.renderTimeObjective.',
           kind: 'line',
           unit: 'percentunit',
           width: 12,
@@ -256,12 +256,12 @@ export const service: Board = {
       ],
     },
     {
-      title: 'Around the renders',
+      title: 'Retries, trial and egress',
       panels: [
         {
-          title: 'Begun again elsewhere',
+          title: 'Retried renders',
           description:
-            'Renders whose worker or Chrome died and that were rendered once more. Customers saw only a delay. Good: none outside of upgrades; else see "Chrome deaths" on Capacity.',
+            'Renders that were retried because their worker or Chrome died. Callers see only a delay. Healthy: none except during upgrades. Otherwise see "Chrome deaths" on the dashboard Capacity.',
           kind: 'bars',
           unit: 'short',
           queries: [
@@ -272,9 +272,9 @@ export const service: Board = {
           ],
         },
         {
-          title: 'Delivered but not counted',
+          title: 'Uncounted renders',
           description:
-            'Customers have these PDFs, and their accounts do not count them. Good: none. The log of the API names the account of each; the cause is MongoDB, silent for nine minutes (given_up) or wiped back (lease_gone).',
+            'Delivered renders that were not counted for their account. Healthy: none. given_up: MongoDB did not answer for nine minutes. lease_gone: the database was restored. The API log names the accounts.',
           kind: 'bars',
           unit: 'short',
           queries: [
@@ -287,7 +287,7 @@ export const service: Board = {
         {
           title: 'Trial renders by outcome',
           description:
-            'Renders without a key, which stand in no other number. rate_limited is the door at work. They start only while no customer waits.',
+            'Renders without an API key, which no other panel includes. They start only while no paid render is queued. rate_limited is normal: the trial limits are working.',
           kind: 'stack',
           unit: 'reqps',
           queries: [
@@ -298,9 +298,9 @@ export const service: Board = {
           ],
         },
         {
-          title: 'Connections of pages that the guard refused',
+          title: 'Connections blocked by the egress guard',
           description:
-            'By why. Pages that reach for private addresses are refused and counted here; a jump is worth a look at who renders what. requests, connections and bytes: the page wanted more than PRESSROOM_EGRESS_MAX_… allow. unresolved: the name does not exist, or the name servers do not answer.',
+            'Blocked connections of pages by reason. address, port: the page tried to reach a private address or a closed port; on a jump, check which account renders it. requests, connections, bytes: the page exceeded PRESSROOM_EGRESS_MAX_…. unresolved: the name does not exist, or the name servers do not answer.',
           kind: 'stack',
           unit: 'ops',
           width: 12,
@@ -312,9 +312,9 @@ export const service: Board = {
           ],
         },
         {
-          title: 'Slots that the worker ended',
+          title: 'Slots ended by workers',
           description:
-            'By why. chrome_died: see "Chrome deaths". renderer_crashed, memory, deadline and flooded are pages that asked for too much.',
+            'Slots that a worker ended early, by reason. chrome_died: see "Chrome deaths". renderer_crashed, memory, deadline and flooded: the page exceeded a limit.',
           kind: 'stack',
           unit: 'ops',
           width: 12,

@@ -347,7 +347,7 @@ describe('the command line', () => {
     expect(out)
       .to.match(/Node 24/)
       .and.match(/Chrome\/\d+/)
-      .and.include('MongoDB answers')
+      .and.include('MongoDB at MONGODB_URI answers')
       .and.match(/Fonts for Latin, .*emoji/);
     const bad = await pressroom(['doctor'], { ...env, PRESSROOM_CHROME: '/nowhere/chrome' });
     expect(bad.code).to.equal(1);

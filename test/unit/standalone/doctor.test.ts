@@ -164,7 +164,7 @@ describe('doctor', () => {
       expect(findings[0]!.text).to.include('Latin, Greek, Cyrillic');
       const warnings = findings.slice(1).map(({ level, text }) => `${level} ${text}`);
       expect(warnings.find(text => text.includes('fonts-noto-cjk'))).to.match(
-        /^warn No font for simplified Chinese, traditional Chinese, Japanese, Korean:/,
+        /^warn No font for simplified Chinese, traditional Chinese, Japanese, Korean\./,
       );
       expect(warnings.find(text => text.includes('fonts-noto-color-emoji'))).to.include('emoji');
       expect(warnings.find(text => text.includes('fonts-noto-core')))
