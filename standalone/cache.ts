@@ -114,7 +114,7 @@ export async function findOrInstall<T>(
   let found = await find();
   let before = `${program} is not installed.`;
   for (const { name, install } of found === undefined ? sources : []) {
-    notify(`${before} Installing ${name}.`);
+    notify(`${before} Installing ${name}.`.trimStart());
     try {
       await install();
       found = await find();

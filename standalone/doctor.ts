@@ -161,9 +161,7 @@ const readQuietly = (file: string): string => {
   }
 };
 
-/**
- * The lowest process limit of this process: its own or that of its cgroup (version 1 or 2).
- */
+/** The lowest process limit of this process: its own or that of its cgroup (version 1 or 2). */
 export function processLimit(read: (file: string) => string = readQuietly): number | undefined {
   const [, version1, path = '/'] = /^\d+:(?:(pids)|):(.*)$/m.exec(read('/proc/self/cgroup')) ?? [];
   const mount = version1 ? '/sys/fs/cgroup/pids' : '/sys/fs/cgroup';

@@ -38,9 +38,7 @@ const readOr = (file, fallback) => {
   }
 };
 
-/**
- * Compares npm's record of installed packages with the lock file, for a manual `npm ci`.
- */
+/** Compares npm's record of installed packages with the lock file, for a manual `npm ci`. */
 function installedByHand(lock) {
   const installed = JSON.parse(readOr(join(MODULES, '.package-lock.json'), '{}')).packages ?? {};
   return Object.entries(JSON.parse(lock).packages).every(
@@ -118,9 +116,7 @@ function findNode() {
   );
 }
 
-/**
- * Read at startup: if the shell ends during the installation, this process gets another parent.
- */
+/** Read at startup: if the shell ends during the installation, this process gets another parent. */
 const shell = process.ppid;
 
 /**
@@ -194,9 +190,7 @@ export async function launch(script, args) {
   return code;
 }
 
-/**
- * `launch` for an executable: takes over the exit code and prints a start error as one line.
- */
+/** `launch` for an executable: takes over the exit code and prints a start error as one line. */
 export async function launchAndExit(script, args) {
   try {
     process.exitCode = await launch(script, args);

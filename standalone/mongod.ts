@@ -39,9 +39,7 @@ export interface MongodOptions {
   /** Preferred port; 0 (the default) keeps that of the last start, or uses a free one. */
   port?: number;
   extraArgs?: readonly string[];
-  /**
-   * Called when mongod has been spawned. This process is idle until mongod is writable.
-   */
+  /** Called when mongod has been spawned. This process is idle until mongod is writable. */
   onSpawned?: () => void;
 }
 

@@ -55,7 +55,7 @@ export function createWorker(
   });
   metrics.gauge(
     'pressroom_worker_draining',
-    '1 while the worker drains before it stops and accepts no new render, otherwise 0.',
+    'Whether this worker is draining and accepts no new render: 1 or 0.',
     ['pool'],
     gauge => gauge.set({ pool: config.pool }, status().draining ? 1 : 0),
   );

@@ -1,4 +1,4 @@
-// The limits of the dashboard, of MCP and of events from Stripe.
+// The shared limits of the dashboard, MCP and Stripe webhooks.
 import { EVENTS_BUDGET_BYTES } from '../../api/console/billing/events.ts';
 import { OF_ONE_ACCOUNT } from '../../api/console/downloads/account-shares.ts';
 import { LINKS_SHARE } from '../../api/console/downloads/link.ts';
@@ -12,26 +12,26 @@ import { codeCell, inverse, type LimitRow, mib, quarter, variable } from './limi
 
 export const CONSOLE_LIMITS: LimitRow[] = [
   {
-    bound: 'Password hashes, in two lines: of known people, and of strangers',
-    whole: `${AT_ONCE} at once, ${MAX_PASSWORDS_WAITING} waiting`,
-    share: `person, or address of a stranger: ${quarter(AT_ONCE + MAX_PASSWORDS_WAITING)}`,
+    bound: 'Password hashes (separate queues for known users and unknown callers)',
+    whole: `${AT_ONCE} running, ${MAX_PASSWORDS_WAITING} queued`,
+    share: `user, or address of an unknown caller: ${quarter(AT_ONCE + MAX_PASSWORDS_WAITING)}`,
     answer: codeCell('rate_limited'),
     source: 'console/security/passwords.ts',
     proofs: [
       {
         file: 'unit/api/console/security/passwords.test.ts',
-        title: 'wait in a line that has an end, where the answer says when to come again',
+        title: 'rejects beyond the limit of the queue, with Retry-After',
       },
       {
         file: 'unit/api/console/security/passwords.test.ts',
-        title: 'of one address leave room in the line for those of others',
+        title: 'limits each address to its fair share of the queue',
       },
     ],
   },
   {
     bound: 'Changes in the dashboard',
     whole: 'none',
-    share: `person: ${MAX_CHANGES} a minute`,
+    share: `user: ${MAX_CHANGES} per minute`,
     answer: codeCell('rate_limited'),
     source: 'console/kit/change-bound.ts',
     proofs: [
@@ -51,21 +51,21 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'integration/mcp/links.test.ts',
-        title: 'of one account leaves places for those of others, however many read it slowly',
+        title: 'leaves memory for other accounts when slow clients use the share of one',
       },
     ],
   },
   {
-    bound: 'Bytes of PDFs within MCP answers',
+    bound: 'Bytes of PDFs in MCP results',
     whole: `${inverse(RESULTS_SHARE)} of \`PRESSROOM_BYTES_IN_FLIGHT\``,
     share: `account: ${inverse(OF_ONE_ACCOUNT)} of that`,
-    answer: 'the answer has the link alone',
+    answer: 'the result contains only the link',
     source: 'console/mcp/mcp.ts',
     proofs: [
       {
         file: 'integration/mcp/attacks.test.ts',
         title:
-          'holds little of the memory for renders by answers that it does not read, and others read theirs',
+          'holds a bounded share of the byte budget with unread results, and does not block other accounts',
       },
     ],
   },
@@ -78,13 +78,12 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'integration/mcp/links.test.ts',
-        title:
-          'is not made for an account that keeps as much as it may, before anything is rendered',
+        title: 'is rejected before the render when the account has reached its storage limit',
       },
     ],
   },
   {
-    bound: 'Bytes of events from Stripe',
+    bound: 'Bytes of Stripe webhooks',
     whole: mib(EVENTS_BUDGET_BYTES),
     share: `address: ${quarter(EVENTS_BUDGET_BYTES, mib)}`,
     answer: codeCell('unavailable'),
@@ -92,7 +91,7 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'integration/billing/events-share.test.ts',
-        title: 'leave a quarter of their memory to other addresses',
+        title: 'keeps a quarter of its memory for other addresses',
       },
     ],
   },

@@ -1,13 +1,13 @@
-// A row of docs/limits.md, and the texts that rows share.
+// The type of a row of docs/limits.md, and texts that rows share.
 import type { z } from 'zod';
 import { SharedBound } from '../../api/accounts/shared-bound.ts';
 import { apiVariables } from '../../api/config.ts';
 import { variableMeta } from '../../common/config.ts';
 import { STATUS } from '../../common/contract/errors.ts';
 
-/** A test. */
+/** A reference to a test. */
 export interface Proof {
-  /** Below `test/`. */
+  /** Relative to `test/`. */
   file: string;
   title: string;
 }
@@ -16,11 +16,11 @@ export interface LimitRow {
   bound: string;
   whole: string;
   share: string;
-  /** What the caller gets. */
+  /** The response beyond the limit. */
   answer: string;
-  /** Where it is held, below `api/`. */
+  /** The source file that enforces it, relative to `api/`. */
   source: string;
-  /** Tests that reach the bound. */
+  /** Tests that reach the limit. */
   proofs: Proof[];
 }
 
@@ -28,7 +28,7 @@ export const number = (value: number) => value.toLocaleString('en-US');
 export const mib = (bytes: number) => `${number(bytes / 2 ** 20)} MiB`;
 export const seconds = (ms: number) => `${ms / 1_000} s`;
 export const quarter = (max: number, show = number) =>
-  `${show(new SharedBound(max).share)}; more while as much stays free (at most ${show(new SharedBound(max).maxOfOne)})`;
+  `${show(new SharedBound(max).share)}; more while the same amount stays free (at most ${show(new SharedBound(max).maxOfOne)})`;
 export const A_QUARTER = 'a quarter; more while a quarter stays free';
 
 export const variable = (name: keyof typeof apiVariables.shape) =>
@@ -38,4 +38,4 @@ export const codeCell = (name: keyof typeof STATUS) => `\`${STATUS[name]} ${name
 export const failed = (reason: string) =>
   `\`${STATUS.render_failed} render_failed\` (\`${reason}\`)`;
 export const wholeAndShare = (whole: string, share = codeCell('concurrency_limit')) =>
-  `whole: ${whole}; share: ${share}`;
+  `total: ${whole}; share: ${share}`;

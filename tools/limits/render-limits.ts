@@ -1,4 +1,4 @@
-// The limits of renders and of the connections that bring them.
+// The shared limits of renders and their connections.
 import { REQUESTS_BEYOND_PLAN } from '../../api/accounts/account-requests.ts';
 import { BODY_TIMES, HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
 import { MAX_CONNECTIONS } from '../../api/http/server.ts';
@@ -20,7 +20,7 @@ import {
 
 export const RENDER_LIMITS: LimitRow[] = [
   {
-    bound: `Bytes of bodies (each counts ${HELD_PER_BODY_BYTE} times) and PDFs`,
+    bound: `Bytes of request bodies (each counts ${HELD_PER_BODY_BYTE} times) and PDFs`,
     whole: variable('PRESSROOM_BYTES_IN_FLIGHT'),
     share: `account: ${A_QUARTER}`,
     answer: wholeAndShare(failed('overloaded')),
@@ -42,8 +42,8 @@ export const RENDER_LIMITS: LimitRow[] = [
     ],
   },
   {
-    bound: 'The same of trial calls',
-    whole: `${inverse(TRIAL_SHARE)} of it`,
+    bound: 'Bytes of trial requests',
+    whole: `${inverse(TRIAL_SHARE)} of \`PRESSROOM_BYTES_IN_FLIGHT\``,
     share: `address: ${A_QUARTER}`,
     answer: codeCell('rate_limited'),
     source: 'routes/trial.ts',
@@ -59,9 +59,9 @@ export const RENDER_LIMITS: LimitRow[] = [
     ],
   },
   {
-    bound: 'Time of a body',
+    bound: 'Time to receive a body',
     whole: seconds(BODY_TIMES.totalMs),
-    share: `body: ${number(BODY_TIMES.slow.bytesPerS)} bytes/s after ${seconds(BODY_TIMES.slow.graceMs)}, no pause of ${seconds(BODY_TIMES.silentMs)}`,
+    share: `body: ${number(BODY_TIMES.slow.bytesPerS)} bytes/s after ${seconds(BODY_TIMES.slow.graceMs)}, pauses below ${seconds(BODY_TIMES.silentMs)}`,
     answer: codeCell('validation_error'),
     source: 'http/body.ts',
     proofs: [
@@ -80,9 +80,9 @@ export const RENDER_LIMITS: LimitRow[] = [
     ],
   },
   {
-    bound: 'Requests, counted before their bodies are read',
+    bound: 'Open requests (counted before their bodies are read)',
     whole: 'none',
-    share: `account: the plan’s parallel renders and ${REQUESTS_BEYOND_PLAN} more`,
+    share: `account: the concurrency limit of its plan plus ${REQUESTS_BEYOND_PLAN}`,
     answer: codeCell('concurrency_limit'),
     source: 'accounts/account-requests.ts',
     proofs: [
@@ -94,7 +94,7 @@ export const RENDER_LIMITS: LimitRow[] = [
       {
         file: 'integration/mcp/failures.test.ts',
         title:
-          'refuses more requests of the account than its plan allows and eight, before their bodies are read',
+          'rejects concurrent requests of an account beyond its plan plus eight, before reading the body',
       },
       {
         file: 'integration/console/playground-failures.test.ts',
@@ -104,7 +104,7 @@ export const RENDER_LIMITS: LimitRow[] = [
     ],
   },
   {
-    bound: 'Trial calls at once',
+    bound: 'Concurrent trial requests',
     whole: `${OPEN_PER_TRIAL_SLOT} for each of ${variable('PRESSROOM_TRIAL_PARALLEL')}`,
     share: `address: ${variable('PRESSROOM_TRIAL_PER_MINUTE')}`,
     answer: codeCell('rate_limited'),
@@ -124,7 +124,7 @@ export const RENDER_LIMITS: LimitRow[] = [
     bound: 'Connections',
     whole: number(MAX_CONNECTIONS),
     share: `address (IPv6: /64), unless it is a trusted proxy: ${quarter(MAX_CONNECTIONS)}`,
-    answer: 'the connection is closed',
+    answer: 'the server closes the connection',
     source: 'http/server.ts',
     proofs: [
       {
@@ -134,7 +134,7 @@ export const RENDER_LIMITS: LimitRow[] = [
     ],
   },
   {
-    bound: 'Renders that wait for a slot',
+    bound: 'Queued renders',
     whole: variable('PRESSROOM_QUEUE_MAX_RENDERS'),
     share: `account: ${A_QUARTER}`,
     answer: wholeAndShare(failed('queue_full')),
@@ -155,7 +155,7 @@ export const RENDER_LIMITS: LimitRow[] = [
     ],
   },
   {
-    bound: 'Bytes of bodies that wait for a slot',
+    bound: 'Bytes of queued renders',
     whole: variable('PRESSROOM_QUEUE_MAX_BYTES'),
     share: `account: ${A_QUARTER}`,
     answer: wholeAndShare(failed('queue_full')),
@@ -174,10 +174,10 @@ export const RENDER_LIMITS: LimitRow[] = [
     ],
   },
   {
-    bound: 'Threads that draw watermarks',
-    whole: 'cores less one, at least 2',
-    share: `account: ${A_QUARTER}; never all; accounts take turns`,
-    answer: 'the PDF waits',
+    bound: 'Watermark threads',
+    whole: 'number of cores minus 1, at least 2',
+    share: `account: ${A_QUARTER}; never all; accounts alternate`,
+    answer: 'the PDF is queued',
     source: 'pdf/watermark/watermark-pool.ts',
     proofs: [
       {
@@ -188,7 +188,7 @@ export const RENDER_LIMITS: LimitRow[] = [
     ],
   },
   {
-    bound: 'PDFs that wait for a thread',
+    bound: 'PDFs queued for a watermark thread',
     whole: number(MAX_PDFS_WAITING),
     share: `account: ${A_QUARTER}`,
     answer: wholeAndShare(failed('overloaded')),

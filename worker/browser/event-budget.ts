@@ -11,9 +11,7 @@ const BURST_BYTES = 64 * 2 ** 20;
 const BYTES_PER_S = 8 * 2 ** 20;
 
 export interface EventBudget {
-  /**
-   * Counts one event. Returns the ms for which reading should pause: 0 within the budget.
-   */
+  /** Counts one event. Returns the ms for which reading should pause: 0 within the budget. */
   spend(bytes: number, nowMs: number): number;
 }
 

@@ -18,9 +18,7 @@ const ours = new Set<string>();
 const removeFolder = (path: string) =>
   rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => {});
 
-/**
- * Creates the folder, owned by `uid` if given. Throws an Error that names TMPDIR.
- */
+/** Creates the folder, owned by `uid` if given. Throws an Error that names TMPDIR. */
 export async function makeProfile(uid: number | undefined): Promise<Profile> {
   try {
     const path = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
@@ -55,9 +53,7 @@ const read = (pid: string, file: string) =>
 const groupOf = async (pid: string) =>
   Number((await read(pid, 'stat')).replace(/^.*\) /s, '').split(' ')[2]);
 
-/**
- * Process groups with a process that uses this profile. Empty without /proc (not Linux).
- */
+/** Process groups with a process that uses this profile. Empty without /proc (not Linux). */
 async function groupsOn(profile: string): Promise<Set<number>> {
   const groups = new Set<number>();
   for (const pid of await readdir('/proc').catch(() => [])) {

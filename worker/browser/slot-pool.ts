@@ -121,9 +121,7 @@ export class SlotPool implements Service {
     return this.#slots.flatMap(({ chrome }) => chrome ?? []);
   }
 
-  /**
-   * Rejects new claims, ends idle Chromes, and resolves when the last render has finished.
-   */
+  /** Rejects new claims, ends idle Chromes, and resolves when the last render has finished. */
   drain(): Promise<void> {
     this.#draining = true;
     this.#onChange();

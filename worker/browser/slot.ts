@@ -149,9 +149,7 @@ export class Slot {
     if (page.claimed) {
       page.claimed = false;
       this.#enter(replaceReason ? 'restarting' : 'closing');
-      open.over.resolve(
-        replaceReason === undefined ? undefined : new ChromeEnd('bound', replaceReason),
-      );
+      open.over.resolve(replaceReason ? new ChromeEnd('bound', replaceReason) : undefined);
     }
     await open.gone.promise;
   }
@@ -272,18 +270,12 @@ export class Slot {
     const nearMemoryLimit = () => run.watchdog.nearMemoryLimit();
     const replaceChrome = (message: string) =>
       this.#retire(run, new ChromeEnd('unusable', message));
-    const pageDeps = {
-      slot: this.number,
-      chrome,
-      openGuard: this.#deps.openGuard,
-      nearMemoryLimit,
-      replaceChrome,
-      onCrash,
-    };
+    const { openGuard } = this.#deps;
+    const callbacks = { openGuard, nearMemoryLimit, replaceChrome, onCrash };
     this.#run = run;
     try {
       for (;;) {
-        run.opening = openPage(pageDeps);
+        run.opening = openPage({ slot: this.number, chrome, ...callbacks });
         const page = await Promise.race([run.opening, run.ended.promise]);
         this.#page = page;
         run.watchdog.ready();
@@ -292,10 +284,8 @@ export class Slot {
         const replaceReason = await Promise.race([page.over.promise, run.ended.promise]);
         run.watchdog.end();
         if (replaceReason) throw replaceReason;
-        if (run.watchdog.reniced())
-          throw new ChromeEnd('bound', 'its processes have a lower priority');
-        if (chrome.pipe.overBudget())
-          throw new ChromeEnd('bound', 'the page exceeded its event budget');
+        if (run.watchdog.reniced()) throw new ChromeEnd('bound', 'its priority was lowered');
+        if (chrome.pipe.overBudget()) throw new ChromeEnd('bound', 'its event budget was exceeded');
         this.#replaceWhenWorn(run);
         this.#close(run, page);
       }
@@ -317,9 +307,7 @@ export class Slot {
       throw new ChromeEnd('recycle', `it has grown by ${Math.round(grownBytes / 2 ** 20)} MiB`);
   }
 
-  /**
-   * Destroys the context while the next one opens. A Chrome that fails to do so is replaced.
-   */
+  /** Destroys the context while the next one opens. A Chrome that fails to do so is replaced. */
   #close(run: ChromeRun, page: OpenPage): void {
     const { pipe, sessionId, guard } = page;
     this.#page = undefined;

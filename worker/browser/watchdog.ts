@@ -41,9 +41,7 @@ const USAGE_MS = 250;
 /** A 20-page report uses 0.3 s. Beyond this share a render gets a lower priority. */
 const CPU_SHARE_MS = 2_000;
 const NICE = 10;
-/**
- * Tells a hung browser, which uses no CPU, from one that is kept busy by its page.
- */
+/** Tells a hung browser, which uses no CPU, from one that is kept busy by its page. */
 const BUSY_SHARE = 0.1;
 const NEAR = 0.7;
 
@@ -92,17 +90,13 @@ export class Watchdog {
     this.#bytes = 0;
   }
 
-  /**
-   * The render has ended: memory of the shared processes is not charged to the next render.
-   */
+  /** The render has ended: memory of the shared processes is not charged to the next render. */
   end(): void {
     this.#rendering = false;
     this.#restBytes = sumOf(residentBytes, this.#shared);
   }
 
-  /**
-   * Memory growth of the shared processes from the first page to the end of the last one.
-   */
+  /** Memory growth of the shared processes from the first page to the end of the last one. */
   grownBytes(): number {
     return this.#restBytes - (this.#idleBytes ?? 0);
   }

@@ -65,9 +65,7 @@ async function openProxy(guard: Guard): Promise<Server> {
   return server;
 }
 
-/**
- * Opens an egress proxy on a free port. Throws when the upstream proxy is invalid.
- */
+/** Opens an egress proxy on a free port. Throws when the upstream proxy is invalid. */
 export async function openEgressProxy(config: EgressConfig, log: Log): Promise<EgressProxy> {
   const listeners: ((denied: EgressDenied) => void)[] = [];
   const refusedListeners: ((refused: EgressRefused) => void)[] = [];

@@ -22,9 +22,7 @@ export function parseNameServers(entries: string[]): string[] {
 }
 
 export interface Names {
-  /**
-   * All IPv4 and IPv6 addresses of the name, IPv4 first, without a cache. Throws LookupFailed.
-   */
+  /** All IPv4 and IPv6 addresses of the name, IPv4 first, without a cache. Throws LookupFailed. */
   addresses(name: string): Promise<string[]>;
   /** Cancels the running lookups, which then throw. */
   cancel(): void;

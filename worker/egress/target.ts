@@ -1,9 +1,7 @@
 // Parses the target of a proxy request: host and port of its request line. Pure.
 import { literalAddress } from '../../common/addresses.ts';
 
-/**
- * `host` is in lower case, without brackets and trailing dot. IP literals are canonical.
- */
+/** `host` is in lower case, without brackets and trailing dot. IP literals are canonical. */
 export interface Target {
   host: string;
   port: number;
@@ -60,7 +58,5 @@ export const isHostName = (host: string) =>
   /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/.test(host) &&
   !/(^|\.)(\d+|0x[0-9a-f]*)$/.test(host);
 
-/**
- * `localhost` and its subdomains always mean this machine (RFC 6761 section 6.3).
- */
+/** `localhost` and its subdomains always mean this machine (RFC 6761 section 6.3). */
 export const isLoopbackName = (host: string) => host === 'localhost' || host.endsWith('.localhost');

@@ -149,9 +149,7 @@ function endOfString(frame: Buffer, from: number): number | undefined {
   return undefined;
 }
 
-/**
- * Forwards a large `setDocumentContent` without parsing it. Undefined for any other frame.
- */
+/** Forwards a large `setDocumentContent` without parsing it. Undefined for any other frame. */
 function filterHtml(frame: Buffer, sessionId: string): Filtered | undefined {
   const head = HTML_HEAD.exec(frame.toString('latin1', 0, 200));
   if (!head) return undefined;

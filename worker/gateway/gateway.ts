@@ -29,15 +29,11 @@ import { UnauthenticatedConnections } from './unauthenticated-connections.ts';
 const MAX_FRAME_BYTES = 64 * 2 ** 20;
 /** Connections that have not presented a ticket yet. */
 const MAX_UNAUTHENTICATED = 512;
-/**
- * Time at shutdown for pages to close and for clients to answer the closing handshake.
- */
+/** Time at shutdown for pages to close and for clients to answer the closing handshake. */
 const CLOSING_MS = 500;
 
 interface GatewayDeps {
-  /**
-   * With `tls` the gateway uses TLS; with `tls.ca` it requires client certificates of that CA.
-   */
+  /** With `tls` the gateway uses TLS; with `tls.ca` it requires client certificates of that CA. */
   config: { host: string; port: number; tls?: Tls };
   pool: string;
   secret: string;

@@ -94,9 +94,7 @@ export class SlotOffers {
     });
   }
 
-  /**
-   * Offers the free slots to the next APIs. Returns the time at which the first offer expires.
-   */
+  /** Offers the free slots to the next APIs. Returns the time at which the first offer expires. */
   offer(free: number, nowMs: number): number | undefined {
     this.#expire(nowMs);
     this.#offers.splice(free);

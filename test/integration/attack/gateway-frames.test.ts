@@ -94,9 +94,7 @@ describe('the gateway ends only the attacker’s slot for', () => {
       raw.socket.write(bytes);
       await raw.ended;
       await worker.until({ busy: 1 });
-      const ended = lines
-        .map(line => JSON.parse(line))
-        .filter(({ msg }) => msg === 'ended a slot');
+      const ended = lines.map(line => JSON.parse(line)).filter(({ msg }) => msg === 'ended a slot');
       expect(ended).to.have.length(1);
       expect(ended[0]).to.include({ level: 40, reason: 'refused', renderId: 'test' });
       expect(lines.join('')).to.not.include('ticket=');

@@ -94,13 +94,8 @@ describe('certificates of a private CA', () => {
     }
   }
 
-<<<<<<< HEAD
   it('accepts a certificate whose CA is in the bundle of the worker', async () => {
     const [trusted, other] = [
-=======
-  it('prints pages whose certificate is signed by a configured CA, also from a bundle', async () => {
-    const [ours, other] = [
->>>>>>> e92e038 (docs(worker): plain English in texts, comments and local names)
       await readFile(at('ca.pem'), 'utf8'),
       await readFile(at('site.pem'), 'utf8'),
     ];
@@ -111,15 +106,9 @@ describe('certificates of a private CA', () => {
     expect(await pdfText(pdf)).to.include('INTERNAL WIKI');
   });
 
-<<<<<<< HEAD
   it('fails with page_unreachable without the CA', async () => {
     const { status, code, reason } = await rendering({}, pressroom =>
       pressroom.renderError({ url: `https://127.0.0.1:${port}/` }),
-=======
-  it('fails with page_unreachable when the CA is not configured', async () => {
-    const { status, code, reason } = await rendering({}, site =>
-      site.refusal({ url: `https://127.0.0.1:${port}/` }),
->>>>>>> e92e038 (docs(worker): plain English in texts, comments and local names)
     );
     expect({ status, code, reason }).to.deep.equal({
       status: 502,
@@ -128,22 +117,14 @@ describe('certificates of a private CA', () => {
     });
   });
 
-<<<<<<< HEAD
   it('rejects a bundle without certificates when the worker starts', async () => {
-=======
-  it('rejects a CA file without a certificate when the worker starts', async () => {
->>>>>>> e92e038 (docs(worker): plain English in texts, comments and local names)
     await writeFile(at('empty.pem'), 'nothing');
     expect(() => readWorkerConfig({ PRESSROOM_EGRESS_CA: at('empty.pem') })).to.throw(
       /PRESSROOM_EGRESS_CA.*: the file contains no certificate/,
     );
   });
 
-<<<<<<< HEAD
   it('names the position of an invalid certificate when Chrome fails to start', async () => {
-=======
-  it('names the certificate of a bundle that cannot be parsed', async () => {
->>>>>>> e92e038 (docs(worker): plain English in texts, comments and local names)
     await writeFile(
       at('broken.pem'),
       '-----BEGIN CERTIFICATE-----\nbm90aGluZw==\n-----END CERTIFICATE-----\n',
