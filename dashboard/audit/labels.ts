@@ -1,5 +1,7 @@
 // Labels of the audit log. An action without a label, as of a later release, is shown by its name.
 
+import { formatTime } from '../parts/format.ts';
+
 const LABELS: Record<string, string> = {
   'account.created': 'Created the account',
   'account.renamed': 'Renamed the account to',
@@ -49,17 +51,23 @@ export function actionLabel(action: string): string {
 
 type Detail = string | number | boolean | null;
 
+const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 /** The stored subscription states whose label differs. */
 const STATES: Record<string, string> = { paused: 'suspended', past_due: 'past due' };
 
 function valueLabel(name: string, value: Detail): string {
   if (value === null || value === '') return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string' && ISO_TIME.test(value)) return formatTime(value);
   return (name === 'state' ? STATES[value] : undefined) ?? String(value);
 }
 
 /** `newLast4` -> `new last4`. */
-const nameLabel = (name: string) => name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+const nameLabel = (name: string) =>
+  name
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .replace(/\bip/, 'IP');
 
 /**
  * The details on one line. `plan` with `planBefore`, or `role` with `before`, becomes

@@ -32,7 +32,7 @@ export function RotateKeyDialog({ forKey, onClose }: { forKey: Key | undefined; 
     <Dialog
       opened={forKey !== undefined}
       onClose={close}
-      title={created ? 'Save your new API key' : `Rotate ${forKey?.name ?? 'key'}`}
+      title={created ? 'Save your new API key' : `Rotate key “${forKey?.name ?? ''}”`}
       size="lg"
       keep={created !== undefined}
     >

@@ -3,7 +3,7 @@
 const COUNT = new Intl.NumberFormat('en');
 const EXACT = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
-const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const RELATIVE = new Intl.RelativeTimeFormat('en');
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 365 * 86400e3],
   ['month', 30 * 86400e3],

@@ -53,6 +53,6 @@ export function fieldError(error: Error | null | undefined, field: string): stri
   if (!(error instanceof CallFailed) || error.code !== 'validation_error') return undefined;
   const named = `\`${field}(\\.[^\`]*)?\``;
   if (!new RegExp(named).test(error.message)) return undefined;
-  const text = error.message.replace(new RegExp(`^${named}:? `), '').replaceAll('`', '');
+  const text = error.message.replace(new RegExp(`^${named}:? (is )?`), '').replaceAll('`', '');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -101,7 +101,7 @@ export const switchValue = (on: boolean, { defaultValue }: RequestField): boolea
 export function fieldErrorsOf(message: string): Map<string, string> {
   const sentences = message.split(/(?<=[.?]) (?=`)/);
   const found = sentences.flatMap(sentence => {
-    const [, path, rest = ''] = /^`([^`]+)` (.*)$/s.exec(sentence) ?? [];
+    const [, path, rest = ''] = /^`([^`]+)` (?:is )?(.*)$/s.exec(sentence) ?? [];
     const plain = rest.replaceAll('`', '');
     return path === undefined
       ? []

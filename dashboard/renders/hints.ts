@@ -6,7 +6,8 @@ const BY_REASON: Record<NonNullable<RenderSummary['reason']>, string> = {
     'The page returned an error status. Check the URL, or send `raise_for_status: false` to render the page anyway.',
   page_unreachable:
     'Pressroom could not connect to the page. Check the host name and port, and that the page is public.',
-  page_timeout: 'The page did not meet a wait condition in time. The message names the condition.',
+  page_timeout:
+    'Check that the page meets the wait condition named in the message, and how long it takes.',
   page_crash:
     'The page ran out of memory or crashed Chrome. Use fewer or smaller images, or split the document.',
   output_limit: 'The PDF exceeds the size limit. Use smaller images, or split the document.',

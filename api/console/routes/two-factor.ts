@@ -13,7 +13,9 @@ export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
   async function checkCode(user: UserDocument, typed: string): Promise<void> {
     await limits.again(user._id, 'code');
     if (!(await twoFactor.use(user, typed)))
-      throw invalid('`code` is wrong, or was used already. Take the next one, or a recovery code.');
+      throw invalid(
+        '`code` is incorrect or was already used. Try the next code or a recovery code.',
+      );
     await limits.againWasRight(user._id, 'code');
   }
 
