@@ -121,7 +121,7 @@ describe('runbook', () => {
       expect(annotations.runbook_url).to.equal(`RUNBOOK_URL#${alert.toLowerCase()}`);
   });
 
-  it('says in each section what it means, what users feel, where to look and how to mend it', () => {
+  it('contains every part in each section', () => {
     for (const [name, text] of sections)
       for (const part of ['Means', 'Users feel', 'Look first', 'Mend'])
         expect(text, name).to.include(`**${part}.**`);

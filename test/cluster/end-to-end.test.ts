@@ -10,14 +10,14 @@ import { whyNoImages } from './image-build.ts';
 import type { Json } from './kube/api-request.ts';
 import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 import { flaw, render, startCallers } from './node/callers.ts';
+import { clusterDiagnostics } from './node/cluster-diagnostics.ts';
 import { startDatabase } from './node/database.ts';
 import { type Discovery, discoverPods } from './node/discovery.ts';
 import { createInstallation, type Installation, POOL, RELEASE } from './node/installation.ts';
-import { patiently } from './node/patiently.ts';
 import { exportProduct, TAGS } from './node/product-images.ts';
 import { type RealCluster, startRealCluster, whyNoRealCluster } from './node/real-cluster.ts';
 import { PLAIN_IMAGE } from './node/test-images.ts';
-import { whatIsThere } from './node/what-is-there.ts';
+import { untilSuccess } from './node/until-success.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 import { type PrometheusBinaries, prometheusBinaries } from './prometheus-binaries.ts';
 
@@ -54,7 +54,7 @@ describe('Pressroom on a real node', function () {
     const began = performance.now();
     const callers = startCallers(base, keys, concurrency, body);
     try {
-      await patiently(async () => {
+      await untilSuccess(async () => {
         const { desiredReplicas, readyReplicas } = (await release!.pool()).status;
         if (sizes.at(-1)?.pods !== desiredReplicas)
           sizes.push({ atMs: performance.now() - began, pods: desiredReplicas });
@@ -95,7 +95,7 @@ describe('Pressroom on a real node', function () {
     await real.images.importImages(layout);
     prometheus = await startPrometheus({ binaries, everywhere: true });
     discovery = discoverPods(real.cluster, prometheus);
-    const prometheusUrl = prometheus.url.replace('127.0.0.1', real.room.machineAddress);
+    const prometheusUrl = prometheus.url.replace('127.0.0.1', real.host.machineAddress);
     release = await createInstallation(real, helm, {
       mongodbUri: await startDatabase(real.cluster),
       prometheusUrl,
@@ -107,7 +107,7 @@ describe('Pressroom on a real node', function () {
   afterEach(async function () {
     if (this.currentTest?.state !== 'failed') return;
     failed = this.currentTest.title;
-    console.log(await whatIsThere(real!, release!.namespace));
+    console.log(await clusterDiagnostics(real!, release!.namespace));
   });
   after(async function () {
     this.timeout(3 * MINUTE_MS);
@@ -119,7 +119,7 @@ describe('Pressroom on a real node', function () {
   it('is installed in a namespace that enforces the Pod Security Standard `restricted`', async () => {
     await release!.install(TAGS.first);
     await release!.untilPool('Ready');
-    base = `http://${real!.room.nodeAddress}:${await release!.nodePort()}`;
+    base = `http://${real!.host.nodeAddress}:${await release!.nodePort()}`;
   });
 
   it('passes `helm test`', async () => {
@@ -141,7 +141,7 @@ describe('Pressroom on a real node', function () {
       localhostProfile: 'pressroom/chrome.json',
     });
     // A sandboxed renderer is in another user namespace than the worker process.
-    const spaces = await real!.room.run(
+    const spaces = await real!.host.run(
       'sh',
       '-c',
       `for process in /proc/[0-9]*; do
@@ -181,7 +181,7 @@ describe('Pressroom on a real node', function () {
         spec: { ...pool.spec, replicas: 1, template },
       },
     ]);
-    const condition = await patiently(async () => {
+    const condition = await untilSuccess(async () => {
       const found = await release!.condition('ChromeSandboxed', other);
       if (found?.status !== 'False') throw new Error(`the condition is ${JSON.stringify(found)}`);
       return found;
@@ -193,7 +193,7 @@ describe('Pressroom on a real node', function () {
       .and.include('seccompInstaller.enabled=true');
     expect(await release!.logs('controller')).to.match(/SeccompProfileMissing/);
     await kubectl('delete', 'browserpool', other, `--namespace=${pool.metadata.namespace}`);
-    await patiently(async () => {
+    await untilSuccess(async () => {
       expect(await release!.workers(other)).to.have.length(0);
     }, 5 * MINUTE_MS);
   });
@@ -212,7 +212,7 @@ describe('Pressroom on a real node', function () {
         '--grace-period=0',
         '--force',
       );
-      await patiently(async () => {
+      await untilSuccess(async () => {
         if ((await release!.leader()) === leader) throw new Error(`${leader} is still the leader`);
       }, 3 * MINUTE_MS);
       // The new leader has to scale up further.
@@ -242,7 +242,7 @@ describe('Pressroom on a real node', function () {
       );
       busy = claimed.map(({ labels }) => labels.pod!);
       await release!.patchPool({ replicas: 7 });
-      await patiently(async () => {
+      await untilSuccess(async () => {
         expect(await release!.workers()).to.have.length(7);
       }, 2 * MINUTE_MS);
     } finally {
@@ -256,7 +256,7 @@ describe('Pressroom on a real node', function () {
 
   it('shrinks to minReplicas without load', async () => {
     await release!.patchPool({ replicas: null });
-    await patiently(async () => {
+    await untilSuccess(async () => {
       expect(await release!.workers()).to.have.length(1);
     }, 10 * MINUTE_MS);
     await release!.untilPool('Ready');
@@ -272,7 +272,7 @@ describe('Pressroom on a real node', function () {
     try {
       await release!.patchPool({ scaling: { minReplicas: 3, maxReplicas: 10 } });
       await release!.upgrade(TAGS.first, {
-        prometheus: { url: slowPrometheus.url.replace('127.0.0.1', real!.room.machineAddress) },
+        prometheus: { url: slowPrometheus.url.replace('127.0.0.1', real!.host.machineAddress) },
       });
       await release!.untilReadyWorkers(count => count === 3);
       const short = startCallers(base, keys, 2, INVOICE);
@@ -305,7 +305,7 @@ describe('Pressroom on a real node', function () {
         await release!.upgrade(tag);
         await release!.untilImages(tag);
       }
-      await patiently(() => {
+      await untilSuccess(() => {
         if (callers.good() + callers.flaws.length < UPGRADE_RENDERS)
           throw new Error(`only ${callers.good()} renders finished`);
       }, 30 * MINUTE_MS);
@@ -387,7 +387,7 @@ describe('Pressroom on a real node', function () {
       '--force',
     );
     expect((await running).map(flaw)).to.deep.equal([undefined, undefined, undefined, undefined]);
-    await patiently(async () => {
+    await untilSuccess(async () => {
       expect(await retries()).to.be.above(before);
     }, MINUTE_MS);
     await release!.untilReadyWorkers(count => count === 4);
@@ -424,14 +424,14 @@ describe('Pressroom on a real node', function () {
   it('leaves only the CRD and the Secret behind when it is uninstalled', async () => {
     const before = await release!.secret();
     await release!.helm('uninstall', RELEASE, '--wait', '--timeout', '5m');
-    await patiently(async () => {
+    await untilSuccess(async () => {
       expect(await release!.leftovers()).to.deep.equal([`secret/${RELEASE}-secrets`]);
     }, 5 * MINUTE_MS);
     expect(await release!.secret()).to.deep.equal(before);
     expect(await kubectl('get', 'crd', 'browserpools.pressroom.dev', '--output=name')).to.include(
       'browserpools',
     );
-    await patiently(async () => {
+    await untilSuccess(async () => {
       expect(await real!.cluster.get('/api/v1/namespaces/pressroom-seccomp')).to.equal(undefined);
     }, 2 * MINUTE_MS);
   });

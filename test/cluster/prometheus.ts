@@ -151,7 +151,7 @@ export async function startPrometheus({
       const { status } = await httpCall(port, 'GET', '/-/ready');
       if (status !== 200) throw new Error(`Prometheus is not ready: ${status}`);
     }, LIMIT_MS);
-    if (!process.alive()) throw new Error(`Prometheus exited at startup: ${process.lastWords()}`);
+    if (!process.alive()) throw new Error(`Prometheus exited at startup: ${process.logTail()}`);
   } catch (error) {
     await stop();
     throw error;

@@ -1,5 +1,4 @@
-// One question to an API server, for what a test looks at or does a hundred times: kubectl takes a
-// tenth of a second each time.
+// A request to an API server without kubectl, which takes a tenth of a second per call.
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import type { Access } from './kubeconfig.ts';
@@ -11,14 +10,11 @@ export type Json = any;
 
 export interface ApiAnswer {
   status: number;
-  /**
-   * A `Status` object where it is no 2xx; a text where it is no object, such as several events of a
-   * watch.
-   */
+  /** A `Status` object for an error; text if it is not JSON, such as several watch events. */
   body: Json;
 }
 
-/** How a patch is to be understood; the first is what `kubectl apply --server-side` sends. */
+/** Patch types. The first is that of `kubectl apply --server-side`. */
 export const PATCH = {
   apply: 'application/apply-patch+yaml',
   merge: 'application/merge-patch+json',
@@ -26,8 +22,8 @@ export const PATCH = {
 } as const;
 
 /**
- * `path` such as `/api/v1/nodes?limit=1`. Rejects when the server can not be reached, or does not
- * answer in a minute.
+ * Sends a request to `path`, such as `/api/v1/nodes?limit=1`. Rejects if there is no response
+ * within a minute.
  */
 export function apiRequest(
   { server, caFile, token }: Access,
@@ -55,12 +51,12 @@ export function apiRequest(
           }),
         },
       },
-      answer => {
+      response => {
         const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject);
-        answer.on('end', () =>
+        response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject);
+        response.on('end', () =>
           resolve({
-            status: answer.statusCode!,
+            status: response.statusCode!,
             body: objectOrText(Buffer.concat(chunks).toString()),
           }),
         );

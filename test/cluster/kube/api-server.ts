@@ -1,4 +1,4 @@
-// One kube-apiserver on an etcd: its keys, its users, its arguments, its starts and ends.
+// Runs a kube-apiserver: its keys, users, arguments, start and stop.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,17 +10,14 @@ import { type Authority, createAuthority } from './authority.ts';
 import type { Access } from './kubeconfig.ts';
 import { type LeashedProcess, startLeashed } from './leashed-process.ts';
 
-/** Two seconds on an idle machine. */
+/** Startup time limit; it takes two seconds on an idle machine. */
 const START_MS = 180_000;
 
-/** Where the Services of a cluster live. */
+/** Address range of Services. */
 export const SERVICE_RANGE = '10.96.0.0/16';
 const FIRST_SERVICE = '10.96.0.1';
 
-/**
- * Users that are there beside service accounts, with their groups. Kubernetes' own roles are bound
- * to the names of its parts.
- */
+/** Built-in users with their groups. Kubernetes binds its roles to these names. */
 const USERS: Record<string, string[]> = {
   admin: ['system:masters'],
   'system:kube-controller-manager': [],
@@ -29,31 +26,31 @@ const USERS: Record<string, string[]> = {
 
 export interface ApiServerOptions {
   /**
-   * An address of this machine at which others than its own processes reach it, such as pods on a
-   * bridge; it then listens on all.
+   * An address of this machine for clients outside loopback, such as pods. The server then listens
+   * on all addresses.
    */
   address?: string;
-  /** More users, with their groups: `{'system:node:one': ['system:nodes']}`. */
+  /** Additional users with their groups: `{'system:node:one': ['system:nodes']}`. */
   users?: Record<string, string[]>;
-  /** More arguments, or other values: the last one counts. */
+  /** Additional arguments; a later value overrides an earlier one. */
   args?: readonly string[];
 }
 
 export interface ApiServer {
   readonly authority: Authority;
-  /** With which tokens of service accounts are signed. */
+  /** Signs service account tokens. */
   readonly serviceAccountKeyFile: string;
   readonly auditFile: string;
   readonly port: number;
   accessOf(user: string): Access;
-  /** The process of now: another one after a restart. */
+  /** The current process; a restart creates another one. */
   process(): LeashedProcess;
   stop(): Promise<void>;
-  /** Starts it where it was. Resolves when it is ready. */
+  /** Starts it on the same port. Resolves when it is ready. */
   start(): Promise<void>;
 }
 
-/** Makes all that it needs in `folder`; does not start it. */
+/** Creates its files in `folder` without starting it. */
 export async function createApiServer(
   program: string,
   folder: string,
@@ -91,8 +88,8 @@ export async function createApiServer(
     `--etcd-servers=${etcdUrl}`,
     `--bind-address=${address ? '0.0.0.0' : '127.0.0.1'}`,
     `--advertise-address=${address ?? '127.0.0.1'}`,
-    // The address of loopback can not be an endpoint of the Service `kubernetes`, and pods that
-    // kwok plays never ask for it.
+    // A loopback address cannot be an endpoint of the Service `kubernetes`, which simulated pods do
+    // not use anyway.
     ...(address ? [] : ['--endpoint-reconciler-type=none']),
     `--secure-port=${port}`,
     `--tls-cert-file=${certFile}`,
@@ -107,14 +104,14 @@ export async function createApiServer(
     '--allow-privileged=true',
     `--audit-policy-file=${at('audit-policy.json')}`,
     `--audit-log-path=${at('audit.log')}`,
-    // No second file: what was asked is read from one.
+    // A single file, from which requests are read.
     '--audit-log-maxsize=10000',
     ...args,
   ];
   const accessOf = (user: string): Access => {
     const token = tokens.get(user);
     if (token === undefined)
-      throw new Error(`there is no user ${user}: name it in the option \`users\``);
+      throw new Error(`unknown user ${user}: add it to the option \`users\``);
     return { server: `https://127.0.0.1:${port}`, caFile: authority.certFile, token };
   };
 
@@ -125,13 +122,13 @@ export async function createApiServer(
       await eventually(async () => {
         if (!process.alive()) return;
         const { status, body } = await apiRequest(accessOf('admin'), 'GET', '/readyz?verbose');
-        if (status !== 200) throw new Error(`/readyz answers ${status}: ${JSON.stringify(body)}`);
+        if (status !== 200) throw new Error(`/readyz returned ${status}: ${JSON.stringify(body)}`);
       }, START_MS);
-      if (!process.alive()) throw new Error('it ended');
+      if (!process.alive()) throw new Error('it exited');
     } catch (error) {
       await process.kill();
       throw new Error(
-        `kube-apiserver is not ready (${(error as Error).message}):\n${process.lastWords()}`,
+        `kube-apiserver is not ready (${(error as Error).message}):\n${process.logTail()}`,
       );
     }
   }

@@ -1,24 +1,24 @@
-// Who asked an API server for what, by its audit log.
+// Reads the requests of clients from the audit log of an API server.
 import { readFile, writeFile } from 'node:fs/promises';
 
 export interface AuditedRequest {
-  /** The name in front of its `User-Agent`: `kubectl` of `kubectl/v1.34.4 (linux/amd64) …`. */
+  /** The first part of its `User-Agent`: `kubectl` of `kubectl/v1.34.4 (linux/amd64) …`. */
   agent: string;
   /** Such as `system:serviceaccount:pressroom:controller`. */
   user: string;
-  /** As RBAC says it: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`. */
+  /** The RBAC verb: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`. */
   verb: string;
-  /** With its subresource: `browserpools/status`. Empty for paths such as /readyz. */
+  /** Including the subresource: `browserpools/status`. Empty for paths such as /readyz. */
   resource: string;
   namespace: string;
   name: string;
-  /** The status of the answer; 0 for a watch that is open. */
+  /** The response status; 0 for an open watch. */
   status: number;
-  /** When it arrived, in ms since 1970. */
+  /** Arrival time in ms since 1970. */
   atMs: number;
 }
 
-/** What the API server asks itself is left out. */
+/** Requests of the API server to itself are not logged. */
 export const writeAuditPolicy = (file: string): Promise<void> =>
   writeFile(
     file,
@@ -42,16 +42,16 @@ interface Line {
 }
 
 /**
- * In the order of their arrival. A request is written when its answer is out, so the last ones may
- * be missing for a moment.
+ * The requests in order of arrival. A request is logged after its response, so the last ones may be
+ * missing briefly.
  */
 export async function readAudit(file: string): Promise<AuditedRequest[]> {
   const requests = new Map<string, AuditedRequest>();
-  // The last line may not be finished.
+  // The last line may be incomplete.
   for (const text of (await readFile(file, 'utf8')).split('\n').slice(0, -1)) {
     const line = JSON.parse(text) as Line;
     const { resource = '', subresource, namespace = '', name = '' } = line.objectRef ?? {};
-    // Of a watch there are two lines: when it began, and when it was over.
+    // A watch has two lines: its start and its end.
     requests.set(line.auditID, {
       agent: line.userAgent?.split('/')[0] ?? '',
       user: line.user.username ?? '',
@@ -67,8 +67,8 @@ export async function readAudit(file: string): Promise<AuditedRequest[]> {
 }
 
 /**
- * How many there were of each kind, such as `{'patch deployments': 2}` for `countBy(requests,
- * 'verb', 'resource')`.
+ * Counts requests by fields, such as `{'patch deployments': 2}` for `countBy(requests, 'verb',
+ * 'resource')`.
  */
 export function countBy(
   requests: readonly AuditedRequest[],

@@ -1,5 +1,5 @@
-// A certificate authority of one cluster, in a folder of its own. Needs openssl, since Node makes
-// no certificates.
+// The certificate authority of one cluster. Requires openssl, because Node.js cannot create
+// certificates.
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,9 +14,9 @@ export interface Certificate {
 
 export interface Authority extends Certificate {
   /**
-   * A certificate with a key of its own, for servers and clients. Its common name is `name` (for
-   * Kubernetes: the user), its organisations are the user's groups, and `hosts` are names and IPv4
-   * addresses that it speaks for.
+   * Issues a certificate with a key for a server or client. The common name is `name` (the
+   * Kubernetes user), the organizations are the groups, and `hosts` are DNS names and IPv4
+   * addresses.
    */
   issue(
     file: string,
@@ -27,8 +27,7 @@ export interface Authority extends Certificate {
 const DAYS = '2';
 
 /**
- * Beside the machine's own settings of openssl, which add extensions that do not belong into every
- * certificate.
+ * Replaces the openssl configuration of the machine, which adds extensions to every certificate.
  */
 const SETTINGS = `[req]
 distinguished_name = subject

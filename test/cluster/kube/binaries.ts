@@ -1,4 +1,4 @@
-// The programs of versions.ts, built once and kept in the cache folder.
+// The programs of versions.ts, built once and cached.
 import { createHash } from 'node:crypto';
 import { createWriteStream, existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -9,9 +9,7 @@ import type { Notify } from '../../../standalone/run-command.ts';
 import { buildModule } from './go-build.ts';
 import { type Binary, type GoModule, MODULES } from './versions.ts';
 
-/**
- * The time limit of a hook that may have to build them all, or wait for another process that does.
- */
+/** Time limit of a hook that may build all programs, or wait for another process that does. */
 export const BUILD_LIMIT_MS = 5_400_000;
 
 const print: Notify = line => process.stderr.write(`${line}\n`);
@@ -20,7 +18,7 @@ const moduleOf = (name: Binary): GoModule =>
   MODULES.find(({ programs }) => programs.some(program => program.name === name))!;
 const modulesOf = (names: readonly Binary[]) => [...new Set(names.map(moduleOf))];
 
-/** Named after all that decides what is built: a folder that is there has what is wanted. */
+/** The name contains a hash of all build inputs, so an existing folder is up to date. */
 const folderName = (module: GoModule) => {
   const what = createHash('sha256').update(JSON.stringify(module)).digest('hex').slice(0, 8);
   return `go-${module.path.replaceAll('/', '-')}-${module.version}-${process.arch}-${what}`;
@@ -28,23 +26,20 @@ const folderName = (module: GoModule) => {
 const folderOf = (module: GoModule, cache: string) => join(cache, folderName(module));
 const isThere = (module: GoModule, cache: string) => existsSync(folderOf(module, cache));
 
-/** Whether these programs can be had without building anything. */
+/** Whether these programs are cached. */
 const binariesAreCached = (names: readonly Binary[]): boolean =>
   modulesOf(names).every(module => isThere(module, cacheFolder(process.env)));
 
-/**
- * Why these programs can not be had on this machine; undefined when they are in the cache folder or
- * there is Go to build them with.
- */
+/** Why these programs are not available, if so: not cached, and Go is not installed. */
 export function whyNoBinaries(names: readonly Binary[]): string | undefined {
   if (binariesAreCached(names) || findOnPath(['go'], process.env)) return undefined;
   return `${names.join(', ')} are not in ${cacheFolder(process.env)}, and there is no Go on PATH to build them with`;
 }
 
 /**
- * The paths of these programs. Those that are not in the cache folder are built first, with all
- * others of their module: minutes, told by `say`. Of several processes that ask at once, one
- * builds. Throws an Error with what `go` said, and the file in which all of it is.
+ * Returns the paths of these programs. Missing ones are built with all others of their module,
+ * which takes minutes and is reported to `notify`. Only one process builds at a time. Errors
+ * contain the path of the build log.
  */
 export async function kubeBinaries<Name extends Binary>(
   names: readonly Name[],
@@ -68,7 +63,7 @@ async function built(module: GoModule, cache: string, notify: Notify): Promise<v
         await lock.release();
       }
     } else {
-      notify(`Process ${lock.pid} builds programs of the tests; waiting for it.`);
+      notify(`Waiting for process ${lock.pid}, which builds test programs.`);
       await lock.untilGone;
     }
   }
@@ -79,14 +74,14 @@ async function build(module: GoModule, cache: string, notify: Notify): Promise<v
   const log = createWriteStream(logFile);
   const began = performance.now();
   notify(
-    `Building ${module.programs.map(({ name }) => name).join(', ')} ${module.version} with Go, once (what it says: ${logFile}).`,
+    `Building ${module.programs.map(({ name }) => name).join(', ')} ${module.version} with Go (log: ${logFile}).`,
   );
   try {
     await installOnce(cache, folderName(module), folder =>
       buildModule(module, folder, chunk => log.write(chunk)),
     );
   } catch (error) {
-    throw new Error(`${(error as Error).message} (what it said: ${logFile})`);
+    throw new Error(`${(error as Error).message} (log: ${logFile})`);
   } finally {
     await new Promise(resolve => log.end(resolve));
   }

@@ -1,6 +1,5 @@
-// A real Kubernetes of a test's own: etcd and kube-apiserver, and what more is asked for.
-// Everything lies in one temporary folder and on free ports of loopback, so several may run at
-// once; all of it ends with the test's process, however that ends.
+// A real Kubernetes control plane for a test: etcd, kube-apiserver and optional components, in a
+// temporary folder and on free loopback ports. It always ends with the test process.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +9,7 @@ import { type ApiServer, type ApiServerOptions, createApiServer } from './api-se
 import { type AuditedRequest, readAudit } from './audit.ts';
 import type { Authority } from './authority.ts';
 import { kubeBinaries, whyNoBinaries } from './binaries.ts';
-import { startControllerManager, startPlayedNodes, startScheduler } from './control-plane.ts';
+import { startControllerManager, startScheduler, startSimulatedNodes } from './control-plane.ts';
 import { type Etcd, startEtcd } from './etcd.ts';
 import { type Access, writeKubeconfig } from './kubeconfig.ts';
 import { applyObjects, type Kubectl, kubectlWith } from './kubectl.ts';
@@ -19,71 +18,63 @@ import type { LeashedProcess } from './leashed-process.ts';
 import type { Binary } from './versions.ts';
 
 export interface ClusterOptions {
-  /**
-   * Makes ReplicaSets, pods and endpoints of what is written, collects garbage, makes default
-   * service accounts. `args`: more of its arguments.
-   */
+  /** Runs the controller manager. `args` are additional arguments. */
   controllerManager?: boolean | { args: readonly string[] };
-  /** Gives pods a node. */
+  /** Runs the scheduler. */
   scheduler?: boolean;
-  /** Plays so many nodes and their pods. Asks for the two above by itself. */
+  /** Simulates nodes and their pods. Includes the controller manager and the scheduler. */
   kwok?: { nodes: number };
   apiServer?: ApiServerOptions;
 }
 
 export interface Cluster {
-  /** Where all of it lies: logs, keys, kubeconfigs. Removed by `stop`. */
+  /** The folder with logs, keys and kubeconfigs. `stop` removes it. */
   readonly folder: string;
-  /** The path of the kubeconfig of a user who may do everything. */
+  /** The path of the admin kubeconfig. */
   readonly kubeconfig: string;
   readonly admin: Access;
   readonly authority: Authority;
-  /** The processes that run, by their program's name. */
+  /** The running process of a program. */
   process(name: Binary): LeashedProcess;
-  /** As the admin. */
+  /** kubectl as the admin. */
   readonly kubectl: Kubectl;
-  /** One question as the admin, without kubectl. */
+  /** A request as the admin without kubectl. */
   request(method: string, path: string, body?: unknown, contentType?: string): Promise<ApiAnswer>;
-  /** The object at a path of the API; undefined when there is none. */
+  /** The object at an API path; undefined if it does not exist. */
   get(path: string): Promise<Json | undefined>;
-  /**
-   * Applies objects on the server's side; definitions of new kinds first, and waits until these can
-   * be used.
-   */
+  /** Applies objects with server-side apply, CRDs first, and waits until these are established. */
   apply(objects: readonly object[]): Promise<void>;
   /**
-   * The path of a kubeconfig with a token of that service account (which must exist), good for an
-   * hour; for `server` when it is another address of this cluster.
+   * The path of a kubeconfig with a token of an existing service account, valid for an hour.
+   * `server` overrides the URL.
    */
   userKubeconfig(namespace: string, serviceAccount: string, server?: string): Promise<string>;
   /** The path of a kubeconfig for a user of `apiServer.users`. */
   kubeconfigOf(user: string, server?: string): Promise<string>;
-  /** SIGKILL: connections break, and new ones are refused. */
+  /** Kills the API server: connections break and new ones are refused. */
   stopApiServer(): Promise<void>;
   startApiServer(): Promise<void>;
   restartApiServer(): Promise<void>;
-  /** The API server stands still: connections are accepted, and nothing is answered. */
+  /** Freezes the API server: it accepts connections but does not respond. */
   pauseApiServer(): Promise<void>;
   resumeApiServer(): void;
-  /**
-   * The API server answers what it has in memory, and writes wait until they run into a time limit.
-   */
+  /** Freezes etcd: the API server serves reads from memory, and writes time out. */
   pauseEtcd(): Promise<void>;
   resumeEtcd(): void;
   /**
-   * etcd forgets all old versions. The API server answers watches from its own memory, which begins
-   * anew with `restartApiServer`: only then, or always with `apiServer: { args:
-   * ['--watch-cache=false'] }`, who resumes a watch from an old version is answered 410.
+   * Compacts etcd. A watch from an old version fails with 410 only after `restartApiServer`, or
+   * with `apiServer: { args: ['--watch-cache=false'] }`, because the API server serves watches from
+   * its cache.
    */
   compactEtcd(): Promise<void>;
-  /** All that was asked so far, the API server's own questions left out. See `countBy`. */
+  /** All requests so far except those of the API server itself. See `countBy`. */
   auditRequests(): Promise<AuditedRequest[]>;
-  /** A pod that kwok plays becomes ready, or no longer is. */
+  /** Sets the readiness of a simulated pod. */
   setPodReady(namespace: string, name: string, ready: boolean): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The programs that these options ask for. */
+/** The programs that the options require. */
 const programsOf = ({
   kwok,
   controllerManager = kwok !== undefined,
@@ -97,7 +88,7 @@ const programsOf = ({
   ...(kwok ? (['kwok'] as const) : []),
 ];
 
-/** Why there can be no such cluster on this machine; undefined when there can. */
+/** Why such a cluster cannot run on this machine, if so. */
 export function whyNoCluster(options: ClusterOptions = {}): string | undefined {
   const missing = ['openssl', 'setpriv'].filter(name => !findOnPath([name], process.env));
   return missing.length > 0
@@ -106,16 +97,16 @@ export function whyNoCluster(options: ClusterOptions = {}): string | undefined {
 }
 
 /**
- * Builds the programs when they are not there yet (see binaries.ts for the time that takes).
- * Rejects with the last words of what did not start.
+ * Starts a cluster, and builds missing programs first (see binaries.ts). Rejects with the end of
+ * the log of a program that did not start.
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const wanted = programsOf(options);
-  const programs = await kubeBinaries(wanted);
+  const needed = programsOf(options);
+  const programs = await kubeBinaries(needed);
   const folder = await mkdtemp(join(tmpdir(), 'pressroom-test-kube-'));
   const running = new Map<string, LeashedProcess>();
   const stop = async () => {
-    // Those that ask first, so that none of them sees the others die.
+    // Clients are stopped before their servers.
     for (const process of [...running.values()].reverse()) await process.kill();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
@@ -146,14 +137,14 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       caFile: apiServer.authority.certFile,
     };
     const more = typeof controllerManager === 'object' ? controllerManager.args : [];
-    const has = (name: Binary) => wanted.includes(name);
+    const has = (name: Binary) => needed.includes(name);
     if (has('kube-controller-manager'))
       started(
         await startControllerManager(programs['kube-controller-manager'], cluster, keys, more),
       );
     if (has('kube-scheduler')) started(await startScheduler(programs['kube-scheduler'], cluster));
     if (options.kwok)
-      started(await startPlayedNodes(programs.kwok, cluster, cluster.apply, options.kwok.nodes));
+      started(await startSimulatedNodes(programs.kwok, cluster, cluster.apply, options.kwok.nodes));
     return cluster;
   } catch (error) {
     await stop();
@@ -177,7 +168,7 @@ async function asAdmin(folder: string, apiServer: ApiServer, kubectlProgram: str
       const { status, body } = await request('GET', path);
       if (status === 404) return undefined;
       if (status !== 200)
-        throw new Error(`GET ${path} is answered with ${status}: ${JSON.stringify(body)}`);
+        throw new Error(`GET ${path} returned ${status}: ${JSON.stringify(body)}`);
       return body;
     },
     apply: (objects: readonly object[]) => applyObjects(kubectl, objects),

@@ -1,32 +1,29 @@
-// What acts on a cluster beside its API server: the controller manager, the scheduler, and kwok
-// with its nodes.
+// The components of a cluster beside the API server: controller manager, scheduler, and kwok with
+// its nodes.
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
 import type { Json } from './api-request.ts';
-import { playedNodes, startKwok } from './kwok.ts';
+import { simulatedNodes, startKwok } from './kwok.ts';
 import { type LeashedProcess, startLeashed } from './leashed-process.ts';
 
-/** What is there a second after the start on an idle machine. */
+/** Readiness time limit; it takes a second on an idle machine. */
 const READY_MS = 180_000;
-/**
- * A test is no reason to spare the API server: 50 pods at once take seconds at the usual 20
- * questions a second.
- */
+/** Higher client limits: 50 pods take seconds at the default of 20 requests per second. */
 const HURRY = ['--kube-api-qps=500', '--kube-api-burst=1000'];
-/** They serve nothing, and there is one of each. */
+/** Without a server port and leader election, because there is one instance of each. */
 const ALONE = ['--secure-port=0', '--leader-elect=false'];
 
-/** What they need of the cluster. */
-export interface Surroundings {
+/** The cluster as seen by these components. */
+export interface ComponentContext {
   folder: string;
   kubeconfigOf(user: string): Promise<string>;
   get(path: string): Promise<Json | undefined>;
 }
 
-/** Resolves when there is a default service account, without which no pod can be made. */
+/** Resolves when the default service account exists, which pods require. */
 export async function startControllerManager(
   program: string,
-  { folder, kubeconfigOf, get }: Surroundings,
+  { folder, kubeconfigOf, get }: ComponentContext,
   keys: { serviceAccountKeyFile: string; caFile: string },
   more: readonly string[],
 ): Promise<LeashedProcess> {
@@ -45,28 +42,28 @@ export async function startControllerManager(
   );
   await untilSettled(process, async () => {
     if (!(await get('/api/v1/namespaces/default/serviceaccounts/default')))
-      throw new Error('there is no default service account');
+      throw new Error('the default service account does not exist');
   });
   return process;
 }
 
 export async function startScheduler(
   program: string,
-  { folder, kubeconfigOf }: Surroundings,
+  { folder, kubeconfigOf }: ComponentContext,
 ): Promise<LeashedProcess> {
   const flags = [`--kubeconfig=${await kubeconfigOf('system:kube-scheduler')}`, ...ALONE, ...HURRY];
   return startLeashed('kube-scheduler', [program, ...flags], join(folder, 'kube-scheduler.log'));
 }
 
-/** Resolves when pods can be put onto all `nodes`. Needs the controller manager. */
-export async function startPlayedNodes(
+/** Resolves when all `nodes` are schedulable. Requires the controller manager. */
+export async function startSimulatedNodes(
   program: string,
-  { folder, kubeconfigOf, get }: Surroundings,
+  { folder, kubeconfigOf, get }: ComponentContext,
   apply: (objects: readonly object[]) => Promise<void>,
   nodes: number,
 ): Promise<LeashedProcess> {
   const process = await startKwok(program, folder, await kubeconfigOf('admin'));
-  await apply(playedNodes(nodes));
+  await apply(simulatedNodes(nodes));
   await untilSettled(process, async () => {
     const { items } = await get('/api/v1/nodes');
     const ready = (node: Json) =>
@@ -77,17 +74,17 @@ export async function startPlayedNodes(
   return process;
 }
 
-/** Ends the process when it does not come to that. */
+/** Kills the process if it does not become ready. */
 async function untilSettled(process: LeashedProcess, look: () => Promise<void>): Promise<void> {
   try {
     await eventually(async () => {
       if (process.alive()) await look();
     }, READY_MS);
-    if (!process.alive()) throw new Error('it ended');
+    if (!process.alive()) throw new Error('it exited');
   } catch (error) {
     await process.kill();
     throw new Error(
-      `${process.name} does not do its work (${(error as Error).message}):\n${process.lastWords()}`,
+      `${process.name} did not become ready (${(error as Error).message}):\n${process.logTail()}`,
     );
   }
 }

@@ -1,5 +1,4 @@
-// The database of a cluster: one etcd in a folder of its own, on loopback, which need not survive a
-// loss of power.
+// Runs etcd on loopback in its own folder, without durability.
 import { join } from 'node:path';
 import { ownPort } from '../../fault/harness/ports.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -10,10 +9,7 @@ const START_MS = 60_000;
 export interface Etcd {
   readonly url: string;
   readonly process: LeashedProcess;
-  /**
-   * Forgets all versions but the last of each object: who resumes a watch from an older one is
-   * answered 410.
-   */
+  /** Compacts: a watch from an older version fails with 410. */
   compact(): Promise<void>;
 }
 
@@ -43,34 +39,34 @@ export async function startEtcd(program: string, folder: string): Promise<Etcd> 
     ],
   ];
   const process = startLeashed('etcd', [program, ...args], join(folder, 'etcd.log'));
-  const ask = async (path: string, body?: object) => {
-    const answer = await fetch(
+  const request = async (path: string, body?: object) => {
+    const response = await fetch(
       `${url}${path}`,
       body && { method: 'POST', body: JSON.stringify(body) },
     );
-    const said = await answer.text();
-    if (!answer.ok) throw new Error(`etcd answers ${path} with ${answer.status}: ${said}`);
-    return JSON.parse(said);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`etcd returned ${response.status} for ${path}: ${text}`);
+    return JSON.parse(text);
   };
   try {
     await eventually(async () => {
-      if (process.alive()) await ask('/health');
+      if (process.alive()) await request('/health');
     }, START_MS);
-    if (!process.alive()) throw new Error('it ended');
+    if (!process.alive()) throw new Error('it exited');
   } catch (error) {
     await process.kill();
-    throw new Error(`etcd did not start (${(error as Error).message}):\n${process.lastWords()}`);
+    throw new Error(`etcd did not start (${(error as Error).message}):\n${process.logTail()}`);
   }
   return {
     url,
     process,
     compact: async () => {
-      // One more version, of nobody's: a watch that would begin at the last one is not refused,
-      // since nothing of it is forgotten.
-      const { header } = await ask('/v3/kv/put', {
+      // Writes another version first, because a watch that starts at the last version would not
+      // fail.
+      const { header } = await request('/v3/kv/put', {
         key: Buffer.from('/tests/compacted').toString('base64'),
       });
-      await ask('/v3/kv/compaction', { revision: header.revision, physical: true });
+      await request('/v3/kv/compaction', { revision: header.revision, physical: true });
     },
   };
 }

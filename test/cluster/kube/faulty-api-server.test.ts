@@ -12,10 +12,10 @@ import { type FaultyApiServer, faultyApiServer } from './faulty-api-server.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
-describe('the door of the tests in front of an API server', () => {
+describe('faulty API server proxy', () => {
   let cluster: Cluster;
-  let door: FaultyApiServer;
-  let made = 0;
+  let proxy: FaultyApiServer;
+  let count = 0;
   const watches: { destroy(): void }[] = [];
 
   before(async function () {
@@ -26,16 +26,16 @@ describe('the door of the tests in front of an API server', () => {
   });
   after(() => cluster?.stop());
   beforeEach(async () => {
-    door = await faultyApiServer(cluster);
+    proxy = await faultyApiServer(cluster);
   });
   afterEach(async () => {
     for (const each of watches.splice(0)) each.destroy();
-    await door.close();
+    await proxy.close();
   });
 
   const through = (method: string, path: string, body?: unknown) =>
     apiRequest(
-      { ...cluster.admin, server: door.server },
+      { ...cluster.admin, server: proxy.server },
       method,
       path,
       body,
@@ -48,15 +48,15 @@ describe('the door of the tests in front of an API server', () => {
     );
   const map = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
   const makeMap = async () => {
-    const name = `made-${made++}`;
+    const name = `map-${count++}`;
     expect((await cluster.request('POST', MAPS, map(name))).status).to.equal(201);
     return name;
   };
 
-  /** A watch of all ConfigMaps, once it has its first event. */
+  /** Starts a watch of all ConfigMaps and waits for its first event. */
   async function watch() {
     const events: Json[] = [];
-    const call = ask(`${door.server}${MAPS}?watch=true`, {
+    const call = ask(`${proxy.server}${MAPS}?watch=true`, {
       ca: readFileSync(cluster.admin.caFile),
       agent: false,
       headers: { authorization: `Bearer ${cluster.admin.token}` },
@@ -65,12 +65,12 @@ describe('the door of the tests in front of an API server', () => {
     const end = Promise.withResolvers<string>();
     call.on('error', (error: NodeJS.ErrnoException) => end.resolve(error.code!));
     call.end();
-    const [answer] = await once(call, 'response');
-    answer
+    const [response] = await once(call, 'response');
+    response
       .once('error', (error: NodeJS.ErrnoException) => end.resolve(error.code!))
       .once('end', () => end.resolve('end'));
-    // Errors of a stream reach its reader too.
-    createInterface({ input: answer })
+    // The reader also emits errors of the stream.
+    createInterface({ input: response })
       .on('line', line => events.push(JSON.parse(line)))
       .on('error', () => {});
     const names = () => events.map(({ object }) => object.metadata.name);
@@ -79,84 +79,84 @@ describe('the door of the tests in front of an API server', () => {
     return { events, names, end: end.promise };
   }
 
-  it('lets all through that it is told nothing about', async () => {
+  it('forwards calls without a rule', async () => {
     const { status, body } = await through('POST', MAPS, map('through'));
     expect(status).to.equal(201);
     expect(body.metadata.name).to.equal('through');
-    expect(door.calls()).to.have.length(1);
+    expect(proxy.calls()).to.have.length(1);
   });
 
-  it('answers in place of the API server, as often as it is told', async () => {
-    const rule = door.rule({
+  it('returns errors for a limited number of calls', async () => {
+    const rule = proxy.rule({
       do: { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 1 },
       times: 2,
     });
-    const answers = [
+    const responses = [
       await through('GET', MAPS),
       await through('GET', MAPS),
       await through('GET', MAPS),
     ];
-    expect(answers.map(({ status }) => status)).to.deep.equal([429, 429, 200]);
-    expect(answers[0]!.body).to.include({ kind: 'Status', reason: 'TooManyRequests', code: 429 });
+    expect(responses.map(({ status }) => status)).to.deep.equal([429, 429, 200]);
+    expect(responses[0]!.body).to.include({ kind: 'Status', reason: 'TooManyRequests', code: 429 });
     expect(rule.hits()).to.equal(2);
   });
 
-  it('lets calls go on later', async () => {
-    door.rule({ matches: ({ method }) => method === 'GET', do: { delayMs: 300 } });
+  it('delays calls', async () => {
+    proxy.rule({ matches: ({ method }) => method === 'GET', do: { delayMs: 300 } });
     const began = performance.now();
     expect((await through('GET', MAPS)).status).to.equal(200);
     expect(performance.now() - began).to.be.at.least(290);
   });
 
-  it('breaks calls before they are heard', async () => {
-    door.rule({ do: 'reset', times: 1 });
-    expect(await failureOf(through('POST', MAPS, map('unheard')))).to.equal('ECONNRESET');
-    expect(await cluster.get(`${MAPS}/unheard`)).to.equal(undefined);
+  it('resets calls before they are processed', async () => {
+    proxy.rule({ do: 'reset', times: 1 });
+    expect(await failureOf(through('POST', MAPS, map('unprocessed')))).to.equal('ECONNRESET');
+    expect(await cluster.get(`${MAPS}/unprocessed`)).to.equal(undefined);
   });
 
-  it('breaks calls after they were done', async () => {
-    door.rule({ do: 'reset-after', times: 1 });
+  it('resets calls after they are processed', async () => {
+    proxy.rule({ do: 'reset-after', times: 1 });
     expect(await failureOf(through('POST', MAPS, map('done')))).to.equal('ECONNRESET');
     expect(await cluster.get(`${MAPS}/done`)).to.not.equal(undefined);
   });
 
-  it('answers nothing until it is healed', async () => {
-    door.rule({ do: 'silence' });
+  it('does not respond until it is healed', async () => {
+    proxy.rule({ do: 'silence' });
     let over = false;
     const call = failureOf(through('GET', MAPS)).finally(() => {
       over = true;
     });
-    await eventually(() => expect(door.calls()).to.have.length(1));
+    await eventually(() => expect(proxy.calls()).to.have.length(1));
     expect(over).to.equal(false);
-    door.heal();
+    proxy.heal();
     expect(await call).to.be.oneOf(['ECONNRESET', 'EPIPE']);
     expect((await through('GET', MAPS)).status).to.equal(200);
   });
 
   it('cuts watches', async () => {
     const { end } = await watch();
-    expect(door.watches()).to.have.length(1);
-    expect(door.cutWatches()).to.equal(1);
+    expect(proxy.watches()).to.have.length(1);
+    expect(proxy.cutWatches()).to.equal(1);
     expect(await end).to.equal('ECONNRESET');
   });
 
-  it('says to watches that their version is too old', async () => {
+  it('expires watches', async () => {
     const { events, end } = await watch();
-    door.expireWatches();
+    proxy.expireWatches();
     expect(await end).to.equal('end');
     expect(events.at(-1))
       .to.deep.include({ type: 'ERROR' })
       .and.to.have.nested.property('object.code', 410);
   });
 
-  it('lets watches hear nothing, until it is healed', async () => {
+  it('silences watches until it is healed', async () => {
     const { names, end } = await watch();
-    door.silenceWatches();
+    proxy.silenceWatches();
     const missed = await makeMap();
-    const other = await watch(); // which began later, and hears
+    const other = await watch(); // started later, not silenced
     await eventually(() => expect(other.names()).to.include(missed));
     expect(names()).to.not.include(missed);
-    door.heal();
+    proxy.heal();
     expect(await end).to.equal('ECONNRESET');
   });
 

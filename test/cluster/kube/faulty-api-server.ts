@@ -1,5 +1,5 @@
-// A door in front of an API server that misbehaves on request: late answers, none at all, errors,
-// watches that break, expire or fall silent.
+// A proxy in front of an API server that injects faults: delays, missing responses, errors, and
+// watches that break, expire or receive nothing.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -17,56 +17,45 @@ export interface ApiCall {
 }
 
 export type Fault =
-  /** Goes on to the API server so much later. */
+  /** Forwards the call after a delay. */
   | { delayMs: number }
-  /**
-   * Is accepted and never answered; a caller's own time limit ends it, or `heal`, which breaks it.
-   */
+  /** Accepts the call and never responds, until the client times out or `heal` breaks it. */
   | 'silence'
   /**
-   * The connection is reset. Before the API server has heard of the call, or after it has answered:
-   * that was done, and the caller does not know.
+   * Resets the connection before the API server receives the call, or after it has processed it.
    */
   | 'reset'
   | 'reset-after'
-  /** Is answered by this door, as the API server answers: 429 with Retry-After, 500, 410, 403 … */
+  /** Returns an error response as the API server does: 429 with Retry-After, 500, 410, 403 … */
   | { status: number; reason: string; retryAfterSeconds?: number };
 
 export interface FaultRule {
-  /** All calls, unless it is told which. */
+  /** Selects calls. Defaults to all. */
   matches?(call: ApiCall): boolean;
   do: Fault;
-  /** How often it acts; without it, until it is removed. */
+  /** Number of calls to affect. Defaults to all until the rule is removed. */
   times?: number;
 }
 
 export interface FaultyApiServer {
-  /**
-   * Such as `https://127.0.0.1:16443`. See `userKubeconfig` and `kubeconfigOf` of a cluster, which
-   * take it.
-   */
+  /** URL of the proxy, for `userKubeconfig` and `kubeconfigOf` of a cluster. */
   readonly server: string;
-  /** The first rule that matches a call decides. */
+  /** Adds a rule. The first matching rule applies. */
   rule(rule: FaultRule): { hits(): number; remove(): void };
-  /** Resets the connections of all watches that are open. Gives how many. */
+  /** Resets the connections of all open watches. Returns their number. */
   cutWatches(): number;
   /**
-   * Says to all watches that are open what the API server says when the version that they began at
-   * is too old: 410, in an event; then they end. Gives how many.
+   * Sends a 410 event to all open watches and ends them, as if their version had expired. Returns
+   * their number.
    */
   expireWatches(): number;
-  /**
-   * Watches that are open now hear nothing any more, and are not closed, until `heal`. Gives how
-   * many.
-   */
+  /** Open watches receive nothing more and stay open until `heal`. Returns their number. */
   silenceWatches(): number;
-  /** Those that are open now. */
+  /** The open watches. */
   watches(): ApiCall[];
   /** All calls so far, in order. */
   calls(): readonly ApiCall[];
-  /**
-   * Removes all rules, breaks the calls that were not answered and the watches that were silenced.
-   */
+  /** Removes all rules and breaks unanswered calls and silenced watches. */
   heal(): void;
   close(): Promise<void>;
 }
@@ -88,10 +77,7 @@ const statusObject = (code: number, reason: string) => ({
   code,
 });
 
-/**
- * It speaks for 127.0.0.1 with a certificate of the cluster's authority, and passes the callers'
- * tokens on.
- */
+/** Uses a certificate for 127.0.0.1 of the cluster CA, and forwards the tokens of clients. */
 export async function faultyApiServer({
   admin,
   authority,
@@ -104,9 +90,9 @@ export async function faultyApiServer({
   const rules: (FaultRule & { hits: number })[] = [];
   const watches = new Set<Watch>();
   const silent = new Set<Socket>();
-  /** Below TLS, by the caller's port: only these can be reset. */
-  const wires = new Map<number, Socket>();
-  const reset = (socket: Socket | null) => wires.get(socket?.remotePort ?? 0)?.resetAndDestroy();
+  /** TCP sockets by client port. A TLS socket cannot be reset. */
+  const sockets = new Map<number, Socket>();
+  const reset = (socket: Socket | null) => sockets.get(socket?.remotePort ?? 0)?.resetAndDestroy();
   const timers = new Set<NodeJS.Timeout>();
   const calls: ApiCall[] = [];
 
@@ -127,7 +113,7 @@ export async function faultyApiServer({
           return;
         }
         const watch: Watch = { call, response, upstream, silent: false };
-        // Half an answer is no answer: its reader must see it break.
+        // A partial response must break for the client too.
         upstream.once('error', () => watch.silent || response.destroy());
         response.writeHead(upstream.statusCode!, upstream.headers);
         response.flushHeaders();
@@ -143,7 +129,7 @@ export async function faultyApiServer({
     request.pipe(onward);
   }
 
-  function answer(
+  function respond(
     response: ServerResponse,
     { status, reason, retryAfterSeconds }: Exclude<Fault, string | { delayMs: number }>,
   ): void {
@@ -153,7 +139,7 @@ export async function faultyApiServer({
     response.end(JSON.stringify(statusObject(status, reason)));
   }
 
-  function meet(
+  function apply(
     fault: Fault | undefined,
     call: ApiCall,
     request: IncomingMessage,
@@ -163,7 +149,7 @@ export async function faultyApiServer({
     else if (fault === 'silence') silent.add(request.socket);
     else if (fault === 'reset') reset(request.socket);
     else if (fault === 'reset-after') pass(call, request, response, true);
-    else if ('status' in fault) answer(response, fault);
+    else if ('status' in fault) respond(response, fault);
     else {
       const timer = setTimeout(() => {
         timers.delete(timer);
@@ -189,13 +175,13 @@ export async function faultyApiServer({
           hits < times && (matches?.(call) ?? true),
       );
       if (rule) rule.hits++;
-      meet(rule?.do, call, request, response);
+      apply(rule?.do, call, request, response);
     },
   );
   server.on('connection', (socket: Socket) => {
     const port = socket.remotePort!;
-    wires.set(port, socket);
-    socket.on('error', () => {}).once('close', () => wires.delete(port));
+    sockets.set(port, socket);
+    socket.on('error', () => {}).once('close', () => sockets.delete(port));
   });
   server.on('secureConnection', socket => {
     socket.on('error', () => {}).once('close', () => silent.delete(socket));
@@ -246,7 +232,7 @@ export async function faultyApiServer({
       for (const timer of timers) clearTimeout(timer);
       const closed = once(server, 'close');
       server.close();
-      for (const wire of wires.values()) wire.destroy();
+      for (const socket of sockets.values()) socket.destroy();
       agent.destroy();
       await closed;
     },

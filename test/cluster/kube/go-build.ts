@@ -1,11 +1,11 @@
-// Builds the programs of a Go module in one call of `go`, from its version number alone.
+// Builds the programs of a Go module in one call of `go`, from its version number.
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type RunOptions, runCommand } from '../../../standalone/run-command.ts';
 import type { GoModule } from './versions.ts';
 
-/** A cold build of Kubernetes took 23 minutes on two cores that all tests used too. */
+/** Time limit. A cold build of Kubernetes took 23 minutes on two busy cores. */
 const BUILD_MS = 3_600_000;
 
 interface GoMod {
@@ -14,18 +14,14 @@ interface GoMod {
 }
 
 /**
- * What `go build -o folder/` calls the program of a package: a last part that only tells the major
- * version does not count.
+ * The file name that `go build -o folder/` uses for a package. A trailing major version is ignored.
  */
 const builtName = (from: string) => basename(/\/v\d+$/.test(from) ? dirname(from) : from);
 
 /**
- * Puts the programs of `module` into `folder`. Throws an Error that says what `go` said.
- *
- * There is no go.mod of ours in the repository: it would repeat the version numbers, and its go.sum
- * some thousand lines that nobody reads. The versions of all that a module needs follow from its
- * own go.mod, the same on each machine, and `go` checks what it fetches against the public record
- * of checksums.
+ * Builds the programs of `module` into `folder`. Throws an Error with the output of `go`. There is
+ * no go.mod in the repository, because the versions of all dependencies follow from the module's
+ * own go.mod, and `go` verifies downloads with the checksum database.
  */
 export async function buildModule(
   module: GoModule,
@@ -33,7 +29,7 @@ export async function buildModule(
   onOutput: NonNullable<RunOptions['onOutput']>,
 ): Promise<void> {
   const work = await mkdtemp(join(tmpdir(), 'pressroom-go-'));
-  // With room for garbage the compiler needs a fifth less of the processor.
+  // A higher GOGC saves a fifth of the compiler's CPU time.
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '', GOGC: '400', GOWORK: 'off' };
   const go = async (...args: string[]) => {
     const { ok, stdout, why } = await runCommand('go', args, {
@@ -53,7 +49,7 @@ export async function buildModule(
       await writeFile(join(work, from, 'main.go'), source);
     }
     const linked = Object.entries(module.variables).map(([name, value]) => `-X ${name}=${value}`);
-    // Without debug information, which the linker would drop: the compiler need not make it.
+    // Without debug information, which would be stripped anyway.
     const flags = [
       '-mod=mod',
       '-trimpath',
@@ -77,18 +73,18 @@ async function goMod(
   const { GoMod: file } = JSON.parse(
     await go('mod', 'download', '-json', `${path}@${version}`),
   ) as { GoMod: string };
-  const theirs = JSON.parse(await go('mod', 'edit', '-json', file)) as GoMod;
-  // Only the main module's replacements count, so those of a release are repeated here.
-  const replacements = (theirs.Replace ?? []).map(({ Old, New }) => {
+  const original = JSON.parse(await go('mod', 'edit', '-json', file)) as GoMod;
+  // `go` only applies replacements of the main module, so those of the release are repeated here.
+  const replacements = (original.Replace ?? []).map(({ Old, New }) => {
     if (New.Version) return `replace ${Old.Path} => ${New.Path} ${New.Version}`;
     if (!beside || !Old.Path.startsWith(beside.prefix))
-      throw new Error(`${path} ${version} replaces ${Old.Path} by a folder of its own`);
+      throw new Error(`${path} ${version} replaces ${Old.Path} by a local folder`);
     return `replace ${Old.Path} => ${Old.Path} ${beside.version}`;
   });
   const godebug = /^godebug .*$/m.exec(await readFile(file, 'utf8'));
   return [
     'module pressroom.test',
-    `go ${theirs.Go}`,
+    `go ${original.Go}`,
     ...(godebug ?? []),
     `require ${path} ${version}`,
     ...replacements,

@@ -11,7 +11,7 @@ import type { Json } from './api-request.ts';
 import { countBy } from './audit.ts';
 import { BUILD_LIMIT_MS } from './binaries.ts';
 import { type Cluster, type ClusterOptions, startCluster, whyNoCluster } from './cluster.ts';
-import { PLAYED } from './kwok.ts';
+import { SIMULATED } from './kwok.ts';
 
 const MINUTE_MS = 60_000;
 const MANY = 50;
@@ -33,7 +33,7 @@ const deployment = (name: string, replicas: number, annotations: Record<string, 
   };
 };
 
-describe('a cluster of the tests', function () {
+describe('test cluster', function () {
   this.timeout(3 * MINUTE_MS);
   const options: ClusterOptions = { kwok: { nodes: 2 } };
   let cluster: Cluster;
@@ -56,22 +56,22 @@ describe('a cluster of the tests', function () {
   const podsOf = async (name: string): Promise<Json[]> =>
     (await cluster.get(`/api/v1/namespaces/default/pods?labelSelector=app%3D${name}`)).items;
 
-  it('makes as many pods ready as a Deployment asks for', async () => {
+  it('makes all pods of a Deployment ready', async () => {
     await cluster.apply([deployment('many', MANY)]);
     await becomes('many', MANY);
     const nodes = new Set((await podsOf('many')).map(pod => pod.spec.nodeName));
     expect([...nodes].sort()).to.deep.equal(['node-0', 'node-1']);
   });
 
-  it('takes pods away again', async () => {
+  it('removes pods when a Deployment is scaled down', async () => {
     await cluster.apply([deployment('fewer', 3)]);
     await becomes('fewer', 3);
     await cluster.kubectl('scale', 'deployment/fewer', '--replicas=1');
     await eventually(async () => expect(await podsOf('fewer')).to.have.length(1), MINUTE_MS);
   });
 
-  it('lets a test say when a pod is ready', async () => {
-    await cluster.apply([deployment('by-hand', 1, { [PLAYED.ready]: 'by-hand' })]);
+  it('supports setting the readiness of a pod', async () => {
+    await cluster.apply([deployment('by-hand', 1, { [SIMULATED.ready]: 'by-hand' })]);
     await eventually(
       async () => expect((await podsOf('by-hand'))[0]?.status.phase).to.equal('Running'),
       MINUTE_MS,
@@ -84,9 +84,9 @@ describe('a cluster of the tests', function () {
     await becomes('by-hand', 0);
   });
 
-  it('lets pods take their time to start and to end', async () => {
+  it('supports delays for the start and the end of pods', async () => {
     await cluster.apply([
-      deployment('slow', 1, { [PLAYED.startDelay]: '2s', [PLAYED.stopDelay]: '1h' }),
+      deployment('slow', 1, { [SIMULATED.startDelay]: '2s', [SIMULATED.stopDelay]: '1h' }),
     ]);
     await becomes('slow', 1);
     const [{ metadata, status }] = await podsOf('slow');
@@ -94,7 +94,7 @@ describe('a cluster of the tests', function () {
       1_000,
     );
     await cluster.kubectl('delete', 'pod', metadata.name, '--wait=false');
-    await becomes('slow', 1); // by another one
+    await becomes('slow', 1); // a replacement pod
     const pods = await podsOf('slow');
     expect(
       pods
@@ -103,7 +103,7 @@ describe('a cluster of the tests', function () {
     ).to.deep.equal([metadata.name]);
   });
 
-  it('keeps what is there when its API server is started again', async () => {
+  it('keeps its objects when the API server restarts', async () => {
     const before = await cluster.get('/api/v1/namespaces/default/serviceaccounts/default');
     const pid = cluster.process('kube-apiserver').pid;
     await cluster.restartApiServer();
@@ -113,25 +113,27 @@ describe('a cluster of the tests', function () {
     ).to.equal(before.metadata.uid);
   });
 
-  it('tells who asked for what, and holds RBAC', async () => {
-    await cluster.kubectl('create', 'serviceaccount', 'nobody');
-    const kubeconfig = await cluster.userKubeconfig('default', 'nobody');
-    const refusal = await cluster.kubectl('get', 'secrets', `--kubeconfig=${kubeconfig}`).then(
+  it('records requests in the audit log, and enforces RBAC', async () => {
+    await cluster.kubectl('create', 'serviceaccount', 'unprivileged');
+    const kubeconfig = await cluster.userKubeconfig('default', 'unprivileged');
+    const message = await cluster.kubectl('get', 'secrets', `--kubeconfig=${kubeconfig}`).then(
       () => '',
       (error: Error) => error.message,
     );
-    expect(refusal).to.contain(
-      'User "system:serviceaccount:default:nobody" cannot list resource "secrets"',
+    expect(message).to.contain(
+      'User "system:serviceaccount:default:unprivileged" cannot list resource "secrets"',
     );
     await eventually(async () => {
-      const theirs = (await cluster.auditRequests()).filter(({ user }) => user.endsWith(':nobody'));
-      expect(countBy(theirs, 'agent', 'verb', 'resource', 'status')).to.include({
+      const requests = (await cluster.auditRequests()).filter(({ user }) =>
+        user.endsWith(':unprivileged'),
+      );
+      expect(countBy(requests, 'agent', 'verb', 'resource', 'status')).to.include({
         'kubectl list secrets 403': 1,
       });
     });
   });
 
-  it('writes nothing while its database stands still, and goes on afterwards', async () => {
+  it('delays writes while etcd is frozen', async () => {
     const marked = (value: string) =>
       cluster.request('POST', '/api/v1/namespaces', { metadata: { name: value } });
     await cluster.pauseEtcd();
@@ -139,7 +141,7 @@ describe('a cluster of the tests', function () {
     const made = marked('late').finally(() => {
       answered = true;
     });
-    // from memory
+    // Served from memory.
     const { status } = await cluster.request('GET', '/api/v1/nodes?resourceVersion=0');
     expect({ status, answered }).to.deep.equal({ status: 200, answered: false });
     cluster.resumeEtcd();
@@ -147,7 +149,7 @@ describe('a cluster of the tests', function () {
     expect((await marked('soon')).status).to.equal(201);
   });
 
-  it('answers 410 to who asks for what its database has forgotten', async () => {
+  it('returns 410 for a compacted version', async () => {
     const plain = await startCluster({ apiServer: { args: ['--watch-cache=false'] } });
     others.push(plain);
     const version = (await plain.get('/api/v1/namespaces')).metadata.resourceVersion;
@@ -177,7 +179,7 @@ describe('a cluster of the tests', function () {
     await rm(folder, { recursive: true, maxRetries: 5 });
   });
 
-  it('leaves no process and no file when it is stopped', async () => {
+  it('leaves no process and no file behind when it is stopped', async () => {
     const other = await startCluster({ controllerManager: true });
     others.push(other);
     const processes = (['etcd', 'kube-apiserver', 'kube-controller-manager'] as const).map(

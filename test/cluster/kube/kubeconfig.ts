@@ -1,4 +1,4 @@
-// Kubeconfig files: where a cluster is, by whose word it is believed, and who asks.
+// Writes kubeconfig files.
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ export interface Access {
   token: string;
 }
 
-/** Writes one (as JSON, which is YAML too) into `folder` and gives its path. */
+/** Writes a kubeconfig (JSON, which is valid YAML) to `folder` and returns its path. */
 export async function writeKubeconfig(
   folder: string,
   { server, caFile, token }: Access,

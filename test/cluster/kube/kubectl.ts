@@ -6,12 +6,12 @@ const LIMIT_MS = 120_000;
 const MAX_OUTPUT_BYTES = 256 * 2 ** 20;
 
 /**
- * Gives what kubectl wrote to stdout; rejects with what it wrote to stderr. `input` is its stdin,
- * where an argument is `-`.
+ * Returns the stdout of kubectl; rejects with its stderr. `input` is its stdin, for the argument
+ * `-`.
  */
 export type Kubectl = (...args: (string | { input: string })[]) => Promise<string>;
 
-/** `home` is a folder that it may write to: there it keeps what it has learned of the server. */
+/** `home` is a writable folder for its cache. */
 export const kubectlWith =
   (program: string, kubeconfig: string, home: string): Kubectl =>
   (...args) => {
@@ -30,16 +30,13 @@ export const kubectlWith =
           else resolve(stdout);
         },
       );
-      // It may have ended without reading all of it.
+      // kubectl may exit without reading all of its input.
       child.stdin!.on('error', () => {});
       child.stdin!.end(input);
     });
   };
 
-/**
- * Applies objects on the server's side; definitions of new kinds first, and waits until these can
- * be used.
- */
+/** Applies objects with server-side apply, CRDs first, and waits until these are established. */
 export async function applyObjects(kubectl: Kubectl, objects: readonly object[]): Promise<void> {
   const apply = async (items: readonly object[]) => {
     if (items.length === 0) return;

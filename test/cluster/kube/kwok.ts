@@ -1,5 +1,5 @@
-// Nodes and pods that are only played, by kwok: nothing runs in them, but to all of Kubernetes they
-// start, are ready and end. Owns what their annotations ask of it.
+// Simulated nodes and pods with kwok: no container runs, but they start, become ready and end for
+// Kubernetes. Defines the annotations that control this.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownPort } from '../../fault/harness/ports.ts';
@@ -7,16 +7,13 @@ import type { ApiAnswer, Json } from './api-request.ts';
 import { PATCH } from './api-request.ts';
 import { type LeashedProcess, startLeashed } from './leashed-process.ts';
 
-/** Annotations of a pod (so of a pod template) that say how it is to be played. */
-export const PLAYED = {
-  /** How long it starts, such as `5s`: until then it is Pending. Without it, not at all. */
+/** Annotations of a pod template that control the simulation. */
+export const SIMULATED = {
+  /** Startup time such as `5s`, during which the pod is Pending. Defaults to none. */
   startDelay: 'tests/start-delay',
-  /** `by-hand`: it starts and is not ready until `setPodReady` says so. */
+  /** `by-hand`: the pod is not ready until `setPodReady` is called. */
   ready: 'tests/ready',
-  /**
-   * How long it takes to end when it was told to, such as `30s`. It stays ready meanwhile, as a pod
-   * that drains may.
-   */
+  /** Termination time such as `30s`, during which the pod stays ready, as a draining pod may. */
   stopDelay: 'tests/stop-delay',
 } as const;
 
@@ -68,23 +65,25 @@ const fresh = [
   is('.metadata.deletionTimestamp', 'DoesNotExist'),
   is('.status.podIP', 'DoesNotExist'),
 ];
-const byHand = (operator: 'In' | 'NotIn') => is(annotation(PLAYED.ready), operator, 'by-hand');
+const byHand = (operator: 'In' | 'NotIn') => is(annotation(SIMULATED.ready), operator, 'by-hand');
 const STAGES = [
-  stage('start', [...fresh, byHand('NotIn')], PLAYED.startDelay, { statusTemplate: started(true) }),
-  stage('start-unready', [...fresh, byHand('In')], PLAYED.startDelay, {
+  stage('start', [...fresh, byHand('NotIn')], SIMULATED.startDelay, {
+    statusTemplate: started(true),
+  }),
+  stage('start-unready', [...fresh, byHand('In')], SIMULATED.startDelay, {
     statusTemplate: started(false),
   }),
-  stage('end', [is('.metadata.deletionTimestamp', 'Exists')], PLAYED.stopDelay, {
+  stage('end', [is('.metadata.deletionTimestamp', 'Exists')], SIMULATED.stopDelay, {
     finalizers: { empty: true },
     delete: true,
   }),
 ];
 
-/** Nodes `node-0` and on, each with room for 250 pods. */
-export const playedNodes = (count: number): object[] =>
+/** Nodes `node-0` and following, each for 250 pods. */
+export const simulatedNodes = (count: number): object[] =>
   Array.from({ length: count }, (_, index) => {
     const name = `node-${index}`;
-    const room = { cpu: '128', memory: '512Gi', 'ephemeral-storage': '1Ti', pods: '250' };
+    const capacity = { cpu: '128', memory: '512Gi', 'ephemeral-storage': '1Ti', pods: '250' };
     const labels = {
       'kubernetes.io/hostname': name,
       'kubernetes.io/os': 'linux',
@@ -94,7 +93,7 @@ export const playedNodes = (count: number): object[] =>
       apiVersion: 'v1',
       kind: 'Node',
       metadata: { name, labels },
-      status: { allocatable: room, capacity: room },
+      status: { allocatable: capacity, capacity },
     };
   });
 
@@ -116,15 +115,15 @@ export async function startKwok(
       '--cidr=10.244.0.1/16',
       '--node-ip=127.0.0.1',
     ],
-    // Without Leases a node gives its sign of life every few minutes, counts as gone in between,
-    // and its pods are never ready again.
+    // Without Leases, nodes renew their status only every few minutes and are considered gone in
+    // between.
     '--node-lease-duration-seconds=40',
     ...[`--node-port=${port}`, `--server-address=127.0.0.1:${port}`],
   ];
   return startLeashed('kwok', [program, ...args], join(folder, 'kwok.log'), { HOME: folder });
 }
 
-/** Makes a pod that has started ready, or no longer ready; kwok leaves it so. */
+/** Sets the readiness of a started pod; kwok does not change it afterwards. */
 export async function setPodReady(
   request: (
     method: string,
@@ -140,7 +139,7 @@ export async function setPodReady(
   const ask = async (...args: Parameters<typeof request>) => {
     const { status, body } = await request(...args);
     if (status !== 200)
-      throw new Error(`${args[0]} ${args[1]} is answered with ${status}: ${JSON.stringify(body)}`);
+      throw new Error(`${args[0]} ${args[1]} returned ${status}: ${JSON.stringify(body)}`);
     return body as Json;
   };
   const pod = await ask('GET', path);
@@ -156,7 +155,7 @@ export async function setPodReady(
           status: word,
           lastTransitionTime,
         })),
-        // This list has no keys: all of it is sent.
+        // A merge patch replaces the whole list.
         containerStatuses: pod.status.containerStatuses.map((container: Json) => ({
           ...container,
           ready,

@@ -1,5 +1,4 @@
-// One program that the tests start and that ends with them, however they end. Owns the process and
-// its log file.
+// A program that always ends with the test process. Owns the process and its log file.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { freeze, thaw } from '../../support/freeze.ts';
@@ -7,23 +6,23 @@ import { freeze, thaw } from '../../support/freeze.ts';
 export interface LeashedProcess {
   readonly name: string;
   readonly pid: number;
-  /** What it has written, to stdout and stderr. */
+  /** The file with its stdout and stderr. */
   readonly logFile: string;
   alive(): boolean;
   /** The last lines of its log. */
-  lastWords(): string;
-  /** Stands still until `thaw`. Resolves when every thread does. */
+  logTail(): string;
+  /** Freezes the process until `thaw`. Resolves when every thread is stopped. */
   freeze(): Promise<void>;
   thaw(): void;
-  /** Resolves when it is gone; SIGKILL unless told otherwise, which ends one that is frozen too. */
+  /** Resolves when it has ended. SIGKILL by default, which also ends a frozen process. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   readonly exited: Promise<void>;
 }
 
-const WORDS = 8;
+const TAIL_LINES = 8;
 
 /**
- * Its environment is `env`, PATH and the mark by which the tests find what they have left behind.
+ * Starts a program with `env`, PATH and the variable by which the tests find leftover processes.
  */
 export function startLeashed(
   name: string,
@@ -33,8 +32,8 @@ export function startLeashed(
 ): LeashedProcess {
   const log = openSync(logFile, 'a');
   const mark = process.env.PRESSROOM_TEST_RUN;
-  // The kernel sends the signal when our main thread ends, from which this is called: a handler of
-  // ours would not run after SIGKILL.
+  // The kernel sends the signal when the main thread ends, from which this is called. A handler in
+  // this process would not run after SIGKILL.
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', program, ...args], {
     stdio: ['ignore', log, log],
     env: { PATH: process.env.PATH ?? '', ...(mark && { PRESSROOM_TEST_RUN: mark }), ...env },
@@ -59,8 +58,8 @@ export function startLeashed(
     logFile,
     exited,
     alive: () => alive,
-    lastWords: () =>
-      failure || readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-WORDS).join('\n'),
+    logTail: () =>
+      failure || readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-TAIL_LINES).join('\n'),
     freeze: () => freeze(child.pid!),
     thaw: () => thaw(child.pid!),
     kill: async (signal = 'SIGKILL') => {

@@ -1,13 +1,13 @@
-// The programs that tests run and that are built with Go, most of them of a cluster: each pinned to
-// a version, and the Go modules that they are built from.
+// The pinned versions of the programs that the tests build with Go, and their modules.
 
 export interface GoProgram {
-  /** What it is called when it is built. */
+  /** The file name of the built program. */
   name: string;
-  /** The package that it is the main function of. */
+  /** The main package. */
   from: string;
   /**
-   * The source of that package where it is ours: `from` is a folder of this name then, as `./name`.
+   * The source of the package if it is part of this repository. `from` is then a folder such as
+   * `./name`.
    */
   source?: string;
 }
@@ -16,14 +16,11 @@ export interface GoModule {
   path: string;
   version: string;
   programs: readonly GoProgram[];
-  /**
-   * Variables that a release of these programs is linked with: what they call themselves is one of
-   * them.
-   */
+  /** Linker variables of a release, such as its version. */
   variables: Readonly<Record<string, string>>;
   /**
-   * Modules that its go.mod names by a folder beside it, which only its own repository has: here
-   * they come in `version`. A module without any is built as it is.
+   * Modules that its go.mod replaces by a local folder of its repository. They are used in
+   * `version` instead.
    */
   beside?: { prefix: string; version: string };
 }
@@ -32,10 +29,7 @@ const KUBERNETES = { minor: 34, patch: 4 };
 const kubernetes = `${KUBERNETES.minor}.${KUBERNETES.patch}`;
 const command = (module: string) => (name: string) => ({ name, from: `${module}/cmd/${name}` });
 
-/**
- * CoreDNS with the plugins that our Corefile names (node/dns.ts): with all others, most of them for
- * clouds, it takes twice as long to build.
- */
+/** CoreDNS with only the plugins of the Corefile in node/dns.ts, which halves the build time. */
 const COREDNS = `package main
 
 import (
@@ -50,8 +44,8 @@ func main() { coremain.Run() }
 `;
 
 /**
- * In the order in which tests need them. All that one module has is built at once, since its
- * programs share most of their packages.
+ * In the order in which tests need them. All programs of a module are built together, because they
+ * share most packages.
  */
 export const MODULES = [
   {
@@ -72,8 +66,7 @@ export const MODULES = [
         'kubelet',
         'kube-proxy',
       ].map(command('k8s.io/kubernetes')),
-      // In the version that this Kubernetes is tested with, which its go.mod names. Debian's
-      // package would start a server of its own beside the tests.
+      // The version in the go.mod of this Kubernetes. The Debian package would start a server.
       { name: 'etcd', from: 'go.etcd.io/etcd/server/v3' },
     ],
     variables: {
@@ -93,7 +86,7 @@ export const MODULES = [
     path: 'helm.sh/helm/v3',
     version: 'v3.22.0',
     programs: [command('helm.sh/helm/v3')('helm')],
-    // The Kubernetes that `helm template` takes for granted where it is not told one.
+    // The default Kubernetes version of `helm template`.
     variables: Object.fromEntries(
       ['chartutil', 'lint/rules'].flatMap(part => [
         [`helm.sh/helm/v3/pkg/${part}.k8sVersionMajor`, '1'],
@@ -101,7 +94,7 @@ export const MODULES = [
       ]),
     ),
   },
-  // Releases 3 and 4 install the chart in the tests; all else is done with 3.
+  // Both major versions install the chart in the tests; everything else uses version 3.
   {
     path: 'helm.sh/helm/v4',
     version: 'v4.3.1',

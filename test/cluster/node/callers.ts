@@ -1,8 +1,7 @@
-// Customers of a Pressroom anywhere: renders at an address, one after the other in some lines at
-// once, each on a connection of its own.
+// Clients that render in loops, each request on its own connection.
 import { request } from 'node:http';
 
-/** Longer than a render may wait and take. */
+/** Longer than the queue timeout and the render time limit. */
 const LIMIT_MS = 300_000;
 
 export interface Rendered {
@@ -10,7 +9,7 @@ export interface Rendered {
   body: Buffer;
 }
 
-/** One render. Rejects when there is no answer. */
+/** Sends one render. Rejects if there is no response. */
 export const render = (base: string, key: string, body: object): Promise<Rendered> =>
   new Promise((resolve, reject) => {
     const text = JSON.stringify(body);
@@ -22,11 +21,11 @@ export const render = (base: string, key: string, body: object): Promise<Rendere
     const call = request(
       `${base}/v1/render`,
       { method: 'POST', headers, agent: false, signal: AbortSignal.timeout(LIMIT_MS) },
-      answer => {
+      response => {
         const pieces: Buffer[] = [];
-        answer.on('data', (piece: Buffer) => pieces.push(piece)).on('error', reject);
-        answer.on('end', () =>
-          resolve({ status: answer.statusCode!, body: Buffer.concat(pieces) }),
+        response.on('data', (piece: Buffer) => pieces.push(piece)).on('error', reject);
+        response.on('end', () =>
+          resolve({ status: response.statusCode!, body: Buffer.concat(pieces) }),
         );
       },
     );
@@ -34,38 +33,40 @@ export const render = (base: string, key: string, body: object): Promise<Rendere
     call.end(text);
   });
 
-/** Why it is no PDF; undefined when it is one. */
+/** Why the response is not a PDF; undefined if it is. */
 export function flaw({ status, body }: Rendered): string | undefined {
   if (status === 200 && body.subarray(0, 5).toString() === '%PDF-') return undefined;
   return `${status} ${body.subarray(0, 300)}`;
 }
 
 export interface Callers {
-  /** PDFs that came so far. */
+  /** Number of PDFs so far. */
   good(): number;
-  /** What went wrong, with the time of each. */
+  /** Failures, each with its time. */
   readonly flaws: readonly string[];
-  /** No new calls; resolves when the running ones are answered. */
+  /** Sends no new requests; resolves when the running ones have finished. */
   stop(): Promise<void>;
 }
 
-/** `lines` callers, who share `keys` in turn. */
+/** Starts `concurrency` loops, which use `keys` in turn. */
 export function startCallers(
   base: string,
   keys: readonly string[],
-  lines: number,
+  concurrency: number,
   body: object,
 ): Callers {
   let [good, over] = [0, false];
   const flaws: string[] = [];
-  const line = async (key: string) => {
+  const loop = async (key: string) => {
     while (!over) {
       const why = await render(base, key, body).then(flaw, (error: Error) => error.message);
       if (why === undefined) good++;
       else flaws.push(`${new Date().toISOString()} ${why}`);
     }
   };
-  const running = Array.from({ length: lines }, (_, index) => line(keys[index % keys.length]!));
+  const running = Array.from({ length: concurrency }, (_, index) =>
+    loop(keys[index % keys.length]!),
+  );
   return {
     good: () => good,
     flaws,

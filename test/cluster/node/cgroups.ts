@@ -1,6 +1,5 @@
-// The cgroups of a node's pods: one tree below the root of each hierarchy of this machine, named
-// after the process of the tests. Nothing else of a node outlives it, so those of a run that was
-// killed are removed by the next one.
+// The cgroups of a node's pods, below one root per hierarchy named after the test process. They may
+// outlive a killed run, so the next run removes them.
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,13 +7,10 @@ import { eventually } from '../../support/eventually.ts';
 
 const MOUNTED = '/sys/fs/cgroup';
 const PREFIX = 'pressroom-test-node-';
-/** A cgroup is busy until the kernel has forgotten its last process. */
+/** A cgroup is busy until the kernel has released its last process. */
 const FORGET_MS = 30_000;
 
-/**
- * Of the processors: that of eight processes, where all that runs in the pods would count as one
- * beside whatever else the machine does.
- */
+/** CPU weight as of eight processes. All pods together would otherwise count as one process. */
 const SHARE = { 'cpu.shares': '8192', 'cpu.weight': '800' };
 
 const foldersIn = async (folder: string) =>
@@ -22,9 +18,7 @@ const foldersIn = async (folder: string) =>
     .filter(entry => entry.isDirectory())
     .map(entry => join(folder, entry.name));
 
-/**
- * The roots of all hierarchies: with version 1 one for each controller, with version 2 just one.
- */
+/** The roots of all hierarchies: one per controller with version 1, a single one with version 2. */
 const hierarchies = async () =>
   existsSync(join(MOUNTED, 'cgroup.controllers')) ? [MOUNTED] : foldersIn(MOUNTED);
 
@@ -35,7 +29,7 @@ async function removeTree(folder: string): Promise<void> {
   });
 }
 
-/** Removes those of processes that are no more. */
+/** Removes cgroups of processes that no longer exist. */
 async function sweep(): Promise<void> {
   for (const hierarchy of await hierarchies()) {
     for (const folder of await foldersIn(hierarchy)) {
@@ -46,9 +40,9 @@ async function sweep(): Promise<void> {
 }
 
 export interface Cgroups {
-  /** As kubelet names it: a path below the root of every hierarchy. */
+  /** The path below the root of every hierarchy, as configured in kubelet. */
   readonly root: string;
-  /** After the last process in them has ended. */
+  /** Removes the cgroups. Call it after their last process has ended. */
   remove(): Promise<void>;
 }
 
@@ -72,12 +66,9 @@ export async function createCgroups(): Promise<Cgroups> {
   };
 }
 
-/**
- * Why a node can have no cgroups here, as in a container that may not make any; undefined when it
- * can.
- */
+/** Why cgroups cannot be created, for example in a container, if so. */
 export const whyNoCgroups = (): Promise<string | undefined> =>
   createCgroups()
     .then(cgroups => cgroups.remove())
     .then(() => undefined)
-    .catch((error: Error) => `no cgroups can be made here: ${error.message}`);
+    .catch((error: Error) => `cannot create cgroups: ${error.message}`);

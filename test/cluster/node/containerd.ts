@@ -1,22 +1,22 @@
-// The containerd of a node: its configuration, the network that its pods get, and images that are
-// put into it by hand, since no registry is asked for any.
+// The containerd of a node: its configuration, the pod network, and imported images, since there is
+// no registry.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
+import type { NodeHost } from './node-host.ts';
 import type { NodePrograms } from './node-programs.ts';
-import type { Room } from './room.ts';
 
 const START_MS = 120_000;
 const IMPORT =
   'set -o pipefail; layout=$1; shift; tar --create --directory "$layout" . | "$@" images import -';
-/** In the room, where no other containerd is. */
+/** Inside the namespaces of the node, where no other containerd runs. */
 export const SOCKET = '/run/containerd/containerd.sock';
 
 /**
- * The network of a pod: an interface with a route to the node and nothing else, so that all that
- * pods say to each other goes through the rules of kube-proxy.
+ * The pod network: an interface with only a route to the node, so that traffic between pods passes
+ * the rules of kube-proxy.
  */
-const network = ({ pods }: Room) => ({
+const network = ({ pods }: NodeHost) => ({
   cniVersion: '1.0.0',
   name: 'pods',
   plugins: [
@@ -53,26 +53,26 @@ BinaryName = "${runc}"
 `;
 
 export interface Containerd {
-  /** Puts the images of an OCI layout (a folder) into it. */
+  /** Imports the images of an OCI layout (a folder). */
   importImages(layout: string): Promise<void>;
 }
 
 /**
- * `pauseImage` runs as the first container of each pod and does nothing; import it before the first
- * pod starts. Resolves when it answers.
+ * Starts containerd and resolves when it is ready. `pauseImage` is the sandbox image of pods;
+ * import it before the first pod starts.
  */
 export async function startContainerd(
-  room: Room,
+  host: NodeHost,
   programs: NodePrograms,
   folder: string,
   pauseImage: string,
 ): Promise<Containerd> {
   await mkdir(join(folder, 'networks'));
-  await writeFile(join(folder, 'networks', 'pods.conflist'), JSON.stringify(network(room)));
+  await writeFile(join(folder, 'networks', 'pods.conflist'), JSON.stringify(network(host)));
   const config = join(folder, 'containerd.toml');
   await writeFile(config, configuration(folder, programs, pauseImage));
   const env = { PATH: programs.path };
-  const process = room.start(
+  const process = host.start(
     'containerd',
     [programs.containerd, '--config', config],
     join(folder, 'containerd.log'),
@@ -80,12 +80,12 @@ export async function startContainerd(
   );
   const ctr = [programs.ctr, '--address', SOCKET, '--namespace', 'k8s.io'] as const;
   await eventually(async () => {
-    if (process.alive()) await room.run(...ctr, 'version');
+    if (process.alive()) await host.run(...ctr, 'version');
   }, START_MS);
-  if (!process.alive()) throw new Error(`containerd ended at its start:\n${process.lastWords()}`);
+  if (!process.alive()) throw new Error(`containerd exited at startup:\n${process.logTail()}`);
   return {
     importImages: async layout => {
-      await room.run('bash', '-c', IMPORT, 'bash', layout, ...ctr);
+      await host.run('bash', '-c', IMPORT, 'bash', layout, ...ctr);
     },
   };
 }

@@ -1,9 +1,8 @@
-// A MongoDB in a cluster: a replica set of one member in a pod of its own, for tests. Nothing of it
-// outlives its pod.
+// A MongoDB replica set with one member in a pod, for tests. Its data is not persistent.
 import { MongoClient } from 'mongodb';
 import type { Cluster } from '../kube/cluster.ts';
-import { patiently } from './patiently.ts';
 import { MONGODB_TAG } from './test-images.ts';
+import { untilSuccess } from './until-success.ts';
 
 const START_MS = 180_000;
 const NAMESPACE = 'database';
@@ -16,7 +15,7 @@ const objects = [
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name: 'mongodb', namespace: NAMESPACE },
-    // The member must find itself before anybody calls it ready.
+    // The member must resolve its own name before it is ready.
     spec: {
       clusterIP: 'None',
       publishNotReadyAddresses: true,
@@ -43,7 +42,7 @@ const objects = [
             '--wiredTigerCacheSizeGB',
             '0.25',
           ],
-          // It must answer while ten Chromes start on the same few cores.
+          // Guarantees CPU while ten Chromes start on the same cores.
           resources: { requests: { cpu: '500m' } },
           volumeMounts: [{ name: 'data', mountPath: '/data' }],
           readinessProbe: { tcpSocket: { port: 27017 }, periodSeconds: 1 },
@@ -55,7 +54,7 @@ const objects = [
   },
 ];
 
-/** Gives its URI as pods use it, once it can be written to. */
+/** Returns its URI for pods, once it accepts writes. */
 export async function startDatabase(cluster: Cluster): Promise<string> {
   await cluster.apply(objects);
   await cluster.kubectl(
@@ -70,16 +69,16 @@ export async function startDatabase(cluster: Cluster): Promise<string> {
     serverSelectionTimeoutMS: 5_000,
   });
   try {
-    await patiently(async () => {
+    await untilSuccess(async () => {
       const admin = client.db('admin');
       const config = { _id: 'tests', members: [{ _id: 0, host: HOST }] };
-      const answer = await admin.command({ replSetInitiate: config }).then(
+      const result = await admin.command({ replSetInitiate: config }).then(
         () => 'begun',
-        (error: Error) => error.message, // that it is there already, the second time
+        (error: Error) => error.message, // already initiated at a second attempt
       );
       const { isWritablePrimary } = await admin.command({ hello: 1 });
       if (!isWritablePrimary)
-        throw new Error(`the MongoDB of the cluster does not become primary: ${answer}`);
+        throw new Error(`the MongoDB of the cluster did not become primary: ${result}`);
     }, START_MS);
   } finally {
     await client.close();

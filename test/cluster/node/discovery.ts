@@ -1,5 +1,5 @@
-// Tells a Prometheus which pods of a cluster there are, as its own discovery would: Debian's is
-// built without that for Kubernetes.
+// Sets the running pods of a cluster as targets of a Prometheus, because the Debian build has no
+// Kubernetes service discovery.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '../kube/api-request.ts';
 import type { Cluster } from '../kube/cluster.ts';
@@ -11,8 +11,8 @@ export interface Discovery {
   stop(): Promise<void>;
 }
 
-/** Running pods with the usual annotations. */
-const wanted = ({ metadata, status }: Json) =>
+/** Selects running pods with scrape annotations. */
+const isScraped = ({ metadata, status }: Json) =>
   metadata.annotations?.['prometheus.io/scrape'] === 'true' &&
   status.phase === 'Running' &&
   status.podIP;
@@ -23,21 +23,21 @@ const targetOf = ({ metadata, status }: Json): Target => ({
 });
 
 /**
- * Looks again and again until it is stopped; while the API server does not answer, the targets
- * stay.
+ * Updates the targets periodically until it is stopped. They stay unchanged while the API server
+ * does not respond.
  */
 export function discoverPods(cluster: Cluster, prometheus: Prometheus): Discovery {
   let over = false;
-  let told = '';
-  const look = async () => {
+  let applied = '';
+  const update = async () => {
     const { items } = await cluster.get('/api/v1/pods');
-    const targets = items.filter(wanted).map(targetOf);
-    if (JSON.stringify(targets) === told) return;
+    const targets = items.filter(isScraped).map(targetOf);
+    if (JSON.stringify(targets) === applied) return;
     await prometheus.setTargets(targets);
-    told = JSON.stringify(targets);
+    applied = JSON.stringify(targets);
   };
   const loop = async () => {
-    for (; !over; await sleep(EVERY_MS)) await look().catch(() => {});
+    for (; !over; await sleep(EVERY_MS)) await update().catch(() => {});
   };
   const running = loop();
   return {

@@ -1,14 +1,14 @@
-// The name server of a cluster: CoreDNS, which knows its Services and pods and nothing else, so
-// that no name leaves the machine.
+// The DNS server of a cluster: CoreDNS, which resolves only its Services and pods, so that no query
+// leaves the machine.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LeashedProcess } from '../kube/leashed-process.ts';
-import type { Room } from './room.ts';
+import type { NodeHost } from './node-host.ts';
 
-/** `kubeconfig` is that of a user who may see all Services and their endpoints. */
+/** `kubeconfig` must have access to all Services and endpoints. */
 export async function startDns(
   program: string,
-  room: Room,
+  host: NodeHost,
   kubeconfig: string,
   folder: string,
 ): Promise<LeashedProcess> {
@@ -16,7 +16,7 @@ export async function startDns(
   await writeFile(
     file,
     `cluster.local:53 in-addr.arpa:53 {
-  bind ${room.nodeAddress}
+  bind ${host.nodeAddress}
   errors
   kubernetes cluster.local in-addr.arpa {
     kubeconfig ${kubeconfig}
@@ -24,7 +24,7 @@ export async function startDns(
   }
 }
 .:53 {
-  bind ${room.nodeAddress}
+  bind ${host.nodeAddress}
   errors
   template ANY ANY {
     rcode NXDOMAIN
@@ -32,5 +32,5 @@ export async function startDns(
 }
 `,
   );
-  return room.start('coredns', [program, '-conf', file], join(folder, 'coredns.log'));
+  return host.start('coredns', [program, '-conf', file], join(folder, 'coredns.log'));
 }

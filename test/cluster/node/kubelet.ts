@@ -4,30 +4,30 @@ import { join } from 'node:path';
 import type { Cluster } from '../kube/cluster.ts';
 import type { LeashedProcess } from '../kube/leashed-process.ts';
 import { SOCKET } from './containerd.ts';
-import type { Room } from './room.ts';
+import type { NodeHost } from './node-host.ts';
 
 export const NODE = 'one';
-/** As the API server knows them; see `apiServer.users` of a cluster. */
+/** Users for kubelet and kube-proxy; see `apiServer.users` of a cluster. */
 export const NODE_USERS = { [`system:node:${NODE}`]: ['system:nodes'], 'system:kube-proxy': [] };
 
 interface Surroundings {
-  room: Room;
+  host: NodeHost;
   cluster: Cluster;
-  /** Of the API server, as seen from the room. */
+  /** URL of the API server, reachable from the node. */
   server: string;
   folder: string;
 }
 
 export async function startKubelet(
   program: string,
-  { room, cluster, server, folder }: Surroundings,
+  { host, cluster, server, folder }: Surroundings,
   cgroupRoot: string,
 ): Promise<LeashedProcess> {
   const config = {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
-    address: room.nodeAddress,
-    // Only this machine reaches that address.
+    address: host.nodeAddress,
+    // The address is only reachable from this machine.
     authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
     authorization: { mode: 'AlwaysAllow' },
     containerRuntimeEndpoint: `unix://${SOCKET}`,
@@ -35,7 +35,7 @@ export async function startKubelet(
     cgroupRoot,
     failSwapOn: false,
     enforceNodeAllocatable: [],
-    // The disk is not the node's own: how full it is says nothing.
+    // The node shares the disk of the machine, so disk pressure is disabled.
     evictionHard: {
       'memory.available': '0%',
       'nodefs.available': '0%',
@@ -44,22 +44,22 @@ export async function startKubelet(
     },
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
-    clusterDNS: [room.nodeAddress],
+    clusterDNS: [host.nodeAddress],
     clusterDomain: 'cluster.local',
     resolvConf: join(folder, 'resolv.conf'),
     podLogsDir: '/var/log/pods',
     volumePluginDir: join(folder, 'volume-plugins'),
   };
-  await writeFile(join(folder, 'resolv.conf'), `nameserver ${room.nodeAddress}\n`);
+  await writeFile(join(folder, 'resolv.conf'), `nameserver ${host.nodeAddress}\n`);
   await writeFile(join(folder, 'kubelet.json'), JSON.stringify(config));
-  return room.start(
+  return host.start(
     'kubelet',
     [
       program,
       `--config=${join(folder, 'kubelet.json')}`,
       `--kubeconfig=${await cluster.kubeconfigOf(`system:node:${NODE}`, server)}`,
       `--hostname-override=${NODE}`,
-      `--node-ip=${room.nodeAddress}`,
+      `--node-ip=${host.nodeAddress}`,
       '--v=1',
     ],
     join(folder, 'kubelet.log'),
@@ -68,7 +68,7 @@ export async function startKubelet(
 
 export async function startKubeProxy(
   program: string,
-  { room, cluster, server, folder }: Surroundings,
+  { host, cluster, server, folder }: Surroundings,
 ): Promise<LeashedProcess> {
   const config = {
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
@@ -76,14 +76,14 @@ export async function startKubeProxy(
     clientConnection: { kubeconfig: await cluster.kubeconfigOf('system:kube-proxy', server) },
     hostnameOverride: NODE,
     mode: 'iptables',
-    clusterCIDR: room.pods,
-    // They are the whole machine's.
+    clusterCIDR: host.pods,
+    // Conntrack settings apply to the whole machine and are not changed.
     conntrack: { maxPerCore: 0, min: 0 },
     healthzBindAddress: '127.0.0.1:10256',
     metricsBindAddress: '127.0.0.1:10249',
   };
   await writeFile(join(folder, 'kube-proxy.json'), JSON.stringify(config));
-  return room.start(
+  return host.start(
     'kube-proxy',
     [program, `--config=${join(folder, 'kube-proxy.json')}`],
     join(folder, 'kube-proxy.log'),

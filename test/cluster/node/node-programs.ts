@@ -1,6 +1,5 @@
-// What a node runs its containers with: Debian's containerd, runc and CNI plugins, unpacked into
-// the cache folder. Unpacked and not installed, since an installed containerd is started as a
-// service of the machine.
+// The container runtime of a node: containerd, runc and CNI plugins from Debian packages. They are
+// unpacked into the cache folder, because an installed containerd would start a service.
 import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +10,7 @@ import { whyNoCgroups } from './cgroups.ts';
 
 const FOLDER = `node-debian-${process.arch}`;
 const PACKAGES = ['containerd', 'runc', 'containernetworking-plugins'];
-/** What kube-proxy and kubelet call, and what this folder's own files call. */
+/** Programs of the machine that kube-proxy, kubelet and the node tests call. */
 const MACHINE = [
   ['iptables', 'iptables'],
   ['ip', 'iproute2'],
@@ -25,18 +24,18 @@ export interface NodePrograms {
   runc: string;
   /** The folder of the CNI plugins. */
   plugins: string;
-  /** Where containerd finds its shim. */
+  /** PATH for containerd, which contains its shim. */
   path: string;
 }
 
-/** apt downloads into the folder in which it is run. */
+/** apt downloads to the working directory. */
 async function fetchPackages(folder: string): Promise<void> {
   const run = async (command: string, args: string[]) => {
     const { ok, why } = await runCommand(command, args, { timeoutMs: DOWNLOAD_MS, cwd: folder });
     if (!ok) throw new Error(`${command} ${args.join(' ')}: ${why}`);
   };
   const download = () => run('apt-get', ['download', '-q', ...PACKAGES]);
-  // An index that is missing, or weeks old, names no version that the mirrors have.
+  // With a missing or outdated index, the version may not exist on the mirrors.
   await download().catch(async () => {
     await run('apt-get', ['update', '-q']);
     await download();
@@ -47,37 +46,34 @@ async function fetchPackages(folder: string): Promise<void> {
   }
 }
 
-/** Whether `nodePrograms` has nothing to fetch. */
+/** Whether the programs are cached. */
 const nodeProgramsAreCached = (): boolean => existsSync(join(cacheFolder(process.env), FOLDER));
 
-/**
- * Why no node can run on this machine; undefined when one can, as far as that is seen beforehand.
- * Installs what is missing where that can be done.
- */
+/** Why a node cannot run on this machine, if known. Installs missing packages if possible. */
 export async function whyNoNode(notify: Notify): Promise<string | undefined> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     return 'a node needs Linux and root';
   const { ok, why } = await runCommand('unshare', ['--mount', '--net', '--pid', '--fork', 'true'], {
     timeoutMs: 10_000,
   });
-  if (!ok) return `no namespaces can be made here: ${why}`;
+  if (!ok) return `cannot create namespaces: ${why}`;
   const noCgroups = await whyNoCgroups();
   if (noCgroups !== undefined) return noCgroups;
   const missing = MACHINE.filter(([program]) => !findOnPath([program], process.env)).map(
     ([, name]) => name,
   );
   if (missing.length > 0 && !(await aptInstall(missing, notify)))
-    return `${missing.join(', ')} cannot be installed here`;
+    return `${missing.join(', ')} could not be installed`;
   return nodeProgramsAreCached() || hasApt()
     ? undefined
-    : `${PACKAGES.join(', ')} are not in the cache folder, and there is no apt`;
+    : `${PACKAGES.join(', ')} are not cached, and apt is not available`;
 }
 
-/** Fetches them when they are not in the cache folder. Throws an Error that says what apt said. */
+/** Returns the programs, and downloads them if they are not cached. */
 export async function nodePrograms(notify: Notify): Promise<NodePrograms> {
   const cache = cacheFolder(process.env);
   if (!nodeProgramsAreCached()) {
-    notify(`Fetching ${PACKAGES.join(', ')} from Debian.`);
+    notify(`Downloading ${PACKAGES.join(', ')} from Debian.`);
     await installOnce(cache, FOLDER, fetchPackages);
   }
   const at = (...names: string[]) => join(cache, FOLDER, 'usr', ...names);

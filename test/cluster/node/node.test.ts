@@ -47,7 +47,7 @@ const service = (name: string, spec: object) => ({
   spec: { selector: labels, ports: [{ port: 80, targetPort: 8080 }], ...spec },
 });
 
-describe('a real node', function () {
+describe('real node', function () {
   this.timeout(5 * MINUTE_MS);
   const at = temporaryFolder();
   let built: Images<never> | undefined;
@@ -79,16 +79,16 @@ describe('a real node', function () {
     await built?.remove();
   });
 
-  it('lets the machine reach pods through a Service', async () => {
+  it('makes pods reachable from the machine through a Service', async () => {
     const { spec } = await real!.cluster.get('/api/v1/namespaces/default/services/hello');
     await eventually(async () => {
-      const answer = await fetch(`http://${real!.room.nodeAddress}:${spec.ports[0].nodePort}`);
+      const answer = await fetch(`http://${real!.host.nodeAddress}:${spec.ports[0].nodePort}`);
       expect(await answer.text()).to.match(/^hello-/);
     }, MINUTE_MS);
   });
 
-  it('lets pods reach each other, and themselves, by the name of a Service', async () => {
-    // The second pod becomes ready in its own time.
+  it('makes pods reachable from pods by Service name, including from themselves', async () => {
+    // The second pod may become ready later.
     await eventually(async () => {
       const seen = await inPod(`
         const names = new Set();
@@ -101,14 +101,14 @@ describe('a real node', function () {
     }, MINUTE_MS);
   });
 
-  it('tells the addresses of all pods of a headless Service, and no outside names', async () => {
+  it('resolves a headless Service to all pods, and does not resolve external names', async () => {
     const found = await inPod(`
       import { promises as dns } from 'node:dns';
       console.log((await dns.resolve4('each.default.svc.cluster.local')).length, await dns.resolve4("outside.invalid").catch(error => error.code));`);
     expect(found).to.match(/^2 ENOTFOUND\n$/);
   });
 
-  it('leaves nothing behind', async function () {
+  it('leaves no links, cgroups or folders behind', async function () {
     this.timeout(2 * MINUTE_MS);
     const machine = () => ({
       links:
@@ -125,9 +125,9 @@ describe('a real node', function () {
     expect(Math.min(...Object.values(running)), JSON.stringify(running)).to.be.at.least(1);
     await real!.stop();
     real = undefined;
-    const { links, ...ours } = machine();
-    // Others may have nodes of their own at this moment.
+    const { links, ...rest } = machine();
+    // Other processes may run nodes at the same time.
     expect(links).to.equal(running.links - 1);
-    expect(ours).to.deep.equal({ cgroups: 0, folders: 0 });
+    expect(rest).to.deep.equal({ cgroups: 0, folders: 0 });
   });
 });

@@ -1,5 +1,5 @@
-// The images of the product and of the tests as one OCI layout, ready for a node. The product's
-// come under two tags with different digests, for upgrades.
+// Exports the images of the product and of the tests as one OCI layout. The product's images have
+// two tags with different digests, for upgrades.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Notify } from '../../../standalone/run-command.ts';
@@ -15,7 +15,7 @@ import {
 
 export const TAGS = { first: 'one', next: 'two' } as const;
 
-/** Leaves the layout in `folder`, some GB, and gives its path. */
+/** Writes the layout, several GB, to `folder` and returns its path. */
 export async function exportProduct(folder: string, notify: Notify): Promise<string> {
   const began = performance.now();
   const layout = join(folder, 'layout');

@@ -1,5 +1,5 @@
-// A whole Kubernetes with one real node, pods included, on this machine. All of it ends with the
-// test's process, however that ends, and leaves nothing behind.
+// A complete Kubernetes cluster with one real node on this machine. It always ends with the test
+// process and leaves nothing behind.
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import type { Notify } from '../../../standalone/run-command.ts';
@@ -13,9 +13,9 @@ import { type Cgroups, createCgroups } from './cgroups.ts';
 import { type Containerd, startContainerd } from './containerd.ts';
 import { startDns } from './dns.ts';
 import { NODE, NODE_USERS, startKubelet, startKubeProxy } from './kubelet.ts';
+import { type NodeHost, startNodeHost } from './node-host.ts';
 import { nodePrograms, whyNoNode } from './node-programs.ts';
-import { patiently } from './patiently.ts';
-import { openRoom, type Room } from './room.ts';
+import { untilSuccess } from './until-success.ts';
 
 const READY_MS = 300_000;
 const PREFIX = 'pressroom-test-node-';
@@ -23,8 +23,8 @@ const OF_THE_NODE = ['kubelet', 'kube-proxy', 'coredns'] as const satisfies read
 const CONTROL = { controllerManager: true, scheduler: true };
 
 /**
- * Why there can be no real cluster on this machine; undefined when there can. `more` are programs
- * that a test takes beside it.
+ * Why a real cluster cannot run on this machine, if known. `more` are additional programs of a
+ * test.
  */
 export const whyNoRealCluster = async (
   notify: Notify,
@@ -34,67 +34,67 @@ export const whyNoRealCluster = async (
 
 export interface RealCluster {
   readonly cluster: Cluster;
-  readonly room: Room;
+  readonly host: NodeHost;
   readonly images: Containerd;
-  /** The logs of the node's own programs, their last words each. */
-  lastWords(): string;
+  /** The ends of the logs of the node's programs. */
+  logTails(): string;
   stop(): Promise<void>;
 }
 
 /**
- * `pauseImage` is what the node keeps a pod's namespaces with: an image that `images.importImages`
- * brings before the first pod. Resolves when pods can be put onto it.
+ * Starts the cluster and resolves when the node is ready. `pauseImage` is the sandbox image of
+ * pods; import it with `images.importImages` before the first pod.
  */
 export async function startRealCluster(pauseImage: string, notify: Notify): Promise<RealCluster> {
   const [debian, programs] = [await nodePrograms(notify), await kubeBinaries(OF_THE_NODE, notify)];
   const folder = await folderOfThisRun(tmpdir(), PREFIX);
-  let [cgroups, room, cluster]: [Cgroups?, Room?, Cluster?] = [];
+  let [cgroups, host, cluster]: [Cgroups?, NodeHost?, Cluster?] = [];
   const stop = async () => {
     await cluster?.stop();
-    await room?.close();
+    await host?.close();
     await cgroups?.remove();
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   };
   const running: LeashedProcess[] = [];
-  const lastWords = () =>
-    running.map(process => `${process.name}:\n${process.lastWords()}`).join('\n');
+  const logTails = () =>
+    running.map(process => `${process.name}:\n${process.logTail()}`).join('\n');
   try {
     cgroups = await createCgroups();
-    room = await openRoom(folder);
-    const images = await startContainerd(room, debian, folder, pauseImage);
+    host = await startNodeHost(folder);
+    const images = await startContainerd(host, debian, folder, pauseImage);
     cluster = await startCluster({
       ...CONTROL,
-      // The names of nodes resolve nowhere.
+      // Node names cannot be resolved.
       apiServer: {
-        address: room.machineAddress,
+        address: host.machineAddress,
         users: NODE_USERS,
         args: ['--kubelet-preferred-address-types=InternalIP'],
       },
     });
-    const server = cluster.admin.server.replace('127.0.0.1', room.machineAddress);
-    const surroundings = { room, cluster, server, folder };
+    const server = cluster.admin.server.replace('127.0.0.1', host.machineAddress);
+    const context = { host, cluster, server, folder };
     running.push(
-      await startDns(programs.coredns, room, await cluster.kubeconfigOf('admin', server), folder),
-      await startKubeProxy(programs['kube-proxy'], surroundings),
-      await startKubelet(programs.kubelet, surroundings, cgroups.root),
+      await startDns(programs.coredns, host, await cluster.kubeconfigOf('admin', server), folder),
+      await startKubeProxy(programs['kube-proxy'], context),
+      await startKubelet(programs.kubelet, context, cgroups.root),
     );
     await untilReady(cluster, running);
-    return { cluster, room, images, lastWords, stop };
+    return { cluster, host, images, logTails, stop };
   } catch (error) {
-    const words = lastWords();
+    const logs = logTails();
     await stop();
-    throw new Error(`${(error as Error).message}\n${words}`);
+    throw new Error(`${(error as Error).message}\n${logs}`);
   }
 }
 
 async function untilReady(cluster: Cluster, running: readonly LeashedProcess[]): Promise<void> {
   const ended = () => running.find(process => !process.alive());
-  await patiently(async () => {
+  await untilSuccess(async () => {
     if (ended()) return;
     const node: Json = await cluster.get(`/api/v1/nodes/${NODE}`);
     const ready = node?.status.conditions?.find(({ type }: Json) => type === 'Ready');
     if (ready?.status !== 'True' || node.spec.taints)
       throw new Error(`the node is not ready: ${ready?.message}`);
   }, READY_MS);
-  if (ended()) throw new Error(`${ended()!.name} ended at its start`);
+  if (ended()) throw new Error(`${ended()!.name} exited at startup`);
 }

@@ -1,5 +1,4 @@
-// Images of the tests' own beside those of the product: one with nothing but Node, which also keeps
-// the namespaces of pods, and a MongoDB.
+// Images for tests: a plain one with Node.js, also used as the pod sandbox image, and MongoDB.
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findOrInstallMongod } from '../../../standalone/mongod-binary.ts';
@@ -7,13 +6,13 @@ import type { Notify } from '../../../standalone/run-command.ts';
 import type { Images } from '../image-build.ts';
 
 const REPOSITORY = 'docker.io/library';
-/** As a node names it: `docker.io/library/name:tag` is what `name:tag` of a pod means. */
+/** The full name of an image: `name:tag` in a pod means `docker.io/library/name:tag`. */
 export const fullName = (name: string, tag: string): string => `${REPOSITORY}/${name}:${tag}`;
 
 export const PLAIN_IMAGE = fullName('plain', 'tests');
 export const MONGODB_TAG = 'tests';
 
-/** Debian and this Node. Without a command it does nothing, for ever. */
+/** Debian with this Node.js. Without a command it sleeps. */
 export async function addPlainImage(images: Images<string>, folder: string): Promise<void> {
   await withFile(process.execPath, 'node', folder, context =>
     images.add(
@@ -24,7 +23,7 @@ export async function addPlainImage(images: Images<string>, folder: string): Pro
   );
 }
 
-/** The mongod that the tests use everywhere, and the libraries that it wants. */
+/** The mongod of the tests with its libraries. */
 export async function addMongodbImage(
   images: Images<string>,
   folder: string,
@@ -43,7 +42,7 @@ export async function addMongodbImage(
   );
 }
 
-/** buildah looks at all that is in a context. */
+/** buildah scans the whole context, so each build gets a small one. */
 async function withFile(
   file: string,
   name: string,
@@ -57,7 +56,7 @@ async function withFile(
   await rm(context, { recursive: true });
 }
 
-/** containerd takes whole names from another annotation than the one that buildah writes. */
+/** containerd reads the full name from another annotation than the one that buildah writes. */
 export async function nameForContainerd(layout: string): Promise<void> {
   const file = join(layout, 'index.json');
   const index = JSON.parse(await readFile(file, 'utf8'));

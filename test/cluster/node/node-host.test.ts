@@ -8,17 +8,17 @@ import { temporaryFolder } from '../../support/temporary.ts';
 import { createCgroups } from './cgroups.ts';
 import { whyNoNode } from './node-programs.ts';
 
-/** A process with a room and cgroups in which something runs, that does not clean up. */
-const CARELESS = `
+/** A process that starts a node host and cgroups and does not clean up. */
+const NO_CLEANUP = `
 import { createCgroups } from '${new URL('cgroups.ts', import.meta.url).href}';
-import { openRoom } from '${new URL('room.ts', import.meta.url).href}';
-const room = await openRoom(process.argv[1]);
+import { startNodeHost } from '${new URL('node-host.ts', import.meta.url).href}';
+const host = await startNodeHost(process.argv[1]);
 await createCgroups();
-const sleeper = room.start('sleeper', ['sleep', '3601'], process.argv[1] + '/sleeper.log');
-process.stdout.write(room.machineAddress + '\\n');
+const sleeper = host.start('sleeper', ['sleep', '3601'], process.argv[1] + '/sleeper.log');
+process.stdout.write(host.machineAddress + '\\n');
 await sleeper.exited;`;
 
-describe('the room of a node', function () {
+describe('node host', function () {
   this.timeout(120_000);
   const at = temporaryFolder();
 
@@ -27,8 +27,8 @@ describe('the room of a node', function () {
     if (why !== undefined) skip(this, why);
   });
 
-  it('is gone with all that runs inside when the process that opened it is killed', async () => {
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', CARELESS, at('.')], {
+  it('ends with all its processes when its parent process is killed', async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', NO_CLEANUP, at('.')], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [address] = (await once(child.stdout, 'data')).map(String);
@@ -50,7 +50,7 @@ describe('the room of a node', function () {
       expect(sleepers()).to.equal(0);
       expect(addresses()).to.not.include(`${address!.trim()}/`);
     }, 60_000);
-    // The next one finds what only a file system remembers.
+    // The next node removes leftover cgroups.
     await (await createCgroups()).remove();
     expect(cgroups()).to.deep.equal([]);
   });

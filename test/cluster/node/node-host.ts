@@ -1,6 +1,6 @@
-// Namespaces in which one node lives: mounts, network and processes of its own. All that is made
-// inside (bridges, iptables rules, mounts, containers) is gone with the first process of the room,
-// which ends with the test, however that ends.
+// Runs one node in its own mount, network and process namespaces. Everything created inside
+// (bridges, iptables rules, mounts, containers) ends with the first process, which ends with the
+// test process.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { access, mkdir, writeFile } from 'node:fs/promises';
@@ -11,12 +11,12 @@ import { type LeashedProcess, startLeashed } from '../kube/leashed-process.ts';
 
 const run = promisify(execFile);
 const START_MS = 60_000;
-/** Gigabytes of images are put in by one of them. */
+/** Importing images takes long. */
 const RUN_MS = 600_000;
 
 /**
- * A node writes these for the whole machine unless they have the value already: here it reads them
- * from files of ours.
+ * Kernel settings that kubelet sets unless they have these values. Here it reads them from files,
+ * so that the settings of the machine do not change.
  */
 const TUNABLES = {
   'kernel/panic': 10,
@@ -28,50 +28,49 @@ const TUNABLES = {
 } as const;
 
 /**
- * Folders of the machine in whose place the room has empty ones. The last is where CNI, containerd
- * and kubelet put what they do not let be put elsewhere.
+ * Folders of the machine that are empty inside. CNI, containerd and kubelet use fixed paths in
+ * /var/lib.
  */
 const OWN_FOLDERS = ['/var/log', '/var/lib'];
 
 /**
- * Then it only collects processes whose parents have ended: containers outlive who started them.
+ * Sets up the namespaces, and then reaps orphaned processes, because containers outlive their
+ * parents.
  */
-const FURNISH = `set -e
+const SETUP = `set -e
 folder=$1; shift
 mount --make-rshared /
-mount -t tmpfs -o mode=755 room /run
+mount -t tmpfs -o mode=755 node /run
 for name in $1; do mount --bind "$folder/own$name" "$name"; done
 for name in $2; do mount --bind "$folder/tunables/$name" "/proc/sys/$name"; done
 mkdir /run/netns
 ip link set lo up
 echo 1 >/proc/sys/net/ipv4/ip_forward
-touch "$folder/furnished"
+touch "$folder/ready"
 while :; do sleep 3600 & wait; done
 `;
 
-export interface Room {
-  /** The addresses of the wire between machine and room; each is reached from the other side. */
+export interface NodeHost {
+  /** The addresses of both ends of the link between machine and node. */
   readonly machineAddress: string;
   readonly nodeAddress: string;
-  /** Addresses for pods, such as `10.214.3.0/24`; the machine reaches them. */
+  /** Address range of pods, such as `10.214.3.0/24`, which the machine can reach. */
   readonly pods: string;
-  /** Starts a program inside. It ends with the room at the latest. */
+  /** Starts a program inside. It ends with the namespaces at the latest. */
   start(
     name: string,
     program: readonly [string, ...string[]],
     logFile: string,
     env?: Record<string, string>,
   ): LeashedProcess;
-  /**
-   * Runs a program inside to its end and gives its output; rejects with what it wrote to stderr.
-   */
+  /** Runs a program inside and returns its output. Rejects with its stderr. */
   run(program: string, ...args: string[]): Promise<string>;
-  /** All that runs inside is gone when it resolves. */
+  /** Resolves when all processes inside have ended. */
   close(): Promise<void>;
 }
 
-/** `folder` must be empty and is filled. */
-export async function openRoom(folder: string): Promise<Room> {
+/** Starts the namespaces with their files in `folder`, which must be empty. */
+export async function startNodeHost(folder: string): Promise<NodeHost> {
   for (const name of OWN_FOLDERS) await mkdir(join(folder, 'own', name), { recursive: true });
   for (const [name, value] of Object.entries(TUNABLES)) {
     const file = join(folder, 'tunables', name);
@@ -90,15 +89,15 @@ export async function openRoom(folder: string): Promise<Room> {
   ] as const;
   const lists = [OWN_FOLDERS.join(' '), Object.keys(TUNABLES).join(' ')];
   const holder = startLeashed(
-    'room',
-    [...namespaces, 'sh', '-c', FURNISH, 'sh', folder, ...lists],
-    join(folder, 'room.log'),
+    'node-host',
+    [...namespaces, 'sh', '-c', SETUP, 'sh', folder, ...lists],
+    join(folder, 'node-host.log'),
   );
   try {
     await eventually(async () => {
-      if (holder.alive()) await access(join(folder, 'furnished'));
+      if (holder.alive()) await access(join(folder, 'ready'));
     }, START_MS);
-    if (!holder.alive()) throw new Error('it ended');
+    if (!holder.alive()) throw new Error('it exited');
     const first = Number(readFileSync(`/proc/${holder.pid}/task/${holder.pid}/children`, 'utf8'));
     const enter = [
       'nsenter',
@@ -111,33 +110,39 @@ export async function openRoom(folder: string): Promise<Room> {
     ] as const;
     const inside = async (...args: string[]) =>
       (await run(enter[0], [...enter.slice(1), ...args], { timeout: RUN_MS })).stdout;
-    const { name: wireName, ...wire } = await layWire(first, inside);
+    const { name: linkName, ...link } = await createLink(first, inside);
     return {
-      ...wire,
+      ...link,
       start: (name, program, logFile, env = {}) =>
         startLeashed(name, [...enter, ...program], logFile, env),
       run: inside,
       close: async () => {
         await holder.kill();
-        // The kernel does it too, some time later.
-        await run('ip', ['link', 'delete', wireName]).catch(() => {});
+        // The kernel also removes it, but later.
+        await run('ip', ['link', 'delete', linkName]).catch(() => {});
       },
     };
   } catch (error) {
     await holder.kill();
-    throw new Error(`no room for a node (${(error as Error).message}):\n${holder.lastWords()}`);
+    throw new Error(
+      `the namespaces of a node did not start (${(error as Error).message}):\n${holder.logTail()}`,
+    );
   }
 }
 
-const WIRES = 250;
+const MAX_LINKS = 250;
 
 /**
- * A pair of interfaces with addresses that no other room of this machine has: the name of the
- * machine's end says which are taken.
+ * Creates a pair of interfaces with unused addresses. The name of the machine's end marks the
+ * number as used.
  */
-async function layWire(first: number, inside: (...args: string[]) => Promise<string>) {
+async function createLink(first: number, inside: (...args: string[]) => Promise<string>) {
   const ip = (...args: string[]) => run('ip', args);
-  for (let number = process.pid % WIRES, tries = 1; ; number = (number + 1) % WIRES, tries++) {
+  for (
+    let number = process.pid % MAX_LINKS, tries = 1;
+    ;
+    number = (number + 1) % MAX_LINKS, tries++
+  ) {
     const name = `pressroom-${number}`;
     try {
       await ip(
@@ -153,7 +158,7 @@ async function layWire(first: number, inside: (...args: string[]) => Promise<str
         String(first),
       );
     } catch (error) {
-      if (tries === WIRES) throw error;
+      if (tries === MAX_LINKS) throw error;
       continue;
     }
     const [machineAddress, nodeAddress, pods] = [
