@@ -324,7 +324,7 @@ describe('Pressroom on a real node', function () {
     };
     await release!.patchPool({ replicas: 1 });
     await release!.upgrade(TAGS.first, eightSlots);
-    await patiently(async () => {
+    await untilSuccess(async () => {
       const workers = await release!.workers();
       const limits = workers.map(({ spec }) => spec.containers[0].resources.limits.memory);
       if (!/^13(Gi|312Mi)$/.test(limits.join()))
@@ -338,7 +338,7 @@ describe('Pressroom on a real node', function () {
     const before = new Map<string, number>();
     try {
       // Every slot has met pages that fill its memory.
-      await patiently(() => {
+      await untilSuccess(() => {
         if (hostile.some(({ flaws }) => flaws.length < 4)) throw new Error('too few heavy pages');
       }, 10 * MINUTE_MS);
       for (const pod of await release!.workers()) before.set(pod.metadata.name, restarts(pod));
