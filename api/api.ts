@@ -159,7 +159,7 @@ function createDashboard(
   const { on, secret, admin, renderLogKeepMs, sso, passwords: passwordSignIn } = dashboard;
   if (!on) return undefined;
   if (secret === undefined) {
-    shared.log.warn('there is no dashboard: PRESSROOM_SECRET is not set');
+    shared.log.warn('the dashboard is off: PRESSROOM_SECRET is not set');
     return undefined;
   }
   const { clients, links } = mcp;

@@ -9,7 +9,7 @@ import type { Metrics } from '../common/operations.ts';
 import type { AcceptedKeys } from './accounts/accepted-keys.ts';
 import type { AccountRequests } from './accounts/account-requests.ts';
 import type { Console } from './console/console.ts';
-import { accessLog, requestCounter, requestId } from './http/access-log.ts';
+import { accessLog, loggedPath, requestCounter, requestId } from './http/access-log.ts';
 import { type BodyLimits, jsonBody } from './http/body.ts';
 import { accountHolder, type ByteBudget } from './http/byte-budget.ts';
 import { bearer, boundRequests } from './http/caller.ts';
@@ -116,7 +116,8 @@ export function createApp(deps: AppDeps): App {
   const router = new Router<State>({ strict: true, sensitive: true });
   for (const { method, path, handle } of routes) router.register(path, [method], handle);
   const unrouted: Middleware = ctx => {
-    throw noRoute((ctx as Context & Pick<RouterContext, 'matched'>).matched ?? []);
+    const { matched = [] } = ctx as Context & Pick<RouterContext, 'matched'>;
+    throw noRoute(`${ctx.method} ${loggedPath(ctx.path)}`, matched);
   };
 
   const count = requestCounter(metrics, new Set(routes.map(({ path }) => path)));
@@ -134,6 +135,10 @@ export function createApp(deps: AppDeps): App {
   );
   return {
     handle: app.callback(),
-    refuseMethod: path => noRoute(router.stack.filter(({ regexp }) => regexp.test(path))),
+    refuseMethod: path =>
+      noRoute(
+        loggedPath(path),
+        router.stack.filter(({ regexp }) => regexp.test(path)),
+      ),
   };
 }

@@ -41,7 +41,7 @@ export type CountRequest = (path: string, outcome: RequestOutcome) => void;
 export function requestCounter(metrics: Metrics, paths: ReadonlySet<string>): CountRequest {
   const requests = metrics.counter(
     'pressroom_http_requests_total',
-    "HTTP requests by how they ended: ok, the error's code, for render_failed its reason.",
+    'HTTP requests by outcome: ok, the error code, or for render_failed its reason.',
     ['route', 'outcome'],
   );
   return (path, outcome) => requests.inc({ route: paths.has(path) ? path : 'other', outcome });
@@ -60,21 +60,21 @@ export function serverMetrics(
 ): () => void {
   const broken = metrics.counter(
     'pressroom_http_broken_requests_total',
-    'Requests that were no valid HTTP, answered before any route.',
+    'Requests that were not valid HTTP, answered before any route.',
   );
-  metrics.gauge('pressroom_http_connections', 'Open connections of callers.', [], gauge =>
+  metrics.gauge('pressroom_http_connections', 'Open client connections.', [], gauge =>
     gauge.set(connections()),
   );
   metrics.gauge(
     'pressroom_in_flight_bytes',
-    'Memory held for bodies and PDFs, as it counts against the limit.',
+    'Memory held for request bodies and PDFs, as counted against the limit.',
     [],
     gauge => gauge.set(bytesInFlight()),
   );
   metrics
     .gauge(
       'pressroom_in_flight_limit_bytes',
-      'Memory for bodies and PDFs beyond which calls are refused as overloaded.',
+      'Memory limit for request bodies and PDFs; calls beyond it are rejected as overloaded.',
     )
     .set(maxBytesInFlight);
   return () => broken.inc();
@@ -146,7 +146,7 @@ export const accessLog = (log: Log, count: CountRequest): Middleware => {
       else
         log.error(
           { requestId, fields: line.error.issues.map(issue => issue.path.join('.')) },
-          'an access line does not fit its schema',
+          'access log line does not match its schema',
         );
     });
     await next();

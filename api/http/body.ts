@@ -9,14 +9,14 @@ import { ClientClosed } from './errors.ts';
 import type { Context, Middleware } from './state.ts';
 
 /** How to mend a body that is missing or too large: what a good one holds. */
-export interface BodyWords {
+export interface BodyHints {
   missing: string;
   tooLarge: string;
 }
 
-const OF_A_RENDER: BodyWords = {
+const OF_A_RENDER: BodyHints = {
   missing: 'Send a JSON object with `html` or `url`.',
-  tooLarge: 'Send less html, or let the page load its images from a URL.',
+  tooLarge: 'Send less HTML, or load images from a URL.',
 };
 
 export const bodyTooLarge = (maxBytes: number, words = OF_A_RENDER) =>
@@ -25,19 +25,23 @@ export const bodyTooLarge = (maxBytes: number, words = OF_A_RENDER) =>
     `The request body is larger than ${maxBytes} bytes. ${words.tooLarge}`,
   );
 
-const missing = (words: BodyWords) => invalid(`The request body is missing. ${words.missing}`);
+const missing = (words: BodyHints) => invalid(`The request body is missing. ${words.missing}`);
 
 const expected = 'Send the body as `Content-Type: application/json`, in UTF-8.';
+
+/** In messages; anything but a short media type is left out. */
+const quotedType = (type: string) =>
+  /^[\w.+-]{1,40}\/[\w.+-]{1,60}$/.test(type) ? `: \`${type}\`` : '';
 
 function checkType(header: string | undefined): void {
   if (header === undefined) throw invalid(`The header \`Content-Type\` is missing. ${expected}`);
   const [type = '', ...parameters] = header.split(';').map(part => part.trim().toLowerCase());
   if (type !== 'application/json')
-    throw invalid(`The header \`Content-Type\` names another type. ${expected}`);
+    throw invalid(`Unsupported \`Content-Type\`${quotedType(type)}. ${expected}`);
   for (const parameter of parameters) {
     const charset = /^charset=(.*)$/.exec(parameter)?.[1];
     if (charset !== undefined && !/^("?)utf-?8\1$/.test(charset))
-      throw invalid(`The header \`Content-Type\` names another charset. ${expected}`);
+      throw invalid(`Unsupported charset in \`Content-Type\`. ${expected}`);
   }
 }
 
@@ -153,7 +157,7 @@ export interface BodyLimits {
   /** or brings fewer bytes a second once it is this old. */
   slow?: { graceMs: number; bytesPerS: number };
   /** A render's when absent. */
-  words?: BodyWords | undefined;
+  words?: BodyHints | undefined;
 }
 
 /**
@@ -178,7 +182,7 @@ export const HELD_PER_BODY_BYTE = 3;
 const PARSED_AT_ONCE = 512 * 1_024;
 
 const tooSlow = (what: string) =>
-  invalid(`The request body did not arrive: ${what}. Send it without pauses.`);
+  invalid(`The request body timed out: ${what}. Send it without pauses.`);
 
 const seconds = (ms: number) => `${ms / 1_000} s`;
 
@@ -201,13 +205,15 @@ async function readBytes(
       reserved += bytes;
       return undefined;
     },
-    silent: { ms: silentMs, late: () => tooSlow(`nothing came for ${seconds(silentMs)}`) },
-    total: { ms: totalMs, late: () => tooSlow(`it took more than ${seconds(totalMs)}`) },
+    silent: { ms: silentMs, late: () => tooSlow(`no data for ${seconds(silentMs)}`) },
+    total: { ms: totalMs, late: () => tooSlow(`it took longer than ${seconds(totalMs)}`) },
     ...(slow && {
       slow: {
         ...slow,
         late: () =>
-          tooSlow(`after ${seconds(slow.graceMs)} it must bring ${slow.bytesPerS} bytes a second`),
+          tooSlow(
+            `it was slower than ${slow.bytesPerS} bytes per second after ${seconds(slow.graceMs)}`,
+          ),
       },
     }),
   });

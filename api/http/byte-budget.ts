@@ -44,7 +44,7 @@ export interface Reservation {
 export const overloaded = () =>
   renderFailed(
     'overloaded',
-    'The service holds as many requests and PDFs as it can at the moment. Try again.',
+    'The service is at its memory limit for requests and PDFs. Try again in 2 s.',
     { retryAfterS: 2 },
   );
 

@@ -12,7 +12,7 @@ export function parseTrustedProxies(entries: readonly string[]): Network[] {
     const network = parseNetwork(entry);
     if (!network)
       throw new ConfigError(
-        `PRESSROOM_TRUSTED_PROXIES: \`${entry}\` is no IP address or CIDR such as 10.0.0.0/8.`,
+        `PRESSROOM_TRUSTED_PROXIES: \`${entry}\` is not an IP address or CIDR range such as 10.0.0.0/8.`,
       );
     return network;
   });

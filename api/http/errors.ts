@@ -38,7 +38,7 @@ export const envelope = ({ code, message, reason }: ApiError, requestId: string)
 export function asApiError(error: unknown, onRenderRoute: boolean): ApiError {
   if (error instanceof ApiError) return error;
   const sentence =
-    'Something went wrong on our side. Try again; if it happens again, report the request id.';
+    'Internal error. Try again. If it keeps failing, contact support with the request ID.';
   return onRenderRoute
     ? renderFailed('internal', sentence, { cause: error })
     : new ApiError('internal', sentence, { cause: error });
@@ -101,16 +101,16 @@ export const errors = (log: Log, renderPaths: ReadonlySet<string>): Middleware =
   };
 };
 
-/** The error for a request that no route accepts; `matched` are the routes at its path. */
-export function noRoute(matched: { methods: string[] }[]): ApiError {
+/**
+ * The error for a request that no route accepts. `request` is its method and path, for the message;
+ * `matched` are the routes at its path.
+ */
+export function noRoute(request: string, matched: { methods: string[] }[]): ApiError {
   const allowed = [...new Set(matched.flatMap(route => route.methods))];
   if (allowed.length === 0)
-    return new ApiError(
-      'not_found',
-      'There is nothing at this path. The paths are described at /docs.',
-    );
+    return new ApiError('not_found', `No such endpoint: ${request}. See /docs.`);
   const Allow = allowed.sort().join(', ');
-  return new ApiError('method_not_allowed', `This path takes ${Allow} only.`, {
+  return new ApiError('method_not_allowed', `This endpoint accepts ${Allow} only.`, {
     headers: { Allow },
   });
 }

@@ -25,8 +25,8 @@ const WITHHELD = 'net::ERR_BLOCKED_BY_ORB';
 const STATUS_MS = 5_000;
 
 const WORDS: Record<string, string> = {
-  '': 'it did not answer',
-  'mixed-content': 'the page is https, and loads nothing over http',
+  '': 'the server did not respond',
+  'mixed-content': 'a page on https cannot load it over http',
 };
 
 /**
@@ -80,14 +80,11 @@ export class AdditionLoad {
     const withheld = this.#failure === WITHHELD;
     const status = withheld ? await this.#withheldStatus() : this.#statuses.get(this.#requestId);
     if (status !== undefined && (status < 200 || status > 299))
-      return this.#failed('page_status', `it answered ${status}`);
+      return this.#failed('page_status', `the server returned ${status}`);
     const isOther =
       this.#field === 'css' && this.#contentType !== '' && this.#contentType !== 'text/css';
     if (isOther)
-      return this.#failed(
-        'page_status',
-        `it answered with ${this.#contentType}, which is not ${what}`,
-      );
+      return this.#failed('page_status', `the response is ${this.#contentType}, not ${what}`);
     // A style sheet with a failing `@import` reports an error too, but applies.
     const applies = this.#field === 'css' && status !== undefined && this.#failure === '';
     if (ran || applies) return undefined;
@@ -95,7 +92,7 @@ export class AdditionLoad {
       withheld ||
       (status !== undefined && (this.#failure === '' || this.#failure === 'net::ERR_ABORTED'));
     return notTaken
-      ? this.#failed('page_status', `what it answered with is not ${what}`)
+      ? this.#failed('page_status', `the response is not ${what}`)
       : this.#failed('page_unreachable', WORDS[this.#failure] ?? inPlainWords(this.#failure));
   }
 
@@ -104,7 +101,7 @@ export class AdditionLoad {
     if (blocked === 'name' || blocked === 'unresolved')
       return this.#failed('page_unreachable', 'its host name does not resolve');
     if (blocked === 'refused') return this.#failed('page_unreachable', CONNECTION_REFUSED);
-    return this.#failed('output_limit', 'the page used more of the network than one render may');
+    return this.#failed('output_limit', 'the page exceeded the network limits of a render');
   }
 
   #failed(reason: RenderFailedReason, why: string): ApiError {

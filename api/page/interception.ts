@@ -65,7 +65,7 @@ async function goOn(
     const ours = Object.keys(settings.headers).find(name => name.toLowerCase() === refused);
     if (ours === undefined) throw error;
     throw invalid(
-      `\`extra_http_headers.${ours}\` is not accepted: the browser sends no such header, or none with this value.`,
+      `\`extra_http_headers.${ours}\` is not supported: the browser does not send this header, or not with this value.`,
       error,
     );
   }

@@ -55,7 +55,7 @@ export async function setCookies(
   const refused = taken.indexOf(false);
   if (refused === -1) return;
   throw invalid(
-    `\`cookies.${refused}\` is a cookie that the browser does not take. Check its \`domain\`, \`path\`, \`value\` and its length of at most 4096 bytes.`,
+    `\`cookies.${refused}\` was rejected by the browser. Check its \`domain\`, \`path\` and \`value\`, and its length (at most 4096 bytes).`,
   );
 }
 

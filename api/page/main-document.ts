@@ -44,7 +44,7 @@ export function watchBlockedRequests(session: Session): BlockedRequests {
 export const MAX_REDIRECTS = 10;
 
 const SSRF =
-  'The page, or a redirect of it, leads to an address that may not be opened. Only public addresses are rendered.';
+  'The page, or a redirect, leads to an address that is not public. Only public addresses can be rendered.';
 
 export interface MainDocument {
   /** Rejects with the ApiError when the main document fails; never resolves. */
@@ -55,11 +55,11 @@ export interface MainDocument {
 
 export const CONNECTION_REFUSED = 'the server refused the connection';
 const PLAIN: Record<string, string> = {
-  'net::ERR_ABORTED': 'it did not answer with a page (a download, or an empty answer)',
-  'net::ERR_EMPTY_RESPONSE': 'the server closed the connection without an answer',
+  'net::ERR_ABORTED': 'the response is not a page (a download, or an empty response)',
+  'net::ERR_EMPTY_RESPONSE': 'the server closed the connection without a response',
   'net::ERR_TUNNEL_CONNECTION_FAILED': 'the server could not be reached',
   'net::ERR_CONNECTION_REFUSED': CONNECTION_REFUSED,
-  'net::ERR_TOO_MANY_REDIRECTS': 'it redirects without end',
+  'net::ERR_TOO_MANY_REDIRECTS': 'there are too many redirects',
   'net::ERR_CERT_AUTHORITY_INVALID': "the server's certificate is not trusted",
   'net::ERR_CERT_COMMON_NAME_INVALID': "the server's certificate is for another name",
   'net::ERR_CERT_DATE_INVALID': "the server's certificate has expired or is not valid yet",
@@ -78,10 +78,13 @@ function verdict(url: string, errorText: string, denied: NoConnection | undefine
   if (denied === 'name' || denied === 'unresolved')
     return renderFailed(
       'page_unreachable',
-      'The page could not be opened: its host name does not resolve.',
+      'The page could not be opened: its host name does not resolve. Check the URL.',
     );
   if (denied && denied !== 'refused')
-    return renderFailed('output_limit', 'The page used more of the network than one render may.');
+    return renderFailed(
+      'output_limit',
+      'The page exceeded the network limits of a render. Load fewer or smaller resources.',
+    );
   const cause = { url: hostPort(url), errorText };
   const words = denied === 'refused' ? CONNECTION_REFUSED : inPlainWords(errorText);
   return renderFailed('page_unreachable', `The page could not be opened: ${words}.`, { cause });
@@ -113,14 +116,14 @@ export function watchMainDocument(
         failed.reject(
           renderFailed(
             'page_status',
-            `The page answered ${redirectResponse.status}, a redirect, and raise_for_status is true. Set it to false, or give the final address.`,
+            `The page returned ${redirectResponse.status}, a redirect, and raise_for_status is true. Set it to false, or send the final URL.`,
           ),
         );
       if (current.redirects > MAX_REDIRECTS)
         failed.reject(
           renderFailed(
             'page_unreachable',
-            `The page could not be opened: it redirects more than ${MAX_REDIRECTS} times.`,
+            `The page could not be opened: there are more than ${MAX_REDIRECTS} redirects.`,
           ),
         );
     },
@@ -130,7 +133,7 @@ export function watchMainDocument(
     failed.reject(
       renderFailed(
         'page_status',
-        `The page answered ${response.status}. Set raise_for_status to false to print error pages.`,
+        `The page returned ${response.status}. Set raise_for_status to false to print error pages.`,
       ),
     );
   });
@@ -144,7 +147,7 @@ export function watchMainDocument(
       failed.reject(
         renderFailed(
           'page_unreachable',
-          'The page left for an empty page (about:blank), as by going back in its history.',
+          'The page navigated to an empty page (about:blank), for example by going back in its history.',
         ),
       );
     if (frame.unreachableUrl)
@@ -219,7 +222,7 @@ export interface Navigation {
 }
 
 const CUT_OFF =
-  'The page could not be opened: it went on to something that is no page (a download, an empty answer, an address for another program) before it had loaded.';
+  'The page could not be opened: before it had loaded, it navigated to something that is not a page (a download, an empty response, a link to another app).';
 
 export function watchNavigation(session: Session): Navigation {
   let documents = 0;

@@ -18,7 +18,7 @@ import type { RenderSettings } from './render-settings.ts';
 import { delay, expression, fonts, networkIdle, selector, watchNetwork } from './waits.ts';
 
 export interface Step {
-  /** What the caller reads when the deadline passes here: "it was still waiting for …". */
+  /** What the caller reads when the deadline passes here: "The render took longer than … s while waiting for …". */
   waitingFor: string;
   phase: 'load' | 'wait';
   wanted(settings: RenderSettings): boolean;
@@ -46,13 +46,13 @@ export const STEPS: Step[] = [
     run: css,
   },
   {
-    waitingFor: 'javascript to end, and what it promises',
+    waitingFor: 'javascript to finish and its promise to settle',
     phase: 'wait',
     wanted: settings => settings.javascript !== undefined,
     run: javascript,
   },
   {
-    waitingFor: 'lazy_load_images to see the whole page',
+    waitingFor: 'lazy_load_images to scroll through the page',
     phase: 'wait',
     wanted: settings => settings.lazyImages,
     run: lazyImages,
@@ -148,7 +148,7 @@ export async function runPageSession(
       interrupted.reject(
         renderFailed(
           'page_timeout',
-          `The render took longer than ${limitMs / 1000} s: it was still waiting for ${waitingFor}.`,
+          `The render took longer than ${limitMs / 1000} s while waiting for ${waitingFor}.`,
         ),
       );
     },

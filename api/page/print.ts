@@ -268,7 +268,7 @@ export async function print(
     const { pdf, pages } = await printOn(sheet, '');
     budget.give(pdf.bytes);
     throw invalid(
-      `\`pages\` keeps nothing: the document has ${pages} page${pages === 1 ? '' : 's'}.`,
+      `\`pages\` matches no pages: the document has ${pages} page${pages === 1 ? '' : 's'}.`,
       error,
     );
   }

@@ -21,7 +21,7 @@ export interface Printed {
 export const pdfTooLarge = (maxBytes: number) =>
   renderFailed(
     'output_limit',
-    `The PDF is larger than ${Math.round(maxBytes / 2 ** 20)} MiB. Print fewer pages, or smaller images.`,
+    `The PDF is larger than ${Math.round(maxBytes / 2 ** 20)} MiB. Print fewer pages or use smaller images.`,
   );
 
 /** Written into the PDF. What is absent stays as Chrome wrote it. */

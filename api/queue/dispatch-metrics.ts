@@ -21,35 +21,35 @@ export interface DispatchMetrics {
 export function dispatchMetrics(metrics: Metrics, pool: string, sources: Sources): DispatchMetrics {
   const read = (name: string, help: string, value: () => number) =>
     metrics.gauge(name, help, ['pool'], gauge => gauge.set({ pool }, value()));
-  read('pressroom_queue_depth', 'Renders that wait for a slot in this process.', sources.depth);
-  read('pressroom_queue_bytes', 'Bytes of bodies that wait in this process.', sources.bytes);
+  read('pressroom_queue_depth', 'Renders queued in this process.', sources.depth);
+  read('pressroom_queue_bytes', 'Bytes of request bodies queued in this process.', sources.bytes);
   read(
     'pressroom_queue_oldest_wait_seconds',
-    'How long the render that waits longest has waited.',
+    'Queue time of the oldest queued render.',
     () => sources.oldestWaitMs() / 1000,
   );
   const timeout = metrics.gauge(
     'pressroom_queue_timeout_seconds',
-    'How long a render may wait for a slot: PRESSROOM_QUEUE_TIMEOUT.',
+    'Longest queue time allowed: PRESSROOM_QUEUE_TIMEOUT.',
     ['pool'],
   );
   timeout.set({ pool }, sources.waitMs / 1000);
   read(
     'pressroom_workers_known',
-    'Workers that this process is connected to and that do not drain.',
+    'Connected workers that are not draining.',
     () => sources.totals().workers,
   );
 
   const retries = metrics.counter(
     'pressroom_render_retries_total',
-    'Renders begun again because their worker or Chrome died.',
+    'Renders retried because their worker or Chrome died.',
     ['pool'],
   );
   retries.inc({ pool }, 0);
   return {
     claimed: metrics.counterBy(
       'pressroom_slot_claims_total',
-      'Attempts to open a slot on a worker, by how they ended.',
+      'Attempts to open a slot on a worker, by outcome.',
       'outcome',
       CLAIMS,
       { pool },

@@ -96,7 +96,7 @@ function outcomeOf(error: unknown, signal: AbortSignal): 'refused' | 'unreachabl
 const workerLost = (cause: SlotLost) =>
   renderFailed(
     'worker_lost',
-    'The browser that rendered this ended twice, the second time on another worker or after a restart. Try it again.',
+    'The browser ended twice during this render, the second time on another worker or after a restart. Try again.',
     { cause },
   );
 
@@ -256,7 +256,7 @@ export class Dispatcher<S extends SlotSession> {
     const retryAfterS = this.#retryAfterS();
     throw renderFailed(
       'queue_full',
-      `Too many renders are waiting. Try it again in ${retryAfterS} s.`,
+      `Too many renders are queued. Try again in ${retryAfterS} s.`,
       { retryAfterS },
     );
   }
@@ -330,11 +330,7 @@ export class Dispatcher<S extends SlotSession> {
       : 'No worker was connected';
     this.#remove(entry);
     entry.job.failed(
-      renderFailed(
-        'no_worker',
-        `${why} in the ${waitedS} s that this render waited. Try it again later.`,
-        { retryAfterS },
-      ),
+      renderFailed('no_worker', `${why} within ${waitedS} s. Try again later.`, { retryAfterS }),
     );
   }
 

@@ -77,13 +77,13 @@ export function renderMetrics(
 ): Record<'paid' | 'trial', RenderMeters> {
   const paid = metrics.counterBy(
     'pressroom_renders_total',
-    'Renders by how they ended.',
+    'Total renders by outcome.',
     'outcome',
     PAID,
   );
   const durations = metrics.histogram(
     'pressroom_render_duration_seconds',
-    'Where the time of successful renders goes.',
+    'Duration of successful renders by phase.',
     ['phase'],
     PHASE_BUCKETS_S,
   );
@@ -91,7 +91,7 @@ export function renderMetrics(
   for (const phase of phases) durations.zero({ phase });
   const whole = metrics.histogram(
     'pressroom_render_whole_duration_seconds',
-    "Successful renders from admission to the settled count, the wait for a slot and the page's own waits included.",
+    "Duration of successful renders from admission to settlement, including queue time and the page's waits.",
     [],
     WHOLE_BUCKETS_S,
   );
@@ -107,7 +107,7 @@ export function renderMetrics(
     trial: {
       ended: metrics.counterBy(
         'pressroom_trial_renders_total',
-        'Renders of trial callers by how they ended. They are in no other number of renders.',
+        'Total trial renders by outcome. No other render metric includes them.',
         'outcome',
         TRIAL,
       ),

@@ -193,25 +193,31 @@ const slotEnded: Partial<Record<SlotEndReason, () => ApiError>> = {
   renderer_crashed: () =>
     renderFailed(
       'page_crash',
-      'The page crashed its browser process. It may need more memory than a render has, or meet a fault in the browser.',
+      'The page crashed its browser process. It may need more memory than a render has, or trigger a bug in the browser.',
     ),
   memory: () =>
     renderFailed(
       'page_crash',
-      'The page used more memory than one render may. Use smaller images, or less content.',
+      'The page used more memory than a render is allowed. Use smaller images or less content.',
     ),
-  deadline: () => renderFailed('page_timeout', 'The render took longer than it may.'),
+  deadline: () =>
+    renderFailed(
+      'page_timeout',
+      'The render exceeded its time limit. Simplify the page or wait for less.',
+    ),
   flooded: () =>
     renderFailed(
       'output_limit',
-      'The page made more or larger events than the service takes. It may request without end, or use URLs or error messages of many megabytes.',
+      'The page produced more browser events than a render is allowed. It may send requests without end, or use URLs or error messages of several megabytes.',
     ),
 };
 
 const asApiError = (error: unknown): unknown =>
   error instanceof SlotLost
     ? (slotEnded[error.end]?.() ??
-      renderFailed('internal', 'The render failed on our side. Try it again.', { cause: error }))
+      renderFailed('internal', 'The render failed because of an internal error. Try again.', {
+        cause: error,
+      }))
     : error;
 
 /**

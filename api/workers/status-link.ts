@@ -33,9 +33,9 @@ export function readStatus(message: unknown): WorkerStatus | undefined {
 
 /** Why this API must not use the worker, for the log; undefined when it may. */
 export function unusableBecause(status: WorkerStatus, pool: string): string | undefined {
-  if (status.pool !== pool) return `it serves the pool ${status.pool}`;
+  if (status.pool !== pool) return `it belongs to the pool ${status.pool}`;
   if (status.protocol !== PROTOCOL && status.protocol !== PROTOCOL - 1)
-    return `it speaks protocol ${status.protocol}; accepted are ${PROTOCOL - 1} and ${PROTOCOL}`;
+    return `it uses protocol ${status.protocol}; supported are ${PROTOCOL - 1} and ${PROTOCOL}`;
   return undefined;
 }
 
@@ -98,7 +98,7 @@ export function createStatusLink(options: StatusLinkOptions): StatusLink {
       socket = undefined;
       clearTimeout(timer);
       mine.terminate();
-      if (heard) log.warn({ worker: address, why }, 'a worker is gone');
+      if (heard) log.warn({ worker: address, why }, 'worker disconnected');
       options.onLost();
       retry();
     };

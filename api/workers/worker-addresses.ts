@@ -22,7 +22,7 @@ export function parseWorkerSources(words: readonly string[]): WorkerSource[] {
         : undefined;
     if (!url)
       throw new ConfigError(
-        `PRESSROOM_WORKERS: \`${word.includes('@') ? '(hidden)' : word}\` is no worker's address; accepted are ws://host:port, wss://host:port and dns://name:port, separated by commas`,
+        `PRESSROOM_WORKERS: \`${word.includes('@') ? '(hidden)' : word}\` is not a worker address. Accepted: ws://host:port, wss://host:port and dns://name:port, separated by commas`,
       );
     const port = Number(/:(\d+)\/?$/.exec(word)![1]);
     const address = `${url.protocol}//${url.hostname}:${port}`;
@@ -75,14 +75,14 @@ export function watchName({ name, port, resolve, everyMs, log, onAddresses }: Na
       const found = await resolve(name);
       if (closed) return;
       if (failing)
-        log.info({ name, found: found.length }, 'the name of the workers resolves again');
+        log.info({ name, found: found.length }, 'the host name of the workers resolves again');
       failing = false;
       onAddresses(found.map(host => `ws://${host.includes(':') ? `[${host}]` : host}:${port}`));
     } catch (error) {
       if (!failing && !closed)
         log.warn(
           { name, err: error },
-          'the name of the workers does not resolve; the known workers are kept',
+          'the host name of the workers does not resolve; known workers stay in use',
         );
       failing = true;
     } finally {

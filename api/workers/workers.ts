@@ -115,9 +115,8 @@ export class Workers implements Service {
     let logged: string | undefined;
     return data => {
       const status = readStatus(data);
-      const problem = status ? unusableBecause(status, pool) : 'its status is not readable';
-      if (problem && problem !== logged)
-        log.warn({ worker: address, problem }, 'a worker is not used');
+      const problem = status ? unusableBecause(status, pool) : 'its status report is not valid';
+      if (problem && problem !== logged) log.warn({ worker: address, problem }, 'worker ignored');
       logged = problem;
       return problem ? undefined : status;
     };

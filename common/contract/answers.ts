@@ -188,7 +188,7 @@ export const renderRefusals = (dashboardUrl: string): Refusal[] => [
   {
     code: 'render_failed',
     when: 'The page could not be rendered: its status, address, time, size or a crash; or the service could not do it now. The member `reason` tells which.',
-    message: 'The page answered 404. Set raise_for_status to false to print error pages.',
+    message: 'The page returned 404. Set raise_for_status to false to print error pages.',
     reason: 'page_status',
     headers: ['Retry-After'],
   },

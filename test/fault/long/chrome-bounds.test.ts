@@ -50,7 +50,7 @@ describe('a Chrome whose page goes over a bound', function () {
         const { slot, strike } = await begin(`window.kept = []; ${script}`);
         strike();
         expect(await story.refused('page_crash')).to.match(
-          /^The page used more memory than one render may\./,
+          /^The page used more memory than a render is allowed\./,
         );
         await story.chromeDied(slot, 'memory');
         await story.end();

@@ -85,7 +85,7 @@ describe('dispatch to a single worker', function () {
       expect(answer.status).to.equal(502);
       expect(answer.error()).to.include({ code: 'render_failed', reason: 'no_worker' });
       expect(answer.error().message).to.match(
-        /^No worker was connected in the \d+ s that this render waited\. Try it again later\.$/,
+        /^No worker was connected within \d+ s\. Try again later\.$/,
       );
       expect(Number(answer.headers['retry-after'])).to.be.within(1, 30);
     }

@@ -75,9 +75,9 @@ describe('workers of another release', function () {
     const answers = await running.stop();
     expect(failuresOf(answers)).to.deep.equal([]);
     expect(await account.usage()).to.equal(answers.length);
-    expect(
-      site.apis[0]!.process.log.filter(({ msg }) => msg === 'a worker is not used'),
-    ).to.deep.equal([]);
+    expect(site.apis[0]!.process.log.filter(({ msg }) => msg === 'worker ignored')).to.deep.equal(
+      [],
+    );
     await quiet(site);
   });
 
@@ -85,10 +85,10 @@ describe('workers of another release', function () {
     load();
     await running.until(20);
     speaks(1, PROTOCOL + 1);
-    const line = await site.apis[0]!.process.said('a worker is not used');
+    const line = await site.apis[0]!.process.said('worker ignored');
     expect(line).to.include({
       worker: `ws://127.0.0.1:${link(1).port}`,
-      problem: `it speaks protocol ${PROTOCOL + 1}; accepted are ${PROTOCOL - 1} and ${PROTOCOL}`,
+      problem: `it uses protocol ${PROTOCOL + 1}; supported are ${PROTOCOL - 1} and ${PROTOCOL}`,
     });
     // What runs there is finished.
     const claimed = async () =>

@@ -133,7 +133,7 @@ describe('an API process that is called wrongly', function () {
     [
       'nothing of its body',
       (c, key) => c.send(head(key, 'Content-Length: 1000')),
-      { code: 'validation_error', says: 'nothing came for 3 s' },
+      { code: 'validation_error', says: 'no data for 3 s' },
     ],
     [
       'a byte of its body now and then',
@@ -141,7 +141,7 @@ describe('an API process that is called wrongly', function () {
         c.send(head(key, 'Content-Length: 1000'));
         drip(c);
       },
-      { code: 'validation_error', says: 'after 5 s it must bring 2048 bytes a second' },
+      { code: 'validation_error', says: 'slower than 2048 bytes per second after 5 s' },
     ],
     [
       '20,000 bytes of headers',

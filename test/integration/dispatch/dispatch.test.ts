@@ -96,7 +96,10 @@ describe('worker discovery', () => {
     await until(workers, () => !workers.registry.known());
     await until(workers, () => workers.registry.known());
     expect(second.connections()).to.equal(2);
-    expect(lines.map(line => line.msg)).to.deep.equal(['a worker is gone', 'a worker is gone']);
+    expect(lines.map(line => line.msg)).to.deep.equal([
+      'worker disconnected',
+      'worker disconnected',
+    ]);
   });
 
   it('removes a worker that sends no report, or no further report, in time', async () => {
@@ -131,8 +134,8 @@ describe('worker discovery', () => {
     await until(workers, () => workers.registry.totals().ready === 5);
     expect(workers.registry.totals().workers).to.equal(2);
     expect(lines.map(line => line.problem)).to.have.members([
-      'it serves the pool other',
-      'it speaks protocol 99; accepted are 0 and 1',
+      'it belongs to the pool other',
+      'it uses protocol 99; supported are 0 and 1',
     ]);
   });
 

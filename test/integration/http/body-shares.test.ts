@@ -144,7 +144,7 @@ describe('slow request bodies', () => {
   it('rejects a body below the minimum rate after the grace period', async () => {
     const answer = await sendSlowly(1, 1_000);
     expect(answer.status).to.equal(400);
-    expect(answer.json().error.message).to.contain('after 0.2 s it must bring 2000 bytes a second');
+    expect(answer.json().error.message).to.contain('slower than 2000 bytes per second after 0.2 s');
   });
 
   it('accepts a body at or above the minimum rate', async () => {

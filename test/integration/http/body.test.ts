@@ -208,7 +208,7 @@ describe('request bodies', () => {
     const answer = await connection.answer();
     expect(answer.status).to.equal(400);
     expect(answer.json().error).to.include({ code: 'validation_error' });
-    expect(answer.json().error.message).to.contain('nothing came for 0.1 s');
+    expect(answer.json().error.message).to.contain('no data for 0.1 s');
     connection.socket.end();
     await connection.closed;
   });
@@ -219,7 +219,7 @@ describe('request bodies', () => {
     });
     const timer = setInterval(() => connection.send(' '), 20);
     const answer = await connection.answer().finally(() => clearInterval(timer));
-    expect(answer.json().error.message).to.contain('it took more than 0.5 s');
+    expect(answer.json().error.message).to.contain('it took longer than 0.5 s');
   });
 
   it('cancels the request when the client disconnects during the body', async () => {

@@ -162,13 +162,13 @@ describe('the tool render_pdf, when the service fails', () => {
 
   it('records the reason of a failed render in log and metrics, although the status is 200', async () => {
     render = async () => {
-      throw renderFailed('queue_full', 'Too many renders are waiting.', { retryAfterS: 3 });
+      throw renderFailed('queue_full', 'Too many renders are queued.', { retryAfterS: 3 });
     };
     const before = await callsCounted(http, '/mcp', 'queue_full');
     const { status, body, headers } = await ask('x');
     expect(status).to.equal(200);
     expect(body.toString()).to.include(
-      'render_failed (queue_full): Too many renders are waiting.\\nTry again in 3 s.',
+      'render_failed (queue_full): Too many renders are queued.\\nTry again in 3 s.',
     );
     const line = await lineOf(headers['x-request-id']!);
     expect(line).to.include({
@@ -183,7 +183,7 @@ describe('the tool render_pdf, when the service fails', () => {
 
   it('states the retry time once', async () => {
     render = async () => {
-      throw renderFailed('queue_full', 'Too many renders are waiting. Try it again in 3 s.', {
+      throw renderFailed('queue_full', 'Too many renders are queued. Try again in 3 s.', {
         retryAfterS: 3,
       });
     };

@@ -188,7 +188,7 @@ realPages(
     {
       what: 'nothing (204)',
       serve: { '/204': answer('', 'text/html', {}, 204) },
-      fails: { reason: 'page_unreachable', message: /empty answer/ },
+      fails: { reason: 'page_unreachable', message: /empty response/ },
     },
     { what: 'an empty page', serve: { '/blank': '' }, pages: 1 },
     {

@@ -226,7 +226,7 @@ describe('renders of a URL', () => {
     ['a page with status 500', '/error', {}, 'page_status', /500/],
     ['a redirect with raise_for_status', '/hop', { raise_for_status: true }, 'page_status', /302/],
     ['a redirect loop', '/loop', {}, 'page_unreachable', /redirects/],
-    ['eleven redirects', '/chain?n=11', {}, 'page_unreachable', /10 times/],
+    ['eleven redirects', '/chain?n=11', {}, 'page_unreachable', /10 redirects/],
     ['a download', '/download', {}, 'page_unreachable', /download/],
     ['an empty response', '/empty', {}, 'page_unreachable', /empty/],
     [

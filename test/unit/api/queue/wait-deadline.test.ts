@@ -66,9 +66,7 @@ describe('the waits of dispatch', () => {
     const failure = await failureOf(call.answer);
     expect(failure).to.include({ code: 'render_failed', reason: 'no_worker' });
     expect(failure.headers).to.deep.equal({ 'Retry-After': '30' });
-    expect(failure.message).to.equal(
-      'No worker had a free slot in the 30 s that this render waited. Try it again later.',
-    );
+    expect(failure.message).to.equal('No worker had a free slot within 30 s. Try again later.');
   });
 
   it('end each at its own time', async () => {
@@ -91,9 +89,7 @@ describe('the waits of dispatch', () => {
     await pass(1);
     const failure = await failureOf(call.answer);
     expect(failure).to.include({ reason: 'no_worker' });
-    expect(failure.message).to.equal(
-      'No worker was connected in the 120 s that this render waited. Try it again later.',
-    );
+    expect(failure.message).to.equal('No worker was connected within 120 s. Try again later.');
   });
 
   it('last 30 s more when the first worker of a growing pool comes, busy or not', async () => {

@@ -42,7 +42,7 @@ describe('the addresses of workers', () => {
   ])
     it(`are refused by name when one is ${word || 'empty'}`, () => {
       expect(() => parseWorkerSources(['ws://good:1', word])).to.throw(
-        `PRESSROOM_WORKERS: \`${word}\` is no worker's address; accepted are ws://host:port`,
+        `PRESSROOM_WORKERS: \`${word}\` is not a worker address. Accepted: ws://host:port`,
       );
     });
 
@@ -111,12 +111,12 @@ describe('the watch on the name of the workers', () => {
     await pass(2_000);
     expect(seen).to.have.length(1);
     expect(lines.map(line => line.msg)).to.deep.equal([
-      'the name of the workers does not resolve; the known workers are kept',
+      'the host name of the workers does not resolve; known workers stay in use',
     ]);
     await pass(2_000);
     expect(seen[1]).to.deep.equal(['ws://10.0.0.3:9222']);
     expect(lines.map(line => line.msg).slice(1)).to.deep.equal([
-      'the name of the workers resolves again',
+      'the host name of the workers resolves again',
     ]);
   });
 
@@ -156,7 +156,7 @@ describe('the status of a worker', () => {
   it('makes a worker unusable that serves another pool or speaks an unknown protocol', () => {
     expect(unusableBecause(status, 'default')).to.equal(undefined);
     expect(unusableBecause({ ...status, protocol: PROTOCOL - 1 }, 'default')).to.equal(undefined);
-    expect(unusableBecause(status, 'other')).to.equal('it serves the pool default');
+    expect(unusableBecause(status, 'other')).to.equal('it belongs to the pool default');
     for (const protocol of [PROTOCOL + 1, PROTOCOL - 2])
       expect(unusableBecause({ ...status, protocol }, 'default')).to.include(
         `protocol ${protocol}`,

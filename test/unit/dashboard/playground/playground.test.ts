@@ -186,7 +186,7 @@ describe('playground request', () => {
     expect([...errors.keys()]).to.deep.equal(['margin.top', 'lanscape', 'scale']);
     expect(errors.get('margin.top')).to.equal('Must be a length, such as "10mm", not "x".');
     expect(errors.get('lanscape')).to.equal('Not a field; did you mean landscape?');
-    expect(fieldErrorsOf('The page answered 404. Set `raise_for_status` to false.').size).to.equal(
+    expect(fieldErrorsOf('The page returned 404. Set `raise_for_status` to false.').size).to.equal(
       0,
     );
   });
