@@ -98,7 +98,7 @@ describe('connected apps', function () {
     await page.getByRole('button', { name: 'Disconnect Gone Already' }).click();
     await fixture.store.console.oauthGrants.deleteMany({ user: person.id });
     await page.getByRole('button', { name: 'Disconnect app' }).click();
-    await page.getByRole('dialog').getByText('There is no such app of yours.').waitFor();
+    await page.getByRole('dialog').getByText('App not found.').waitFor();
     expectNoErrors(/404 \(Not Found\)/);
     await page.context().close();
   });

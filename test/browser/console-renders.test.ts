@@ -173,7 +173,7 @@ describe('render log', function () {
 
   it('shows an error for an unknown render, with a link back to the log', async () => {
     const { page, expectNoErrors } = await browser.open(developer, '/renders/nothing');
-    await page.getByText('There is no such render in the log.').waitFor();
+    await page.getByText('Render not found.').waitFor();
     await page.getByRole('link', { name: 'All renders' }).click();
     await count(page, 50);
     expectNoErrors(/status of 404/);

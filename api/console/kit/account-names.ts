@@ -1,7 +1,7 @@
-// The names of accounts, for lists that know their ids.
+// Looks up the names of accounts by their ids.
 import type { Store } from '../../store/store.ts';
 
-/** By id; an account that is gone is missing. */
+/** By id; deleted accounts are missing. */
 export async function accountNames(
   { accounts, limited, limits }: Store,
   ids: readonly string[],

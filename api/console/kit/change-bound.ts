@@ -1,15 +1,12 @@
-// How many changes one person makes through the management API: each leaves a line in the audit
-// log, which is kept for ever. Nobody who clicks comes near it.
+// Limits the changes of one user through the management API: each writes an entry to the audit log,
+// which is never deleted. Use of the dashboard stays far below the limit.
 import { ApiError } from '../../../common/contract/errors.ts';
 import { createWindowCount } from '../../history/window-count.ts';
 
 export const MAX_CHANGES = 300;
 const WINDOW_MS = 60_000;
 
-/**
- * Counts a change of this person, in this process. Throws ApiError `rate_limited`. `nowMs` is
- * monotonic.
- */
+/** Counts per user, in this process. Throws ApiError `rate_limited`. `nowMs` is monotonic. */
 export function createChangeBound(nowMs?: () => number): (user: string) => void {
   const changes = createWindowCount(MAX_CHANGES, WINDOW_MS, nowMs);
   return user => {
@@ -17,7 +14,7 @@ export function createChangeBound(nowMs?: () => number): (user: string) => void 
     const retryAfterS = Math.max(1, Math.ceil(changes.leftMs() / 1_000));
     throw new ApiError(
       'rate_limited',
-      `You change too much at once: at most ${MAX_CHANGES} times a minute. Wait ${retryAfterS} s.`,
+      `Too many changes: the limit is ${MAX_CHANGES} per minute. Try again in ${retryAfterS} s.`,
       {
         retryAfterS,
       },

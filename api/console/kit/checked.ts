@@ -1,34 +1,36 @@
-// Checks what came in against a row's schema, and says what is wrong by the field's name. Pure.
+// Validates input against the schema of a row. Errors name the field. Pure.
 import { z } from 'zod';
 import { invalid } from '../../../common/contract/errors.ts';
 
 const MAX_NAME = 60;
-/** What is said at once: more would not be read. */
+/** Of one error message. */
 const MAX_SENTENCES = 5;
 
 const quoted = (name: string) => `\`${name.slice(0, MAX_NAME).replace(/\p{C}/gu, '\ufffd')}\``;
-const noSuch = (names: readonly string[]) =>
-  `${names.slice(0, MAX_SENTENCES).map(quoted).join(', ')}: no such field.`;
+function unknownFields(names: readonly string[]): string {
+  const list = names.slice(0, MAX_SENTENCES).map(quoted).join(', ');
+  return names.length === 1 ? `${list} is not a field.` : `${list} are not fields.`;
+}
 
 const TYPES: Record<string, string> = {
   string: 'a string',
   number: 'a number',
-  int: 'a whole number',
+  int: 'an integer',
   boolean: 'true or false',
   object: 'an object',
-  array: 'a list',
+  array: 'an array',
 };
 const FORMATS: Record<string, string> = {
-  date: 'a day such as 2026-11-30',
+  date: 'a date such as 2026-11-30',
   datetime: 'a time in UTC such as 2026-11-30T12:00:00Z',
 };
 const UNITS: Record<string, string> = { string: ' characters', array: ' entries' };
 
-/** For a schema without a message of its own: the text after "must be". */
+/** The text after "must be", for a schema without its own message. */
 function messageOf(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === 'invalid_type') return TYPES[issue.expected] ?? 'of another type';
+  if (issue.code === 'invalid_type') return TYPES[issue.expected] ?? `of type ${issue.expected}`;
   if (issue.code === 'invalid_value') return `one of ${issue.values.map(String).join(', ')}`;
-  if (issue.code === 'invalid_format') return FORMATS[issue.format] ?? 'written in another way';
+  if (issue.code === 'invalid_format') return FORMATS[issue.format] ?? `a valid ${issue.format}`;
   if (issue.code === 'too_big') return `at most ${issue.maximum}${UNITS[issue.origin] ?? ''}`;
   if (issue.code === 'too_small') return `at least ${issue.minimum}${UNITS[issue.origin] ?? ''}`;
   return undefined;
@@ -37,19 +39,16 @@ function messageOf(issue: z.core.$ZodRawIssue): string | undefined {
 function sentence(issue: z.core.$ZodIssue): string {
   const field = issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys')
-    return noSuch(issue.keys.map(key => (field === '' ? key : `${field}.${key}`)));
+    return unknownFields(issue.keys.map(key => (field === '' ? key : `${field}.${key}`)));
   if (field === '') return 'The body must be a JSON object.';
   return `${quoted(field)} must be ${issue.message.replace(/^must be /, '')}.`;
 }
 
-/** A schema of an object that takes no other fields than its own. */
+/** The schema of an object that rejects unknown fields. */
 export const strict = (schema: z.ZodType | undefined): z.ZodType =>
   schema instanceof z.ZodObject ? schema.strict() : (schema ?? z.strictObject({}));
 
-/**
- * The value as the schema returns it. Throws ApiError `validation_error` that names each wrong
- * field.
- */
+/** Returns the parsed value. Throws ApiError `validation_error` naming each invalid field. */
 export function checked(schema: z.ZodType, value: unknown): unknown {
   const parsed = schema.safeParse(value, { error: messageOf });
   if (parsed.success) return parsed.data;

@@ -1,13 +1,10 @@
-// The cookies of the dashboard. Owns their names and attributes; what is in them is for others.
+// The cookies of the dashboard. Owns their names and attributes, not their contents.
 import type { Context } from '../../http/state.ts';
 
 export interface Cookies {
   session(ctx: Context): string | undefined;
   setSession(ctx: Context, token: string, maxAgeMs: number): void;
-  /**
-   * A cookie of a few minutes, for what stands between two pages: a sign-in whose second factor is
-   * missing, or one at the company.
-   */
+  /** A short-lived cookie between two pages, such as a pending two-factor or SSO login. */
   passing(ctx: Context, name: PassingName): string | undefined;
   setPassing(ctx: Context, name: PassingName, value: string, maxAgeMs: number): void;
   clear(ctx: Context, name: PassingName | 'session'): void;
@@ -22,10 +19,9 @@ const isSafari = (userAgent: string) =>
   /\bSafari\//.test(userAgent) && !/\b(Chrome|Chromium|HeadlessChrome)\//.test(userAgent);
 
 /**
- * `__Host-` keeps other hosts of the domain from setting it, and needs Secure, which browsers take
- * for https and for http on localhost alone: an installation that is reached by plain http under
- * another name has cookies without both (`npm start` and the log say that passwords then travel in
- * the open).
+ * The prefix `__Host-` prevents other hosts of the domain from setting the cookie. It needs `Secure`,
+ * which browsers accept only over https and on localhost; plain http elsewhere has neither, and the
+ * log warns about it.
  */
 export function createCookies(publicUrl: string): Cookies & { secure: boolean } {
   const { protocol, hostname } = new URL(publicUrl);
@@ -34,9 +30,9 @@ export function createCookies(publicUrl: string): Cookies & { secure: boolean } 
   const securely = (ctx: Context) => secure && (https || !isSafari(ctx.get('User-Agent')));
 
   /**
-   * Only what a browser itself puts between two cookies is taken off. `trim` takes a no-break space
-   * too, and a cookie with one before its name is of another name to the browser: any host of the
-   * domain may set it, `__Host-` or not (PortSwigger's research on cookie prefixes, 2025).
+   * Removes only spaces and tabs between cookies. `trim` also removes a no-break space, with which
+   * other hosts of the domain can fake the `__Host-` prefix (PortSwigger's research on cookie
+   * prefixes, 2025).
    */
   function read(ctx: Context, name: string): string | undefined {
     const wanted = `${securely(ctx) ? '__Host-' : ''}pressroom-${name}=`;
@@ -49,8 +45,8 @@ export function createCookies(publicUrl: string): Cookies & { secure: boolean } 
 
   function write(ctx: Context, name: string, value: string, maxAgeMs: number): void {
     const [prefix, own] = securely(ctx) ? ['__Host-', ['Secure']] : ['', []];
-    // Lax, not Strict: who follows a link from a mail into the dashboard is signed in. What changes
-    // anything is held by Origin and Fetch Metadata.
+    // Lax, not Strict: links from an email open the dashboard signed in. Changes are protected by
+    // Origin and Fetch Metadata.
     const attributes = [
       'Path=/',
       'HttpOnly',

@@ -1,12 +1,9 @@
-// Whether the pages of an account may reach the operator's allow-list of internal addresses: asked
-// before a render without a key, to tell the caller early.
+// Whether the pages of an account may open addresses on the allow-list. Checked before a render
+// without a key, so that the error is early.
 import { databaseUnreachable } from '../../accounts/account-errors.ts';
 import type { Store } from '../../store/store.ts';
 
-/**
- * Throws ApiError `render_failed`/`database`. The guard of the worker decides by what the admission
- * says.
- */
+/** Throws ApiError `render_failed`/`database`. The worker's egress guard relies on the admission. */
 export async function mayReachIntranet(store: Store, accountId: string): Promise<boolean> {
   const found = await store
     .limited(

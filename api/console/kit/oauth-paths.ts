@@ -1,4 +1,4 @@
-// The paths of the OAuth server and of its consent page, which pages and server share.
+// The paths of the OAuth server and of its consent page, shared by the pages and the server.
 
 export const OAUTH_PATHS = {
   authorization: '/oauth/authorize',
@@ -8,5 +8,5 @@ export const OAUTH_PATHS = {
   jwks: '/oauth/jwks',
 } as const;
 
-/** Where a person is asked; below /app, so that signing in leads back to it. */
+/** The consent page. Below /app, so that a sign-in can return to it. */
 export const consentPath = (uid: string): string => `/app/allow/${uid}`;

@@ -1,6 +1,6 @@
-// The message while the database is unavailable.
+// The error message while the database is unavailable.
 
 export const OUTAGE = {
-  sentence: 'The database of this installation does not answer. Try again in a few seconds.',
+  sentence: 'The database is temporarily unavailable. Try again in a few seconds.',
   retryAfterS: 5,
 };

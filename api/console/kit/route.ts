@@ -1,44 +1,44 @@
-// The shape of a route of the management API: one row says who may call it, what goes in and what
-// comes out. Router, description and tests read the same rows.
+// A route of the management API as a row of data: access, input, output, handler. The router, the
+// OpenAPI document and the tests use the same rows.
 import type { z } from 'zod';
 import type { Context } from '../../http/state.ts';
 import type { Role } from '../../store/store.ts';
 import type { Permission } from '../contract/permissions.ts';
 
-/** Who is signed in, as the session says. */
+/** The user of the session. */
 export interface SignedIn {
   /** The session's public id. */
   sessionId: string;
   user: { id: string; email: string; name: string; operator: boolean };
 }
 
-/** What a handler gets. All of it has been checked. */
+/** The validated input of a handler. */
 export interface ConsoleCall<Q = unknown, B = unknown> {
   signedIn: SignedIn;
   /**
-   * The account in the path, of which the caller is a member (an operator need not be). Present on
-   * every route with `:account`.
+   * The account in the path; the caller is a member of it or an operator. Present on every route
+   * with `:account`.
    */
   account: { id: string; role: Role | 'operator' };
   params: Record<string, string>;
   query: Q;
   body: B;
   clientIp: string;
-  /** For what is not JSON, and for the caller's going away. */
+  /** For answers that are not JSON, and for client disconnects. */
   ctx: Context;
 }
 
 declare module '../../http/state.ts' {
   interface State {
-    /** Set by the management API: who is signed in, and the account in the path. */
+    /** Set by the management API: the user, and the account in the path. */
     signedIn?: SignedIn;
     account?: ConsoleCall['account'];
   }
 }
 
 /**
- * `permission`: a member of the account whose role has it (and any operator, for reading).
- * `signed-in`: anybody with a session; `operator`: who runs the installation.
+ * `permission`: members whose role has it, and operators for GET. `signed-in`: every user with a
+ * session. `operator`: operators only.
  */
 export type RouteAccess = { permission: Permission } | 'signed-in' | 'operator';
 
@@ -46,7 +46,7 @@ export interface ConsoleRoute {
   method: 'get' | 'post' | 'patch' | 'delete';
   /** Below `/console/v1`, in the router's notation: `/accounts/:account/keys/:key`. */
   path: string;
-  /** For the description: unique, camelCase. */
+  /** The OpenAPI `operationId`: unique, camelCase. */
   id: string;
   summary: string;
   access: RouteAccess;
@@ -54,12 +54,9 @@ export interface ConsoleRoute {
   body?: z.ZodType | undefined;
   /** Of a JSON body; 64 KiB when absent. */
   bodyMaxBytes?: number;
-  /**
-   * A schema of the JSON answer, `none` for 204, or a media type that the handler itself puts into
-   * `ctx.body`.
-   */
+  /** The schema of the JSON answer, `none` for 204, or a media type: the handler sets `ctx.body`. */
   answer: z.ZodType | 'none' | 'application/pdf' | 'text/csv';
-  /** 201 for what creates. */
+  /** 201 for rows that create something. */
   status?: 201;
   handle(call: ConsoleCall): Promise<unknown>;
 }
@@ -74,7 +71,7 @@ interface Typed<Q extends z.ZodType, B extends z.ZodType, A extends ConsoleRoute
   ): Promise<A extends z.ZodType ? z.input<A> : void>;
 }
 
-/** A row whose handler's types follow from its schemas. */
+/** A row whose handler is typed by its schemas. */
 export const route = <
   Q extends z.ZodType = z.ZodUndefined,
   B extends z.ZodType = z.ZodUndefined,

@@ -1,20 +1,19 @@
-// Refuses what another site makes a browser send: by Fetch Metadata, and by Origin where a browser
-// sends none. Pure but for reading headers.
+// Rejects cross-site requests by Fetch Metadata, or by Origin where a browser does not send it.
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Context, Middleware } from '../../http/state.ts';
 
 const SAFE = new Set(['GET', 'HEAD']);
 
-const foreign = (publicUrl: string) =>
+const crossSite = (publicUrl: string) =>
   new ApiError(
     'forbidden',
-    `The call came from another site. Open the dashboard at ${publicUrl}/app and try again there.`,
+    `Cross-site request blocked. Open the dashboard at ${publicUrl}/app and try again there.`,
   );
 
 /**
- * True for what our own pages or no page at all sent. Browsers send `Sec-Fetch-Site` to https and
- * to localhost, and `Origin` with every call that is not a plain reading; a call with neither comes
- * from no browser, and carries the cookie because somebody put it there.
+ * True for requests of our own pages, and for requests without a page. Browsers send
+ * `Sec-Fetch-Site` to https and to localhost, and `Origin` with every request that is not a GET or
+ * HEAD; a request with neither does not come from a browser.
  * (https://www.w3.org/TR/fetch-metadata/, https://web.dev/articles/fetch-metadata)
  */
 export function isSameOrigin(
@@ -24,23 +23,20 @@ export function isSameOrigin(
 ): boolean {
   const site = ctx.get('Sec-Fetch-Site');
   if (site === 'same-origin') return true;
-  // Typed into the address bar, or a link from elsewhere: good for reading a page, not for the API.
+  // Typed into the address bar, or a link on another site: allowed for pages, not for the API.
   if (site !== '') return SAFE.has(ctx.method) && (navigation || site === 'none');
   const origin = ctx.get('Origin');
   return origin === '' || origin === publicOrigin;
 }
 
-/**
- * `navigation`: pages, which may be opened from anywhere; what they change must still come from our
- * own.
- */
+/** `navigation`: allows GET from other sites, for pages. Other methods stay same-origin. */
 export const sameOrigin = (
   publicUrl: string,
   { navigation }: { navigation: boolean },
 ): Middleware => {
   const { origin } = new URL(publicUrl);
   return (ctx, next) => {
-    if (!isSameOrigin(ctx, origin, { navigation })) throw foreign(publicUrl);
+    if (!isSameOrigin(ctx, origin, { navigation })) throw crossSite(publicUrl);
     return next();
   };
 };

@@ -1,7 +1,7 @@
-// What somebody types to find something by the beginning of its name. Pure.
+// Filters for a search by prefix. Pure.
 import type { Document } from '../../store/store.ts';
 
-/** A filter for texts that begin with `typed`, whatever their case. Nothing in it is a pattern. */
+/** Matches texts that begin with `typed`, ignoring case. `typed` is not a pattern. */
 export const beginsWith = (typed: string): Document => ({
   $regex: `^${typed.replace(/[\\^$.*+?()[\]{}|#/-]/g, '\\$&')}`,
   $options: 'i',

@@ -1,5 +1,5 @@
-// The built page (dashboard/dist) from memory: files with hashed names for ever, the page itself
-// for every path below /app. Owns its Content-Security-Policy.
+// Serves the built page (dashboard/dist) from memory: files with hashed names as immutable, and the
+// page itself for every path below /app. Owns its Content-Security-Policy.
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -19,7 +19,7 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
   '.json': 'application/json',
 };
-/** What is compressed already would only grow. */
+/** Already compressed. */
 const COMPRESSED = new Set(['.png', '.woff2']);
 
 interface File {
@@ -31,18 +31,17 @@ interface File {
 }
 
 export interface StaticFiles {
-  /** False when the page has not been built. */
+  /** Whether the page has been built. */
   readonly built: boolean;
-  /** Answers `/app/assets/…`. */
+  /** Handles `/app/assets/…`. */
   asset(ctx: Context): Promise<void>;
-  /** Answers the page itself. */
+  /** Sends the page itself. */
   page(ctx: Context): void;
 }
 
 /**
- * Nothing from elsewhere, no inline script, no plug-in. PDFs are shown from blobs in a frame.
- * `style`: the page's components put style elements into the document, which carry the nonce of
- * this one answer.
+ * Only same-origin resources, no inline script, no plug-in. PDFs are shown as blobs in a frame.
+ * Mantine adds style elements to the document, which need the nonce of the answer.
  */
 export const contentSecurityPolicy = (nonce?: string) =>
   [
@@ -74,15 +73,11 @@ async function prepare(name: string, plain: Buffer): Promise<File> {
   return file;
 }
 
-/**
- * Reads the folder once. Each file is compressed when it is first asked for: at the start nobody
- * waits for it.
- */
+/** Reads the folder once. Compresses each file at its first request, to keep startup short. */
 export async function staticFiles(folder = DASHBOARD_FOLDER): Promise<StaticFiles> {
   const index = await readFile(join(folder, 'index.html'), 'utf8').catch(() => undefined);
   const names = index === undefined ? [] : await readdir(join(folder, 'assets')).catch(() => []);
-  // All at once: a build that replaces the folder while this process runs must not leave its page
-  // without its parts.
+  // Into memory, so that a build which replaces the folder cannot break the page of this process.
   const sources = new Map(
     await Promise.all(
       names.map(async name => [name, await readFile(join(folder, 'assets', name))] as const),
@@ -96,7 +91,7 @@ export async function staticFiles(folder = DASHBOARD_FOLDER): Promise<StaticFile
     if (!source)
       throw new ApiError(
         'not_found',
-        'There is no such file. The page was updated perhaps: load it again.',
+        'File not found. The dashboard may have been updated: reload the page.',
       );
     if (!files.has(name)) files.set(name, prepare(name, source));
     const file = await files.get(name)!;
@@ -118,7 +113,7 @@ export async function staticFiles(folder = DASHBOARD_FOLDER): Promise<StaticFile
       if (index === undefined)
         throw new ApiError(
           'not_found',
-          'The dashboard has not been built here. `npm start` builds it; in a clone `npm run build` does.',
+          'The dashboard has not been built. Run `npm run build`, or use `npm start`, which builds it.',
         );
       const nonce = randomBytes(16).toString('base64');
       ctx.set('Content-Security-Policy', contentSecurityPolicy(nonce));
@@ -126,7 +121,7 @@ export async function staticFiles(folder = DASHBOARD_FOLDER): Promise<StaticFile
       ctx.set('Referrer-Policy', 'same-origin');
       ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
       ctx.type = 'text/html; charset=utf-8';
-      // The only place of the built page that differs from answer to answer.
+      // The nonce is the only part of the page that differs between answers.
       ctx.body = index.replaceAll('__NONCE__', nonce);
     },
   };

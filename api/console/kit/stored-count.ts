@@ -1,5 +1,4 @@
-// Counts by name in windows of time, in the database: what all API processes together bound to so
-// many a minute or an hour.
+// Counters in fixed time windows, stored in the database: limits that all API processes share.
 import {
   type Document,
   type SignInLimitDocument,
@@ -14,16 +13,16 @@ export interface CountWindow {
 
 export interface StoredCount {
   /**
-   * Counts one more of `name` and returns how long to wait, or 0: at most `max` in a window that
-   * begins with the first.
+   * Counts one event. Returns the milliseconds to wait when more than `max` occurred in the window,
+   * which starts with the first event; otherwise 0.
    */
   within(name: string, window: CountWindow): Promise<number>;
-  /** Changes what is kept of `name` in one step and returns what was before. */
+  /** Updates the counter atomically and returns it as it was before. */
   change(name: string, pipeline: Document[]): Promise<SignInLimitDocument | undefined>;
   forget(name: string): Promise<void>;
 }
 
-/** `name` is stored: it must not identify the counted client. */
+/** Names are stored: they must not identify a client. */
 export function createStoredCount(store: Store, now = () => Date.now()): StoredCount {
   const { signInLimits } = store.console;
 

@@ -1,4 +1,4 @@
-// The apps that a person has connected: listed and disconnected by themselves alone.
+// The routes for the connected apps of the signed-in user: list and disconnect.
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { connectedApps } from '../contract/users.ts';
@@ -21,7 +21,7 @@ export function appRoutes({
       method: 'get',
       path: '/me/apps',
       id: 'listMyApps',
-      summary: 'The apps that render in your name, the newest first',
+      summary: 'List your connected apps, newest first.',
       access: 'signed-in',
       answer: connectedApps,
       handle: async ({ signedIn }) => {
@@ -49,17 +49,14 @@ export function appRoutes({
       method: 'delete',
       path: '/me/apps/:grant',
       id: 'disconnectMyApp',
-      summary: 'Disconnects an app: its next call is refused. Renders that run are not stopped.',
+      summary: 'Disconnect an app. Its next call is rejected; running renders finish.',
       access: 'signed-in',
       answer: 'none',
       handle: async call => {
         const { user } = call.signedIn;
         const ended = await grants.end(call.params['grant']!, user.id);
         if (!ended)
-          throw new ApiError(
-            'not_found',
-            'There is no such app of yours. It was disconnected already perhaps.',
-          );
+          throw new ApiError('not_found', 'App not found. It may already be disconnected.');
         await audit.note(
           { account: ended.account, user: user.id, actor: user.email, ip: call.clientIp },
           { action: 'app.disconnected', target: appName(ended), details: { by: 'person' } },

@@ -1,4 +1,4 @@
-// Who did what: in one account for its people, everywhere for who runs the installation.
+// The routes for the audit log: of one account for its members, of the installation for operators.
 import type { AuditDocument, Document, Store } from '../../store/store.ts';
 import { auditPage, auditQuery, operatorAuditPage } from '../contract/users.ts';
 import { accountNames } from '../kit/account-names.ts';
@@ -32,7 +32,7 @@ export function auditRoutes({ store }: { store: Store }): ConsoleRoute[] {
       method: 'get',
       path: '/accounts/:account/audit',
       id: 'audit',
-      summary: 'Who did what in the account, newest first',
+      summary: 'List the audit log of the account, newest first.',
       access: { permission: 'audit.read' },
       query: auditQuery,
       answer: auditPage,
@@ -45,7 +45,7 @@ export function auditRoutes({ store }: { store: Store }): ConsoleRoute[] {
       method: 'get',
       path: '/operator/audit',
       id: 'operatorAudit',
-      summary: 'Who did what in the whole installation, newest first',
+      summary: 'List the audit log of the installation, newest first.',
       access: 'operator',
       query: auditQuery,
       answer: operatorAuditPage,

@@ -1,4 +1,4 @@
-// Plan and billing of an account: what stands, and the ways to the payment provider's pages.
+// The routes for billing: plan and status of an account, and links to the payment provider's pages.
 import type { Billing } from '../billing/billing.ts';
 import { billing as answer, checkout, redirect } from '../contract/accounts.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
@@ -15,7 +15,7 @@ export const billingRoutes = ({
     method: 'get',
     path: '/accounts/:account/billing',
     id: 'billing',
-    summary: 'Plan, state, and the plans that can be had',
+    summary: 'Retrieve the plan, the billing status and the available plans.',
     access: { permission: 'billing.read' },
     answer,
     handle: ({ account }) => billing.show(account.id),
@@ -25,7 +25,7 @@ export const billingRoutes = ({
     path: '/accounts/:account/billing/checkout',
     id: 'checkout',
     summary:
-      'A page of the payment provider on which a plan is bought, or the change to it confirmed',
+      'Create a link to a page of the payment provider, to subscribe to a plan or to confirm a change.',
     access: { permission: 'billing.write' },
     body: checkout,
     answer: redirect,
@@ -40,7 +40,7 @@ export const billingRoutes = ({
     method: 'post',
     path: '/accounts/:account/billing/portal',
     id: 'billingPortal',
-    summary: 'The page of the payment provider with invoices and means of payment',
+    summary: 'Create a link to the page of the payment provider for invoices and payment methods.',
     access: { permission: 'billing.write' },
     answer: redirect,
     handle: async call => {

@@ -1,9 +1,9 @@
-// The management API's description of itself.
+// The route for the OpenAPI document of the management API.
 import { z } from 'zod';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 import { consoleOpenApi } from './openapi.ts';
 
-/** `rows` is asked at the first call: this row is one of them. */
+/** `rows` is a function because this row is one of them. */
 export function descriptionRoute(
   publicUrl: string,
   rows: () => readonly ConsoleRoute[],
@@ -13,7 +13,7 @@ export function descriptionRoute(
     method: 'get',
     path: '/openapi.json',
     id: 'description',
-    summary: 'This description',
+    summary: 'Retrieve this OpenAPI document.',
     access: 'signed-in',
     answer: z.record(z.string(), z.unknown()),
     handle: async () => {

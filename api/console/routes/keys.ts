@@ -1,5 +1,5 @@
-// The keys of an account in the management API: listed, made, rotated and revoked. The key's text
-// leaves once, in the answer that made it.
+// The routes for API keys: list, create, rotate and revoke. The text of a key is returned only once,
+// when it is created.
 import type { AccountKeys, ShownKey } from '../../accounts/account-keys.ts';
 import { keyPrefix } from '../../accounts/keys.ts';
 import type { Store } from '../../store/store.ts';
@@ -21,7 +21,7 @@ interface Deps {
 }
 
 export const keyRoutes = ({ store, keys, audit }: Deps): ConsoleRoute[] => {
-  /** When each key was last used, by the daily figures: within seconds of the truth. */
+  /** By key, from the daily usage, which is a few seconds behind. */
   async function lastUses(accountId: string): Promise<Map<string, Date>> {
     const uses = store.console.usageDays.aggregate<{ _id: string; at: Date }>(
       [
@@ -38,7 +38,7 @@ export const keyRoutes = ({ store, keys, audit }: Deps): ConsoleRoute[] => {
       method: 'get',
       path: '/accounts/:account/keys',
       id: 'listKeys',
-      summary: 'The keys of the account, the newest first.',
+      summary: 'List the API keys, newest first.',
       access: { permission: 'keys.read' },
       answer: keyList,
       handle: async ({ account: { id } }) => {
@@ -50,20 +50,20 @@ export const keyRoutes = ({ store, keys, audit }: Deps): ConsoleRoute[] => {
       method: 'post',
       path: '/accounts/:account/keys',
       id: 'createKey',
-      summary: 'Makes a key. Its text is in this answer and nowhere else.',
+      summary: 'Create an API key. Its text is only in this response.',
       access: { permission: 'keys.write' },
       body: newKey,
       answer: createdKey,
       status: 201,
       handle: async call => {
         const { name, expiresAt, allowedIps } = call.body;
-        const made = await keys.create(call.account.id, {
+        const created = await keys.create(call.account.id, {
           name,
           ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt) }),
           ...(allowedIps && { allowedIps }),
         });
-        await audit.record(call, keyCreated(made.key));
-        return { key: shownKey(call.account.id, made.key), text: made.text };
+        await audit.record(call, keyCreated(created.key));
+        return { key: shownKey(call.account.id, created.key), text: created.text };
       },
     }),
     route({
@@ -71,32 +71,32 @@ export const keyRoutes = ({ store, keys, audit }: Deps): ConsoleRoute[] => {
       path: '/accounts/:account/keys/:key/rotate',
       id: 'rotateKey',
       summary:
-        'Makes a key with the same name and networks in place of another, which works on for the overlap.',
+        'Replace an API key by a new one with the same name and networks. The old key works for the overlap.',
       access: { permission: 'keys.write' },
       body: keyRotation,
       answer: createdKey,
       status: 201,
       handle: async call => {
         const { overlap } = call.body;
-        const made = await keys.rotate(
+        const rotated = await keys.rotate(
           call.account.id,
           call.params['key']!,
           ROTATION_OVERLAPS[overlap],
         );
-        await audit.record(call, keyRotated(made.former, overlap, made.key));
-        return { key: shownKey(call.account.id, made.key), text: made.text };
+        await audit.record(call, keyRotated(rotated.former, overlap, rotated.key));
+        return { key: shownKey(call.account.id, rotated.key), text: rotated.text };
       },
     }),
     route({
       method: 'delete',
       path: '/accounts/:account/keys/:key',
       id: 'revokeKey',
-      summary: 'Revokes a key: its next request is refused. Renders that run are not stopped.',
+      summary: 'Revoke an API key. Its next request is rejected; running renders finish.',
       access: { permission: 'keys.write' },
       answer: 'none',
       handle: async call => {
-        const gone = await keys.revoke(call.account.id, call.params['key']!);
-        await audit.record(call, keyRevoked(gone));
+        const revoked = await keys.revoke(call.account.id, call.params['key']!);
+        await audit.record(call, keyRevoked(revoked));
       },
     }),
   ];

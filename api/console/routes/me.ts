@@ -1,5 +1,5 @@
-// The signed-in person's own rows: who they are, their name and password, their sessions, signing
-// out. The second factor has a file of its own.
+// The routes of the signed-in user: profile, password, sessions and sign-out. Two-factor
+// authentication is in two-factor.ts.
 
 import { ApiError, invalid } from '../../../common/contract/errors.ts';
 import { API_VERSION } from '../../../common/contract/openapi.ts';
@@ -19,11 +19,11 @@ export interface MeDeps {
   plans: readonly Plan[];
   billingMode: BillingMode;
   renderLogKeepMs: number;
-  /** Where chat programs connect, when they may. */
+  /** The MCP URL; undefined when MCP is off. */
   mcpUrl: string | undefined;
 }
 
-/** The person as stored. A session whose person is gone has just ended. */
+/** Throws ApiError `unauthorized` when the user has been deleted. */
 export async function storedUser({ users }: Auth, id: string): Promise<UserDocument> {
   const user = await users.byId(id);
   if (!user) throw notSignedIn();
@@ -31,8 +31,8 @@ export async function storedUser({ users }: Auth, id: string): Promise<UserDocum
 }
 
 /**
- * Rejects with ApiError `validation_error` naming `field` when the password is another one,
- * `rate_limited` after too many tries. Who has none need not say one.
+ * Rejects with ApiError `validation_error` naming `field` when the password is incorrect,
+ * `rate_limited` after too many attempts. Accepts anything from a user without a password.
  */
 export async function checkPassword(
   { passwords, limits }: Auth,
@@ -108,7 +108,7 @@ export function meRoutes(deps: MeDeps): ConsoleRoute[] {
       method: 'get',
       path: '/me',
       id: 'getMe',
-      summary: 'Who is signed in, their accounts, and what this installation offers',
+      summary: 'Retrieve the signed-in user, their accounts, and the settings of the installation.',
       access: 'signed-in',
       answer: me,
       handle: ({ signedIn }) => meOf(deps, signedIn.user.id),
@@ -117,7 +117,7 @@ export function meRoutes(deps: MeDeps): ConsoleRoute[] {
       method: 'patch',
       path: '/me',
       id: 'changeMe',
-      summary: 'Change your name',
+      summary: 'Update your name.',
       access: 'signed-in',
       body: profileChange,
       answer: me,
@@ -138,7 +138,7 @@ export function meRoutes(deps: MeDeps): ConsoleRoute[] {
       method: 'post',
       path: '/me/password',
       id: 'changeMyPassword',
-      summary: 'Change your password, which ends your other sessions',
+      summary: 'Change your password. Ends your other sessions.',
       access: 'signed-in',
       body: passwordChange,
       answer: 'none',
@@ -149,7 +149,7 @@ export function meRoutes(deps: MeDeps): ConsoleRoute[] {
         if (!(await users.setPassword(me.id, call.body.next, user.password ?? null)))
           throw new ApiError(
             'conflict',
-            'The password was changed at the same time. Sign in again.',
+            'Your password was changed at the same time. Sign in again.',
           );
         const ended = await sessions.endAll(me.id, sessionId);
         await audit.record(
@@ -169,7 +169,7 @@ function sessionRoutes({ sessions, cookies, audit }: Auth): ConsoleRoute[] {
       method: 'get',
       path: '/me/sessions',
       id: 'listMySessions',
-      summary: 'Where you are signed in, the last used first',
+      summary: 'List your sessions, last used first.',
       access: 'signed-in',
       answer: sessionList,
       handle: async ({ signedIn }) => ({
@@ -190,7 +190,7 @@ function sessionRoutes({ sessions, cookies, audit }: Auth): ConsoleRoute[] {
       method: 'delete',
       path: '/me/sessions',
       id: 'endMyOtherSessions',
-      summary: 'End all your sessions but this one',
+      summary: 'End all your other sessions.',
       access: 'signed-in',
       answer: 'none',
       handle: async call => {
@@ -206,15 +206,12 @@ function sessionRoutes({ sessions, cookies, audit }: Auth): ConsoleRoute[] {
       method: 'delete',
       path: '/me/sessions/:session',
       id: 'endMySession',
-      summary: 'End one of your sessions',
+      summary: 'End one of your sessions.',
       access: 'signed-in',
       answer: 'none',
       handle: async call => {
         if (!(await sessions.end(call.signedIn.user.id, call.params['session']!)))
-          throw new ApiError(
-            'not_found',
-            'There is no such session of yours. It has ended already perhaps.',
-          );
+          throw new ApiError('not_found', 'Session not found. It may already have ended.');
         await audit.record(
           call,
           { action: 'person.sessions_ended', details: { sessionsEnded: 1 } },
@@ -226,7 +223,7 @@ function sessionRoutes({ sessions, cookies, audit }: Auth): ConsoleRoute[] {
       method: 'post',
       path: '/me/sign-out',
       id: 'signOut',
-      summary: 'End this session',
+      summary: 'Sign out: end this session.',
       access: 'signed-in',
       answer: 'none',
       handle: async call => {

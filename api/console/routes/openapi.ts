@@ -1,5 +1,5 @@
-// The description of the management API (OpenAPI 3.1), made from the same rows as its routes. Owns
-// its words on sessions and errors. Pure.
+// The OpenAPI 3.1 document of the management API, generated from the rows of its routes. Owns the
+// descriptions of sessions and errors. Pure.
 import { z } from 'zod';
 import { errorEnvelopeSchema } from '../../../common/contract/answers.ts';
 import { type ErrorCode, STATUS } from '../../../common/contract/errors.ts';
@@ -44,8 +44,8 @@ export interface ConsoleOpenApi {
 const capital = (name: string) => name[0]!.toUpperCase() + name.slice(1);
 
 /**
- * The name under which the contract exports a schema is published: programs are generated from it.
- * Other schemas stand where they are used.
+ * Schemas are published under the name of their export: generated clients depend on it. Other
+ * schemas are inlined.
  */
 const names = new Map(
   Object.entries({ ...peopleSchemas, ...accountSchemas }).flatMap(
@@ -63,23 +63,23 @@ const ENVELOPE = { $ref: '#/components/schemas/ErrorEnvelope' };
 
 const WHEN = {
   validation_error:
-    'the path, the query or the body is wrong; the message names the field and says how to mend it',
+    'the path, the query or the body is invalid; the message names the field and how to fix it',
   payload_too_large: 'the body is too large',
-  unauthorized: 'nobody is signed in',
-  forbidden: 'the role does not allow this, or the call came from another site',
-  not_found: 'there is no such thing, or it is not of this account',
-  conflict: 'it cannot be done as things stand; the message says why',
-  rate_limited: 'too many calls; `Retry-After` says when to come back',
-  subscription_inactive: 'the account is suspended, or its subscription is not paid',
-  concurrency_limit: 'as many renders as the plan allows are running',
-  ssrf_blocked: 'the page leads to an address that is not public',
-  render_failed: 'the page could not be rendered; `reason` says why',
-  unavailable: 'something that this needs does not answer at the moment',
+  unauthorized: 'not signed in, or the session has expired',
+  forbidden: 'the role lacks the permission, or the request is cross-site',
+  not_found: 'the object does not exist or belongs to another account',
+  conflict: 'the current state does not allow the change; the message has the reason',
+  rate_limited: 'too many requests; retry after the seconds in `Retry-After`',
+  subscription_inactive: 'the account is suspended, or its subscription is unpaid or canceled',
+  concurrency_limit: 'the concurrency limit of the plan is reached',
+  ssrf_blocked: 'the URL leads to an address that is not public',
+  render_failed: 'the page could not be rendered; `reason` has the cause',
+  unavailable: 'a required service is temporarily unavailable',
   internal: 'something went wrong on our side',
 } satisfies Partial<Record<ErrorCode, string>>;
 type Described = keyof typeof WHEN;
 
-/** What a row can answer besides what it is for. */
+/** The error codes that a row can return. */
 function codesOf({ access, path, query, body, answer, method }: ConsoleRoute): Described[] {
   const named = path.includes(':');
   const renders = answer === 'application/pdf';
@@ -87,8 +87,8 @@ function codesOf({ access, path, query, body, answer, method }: ConsoleRoute): D
     ...(query || body ? (['validation_error'] as const) : []),
     ...(body ? (['payload_too_large'] as const) : []),
     'unauthorized',
-    // A reading call without an account can only be refused for coming from another site, which no
-    // program meets.
+    // A GET without an account is only forbidden for cross-site requests, which API clients do not
+    // send.
     ...(access !== 'signed-in' || method !== 'get' ? (['forbidden'] as const) : []),
     ...(named ? (['not_found'] as const) : []),
     ...(method === 'get' ? [] : (['conflict', 'rate_limited'] as const)),
@@ -113,10 +113,12 @@ function errorAnswers(row: ConsoleRoute): Record<string, Answer> {
   );
 }
 
-function whoMay({ access, method }: ConsoleRoute): string {
-  if (access === 'signed-in') return 'For everybody who is signed in.';
-  if (access === 'operator') return 'For who runs the installation.';
-  return `Needs the permission \`${access.permission}\` in the account${method === 'get' ? ', or to run the installation' : ''}.`;
+function accessText({ access, method }: ConsoleRoute): string {
+  if (access === 'signed-in') return 'For all signed-in users.';
+  if (access === 'operator') return 'For administrators of the installation.';
+  return method === 'get'
+    ? `Requires the permission \`${access.permission}\` in the account, or an administrator of the installation.`
+    : `Requires the permission \`${access.permission}\` in the account.`;
 }
 
 const tagOf = ({ path }: ConsoleRoute): string =>
@@ -137,8 +139,7 @@ function parametersOf({ path, query }: ConsoleRoute): Parameter[] {
       schema: { type: 'string' },
     }),
   );
-  // What a text of the query becomes says more than that it is a text; what must be given is the
-  // caller's side.
+  // The parsed type tells more than the string in the query; whether it is required is an input rule.
   const { properties = {} } = query ? jsonSchema(query, 'output') : {};
   const { required = [] } = query ? jsonSchema(query, 'input') : {};
   const inQuery = Object.entries(properties).map(
@@ -152,7 +153,7 @@ function parametersOf({ path, query }: ConsoleRoute): Parameter[] {
   return [...inPath, ...inQuery];
 }
 
-/** `publicUrl`: the configured one, without a slash at its end. */
+/** `publicUrl`: without a trailing slash. */
 export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[]): ConsoleOpenApi {
   const schemas: Record<string, JsonSchema> = {
     ErrorEnvelope: jsonSchema(errorEnvelopeSchema, 'output'),
@@ -166,17 +167,17 @@ export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[])
   }
 
   function goodAnswer({ answer, status }: ConsoleRoute): Record<string, Answer> {
-    if (answer === 'none') return { '204': { description: 'Done.' } };
+    if (answer === 'none') return { '204': { description: 'Success.' } };
     if (typeof answer === 'string')
       return {
         '200': {
-          description: 'Done.',
+          description: 'Success.',
           content: { [answer]: { schema: { type: 'string', contentMediaType: answer } } },
         },
       };
     return {
       [status ?? 200]: {
-        description: status === 201 ? 'Made.' : 'Done.',
+        description: status === 201 ? 'Created.' : 'Success.',
         content: { 'application/json': { schema: schemaOf(answer, 'output') } },
       },
     };
@@ -185,7 +186,7 @@ export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[])
   const operation = (row: ConsoleRoute): ConsoleOperation => ({
     operationId: row.id,
     summary: row.summary,
-    description: whoMay(row),
+    description: accessText(row),
     tags: [tagOf(row)],
     parameters: parametersOf(row),
     ...(row.body && {
@@ -205,10 +206,10 @@ export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[])
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Pressroom, management API',
+      title: 'Pressroom management API',
       version: API_VERSION,
       description:
-        'What the dashboard does, for programs. Every call carries the cookie of a session. JSON in and out; unknown fields are refused by name; a call that another site makes a browser send is refused.',
+        'The API of the dashboard. Every request needs a session cookie. Requests and responses are JSON. Unknown fields and cross-site requests are rejected.',
     },
     servers: [{ url: `${publicUrl}${CONSOLE_PREFIX}` }],
     security: [{ session: [] }],
@@ -220,7 +221,7 @@ export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[])
           type: 'apiKey',
           in: 'cookie',
           name: `${publicUrl.startsWith('https:') || /^http:\/\/([\w-]+\.)*localhost(:|$|\/)/.test(publicUrl) ? '__Host-' : ''}pressroom-session`,
-          description: 'The session of a person, opened by signing in at `/app/sign-in`.',
+          description: 'The session of a user, created by signing in at `/app/sign-in`.',
         },
       },
     },

@@ -1,5 +1,5 @@
-// The health of the installation, for operators: looks at the database, the reports of the
-// processes and the configuration, and asks the checks.
+// The operators' route for the health of the installation: runs the checks on the database, the
+// heartbeats of the processes and the configuration.
 import type { Network } from '../../../common/addresses.ts';
 import type { Context } from '../../http/state.ts';
 import type { ProcessDocument, Store } from '../../store/store.ts';
@@ -18,7 +18,7 @@ interface Deps {
   trustedProxies: readonly Network[];
 }
 
-/** The driver's sentences name hosts and ports, which operators know. */
+/** The driver's messages contain hosts and ports, which operators may see. */
 const asProblem = (error: Error) => ({
   error: `${error.message.slice(0, 300).replace(/\.$/, '')}.`,
 });
@@ -35,7 +35,7 @@ export const operatorHealthRoutes = ({
         .toArray(),
     );
 
-  const surroundings = (ctx: Context) => ({
+  const configuration = (ctx: Context) => ({
     publicUrl,
     trustedProxies: trustedProxies.length,
     forwardedFor: ctx.get('X-Forwarded-For') !== '',
@@ -48,7 +48,7 @@ export const operatorHealthRoutes = ({
       path: '/operator/health',
       id: 'getHealth',
       summary:
-        'Checks of the database, the workers, the queues and the configuration, each with a hint where something is to be done.',
+        'Check the database, the workers, the queues and the configuration. Failed checks include a hint.',
       access: 'operator',
       answer: health,
       handle: async ({ ctx }) => {
@@ -59,7 +59,7 @@ export const operatorHealthRoutes = ({
         const checks = [
           ...databaseChecks(database),
           ...poolChecks(processes),
-          ...configurationChecks(surroundings(ctx)),
+          ...configurationChecks(configuration(ctx)),
         ];
         return { status: healthStatusOf(checks), checks };
       },

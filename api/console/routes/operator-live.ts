@@ -1,5 +1,5 @@
-// The installation as it is now, for operators: what each API process reports of its queue and its
-// workers, and how the last half hour went.
+// The operators' route for live data: the queue and the workers as each API process reports them,
+// and the renders of the last 30 minutes.
 
 import { addedUp } from '../../history/usage-buckets.ts';
 import type { Store } from '../../store/store.ts';
@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 const MAX_PROCESSES = 200;
 const MAX_ACCOUNTS = 100;
 
-/** Every minute of the last half hour, the one that runs as the last. Pure. */
+/** One entry per minute, the current minute last. Pure. */
 export function lastMinutes(
   found: readonly { _id: Date; ok: number; failed: number }[],
   nowMs: number,
@@ -48,7 +48,7 @@ export const operatorLiveRoutes = ({ store }: { store: Store }): ConsoleRoute[] 
     );
   };
 
-  /** Trial renders wait in one line, which is no account. */
+  /** Trial renders share one queue, which belongs to no account. */
   async function waitingByAccount(
     byAccount: Record<string, number>[],
   ): Promise<Live['waitingByAccount']> {
@@ -68,7 +68,7 @@ export const operatorLiveRoutes = ({ store }: { store: Store }): ConsoleRoute[] 
       path: '/operator/live',
       id: 'getLive',
       summary:
-        'Queues and workers as the API processes see them, two seconds old at most while anything changes.',
+        'Retrieve the queues and workers as the API processes report them. At most two seconds old while they change.',
       access: 'operator',
       answer: live,
       handle: async () => {

@@ -1,5 +1,5 @@
-// An account at a glance, in the management API: plan and usage, what runs and waits, how the last
-// day went, and the last renders.
+// The route for the overview of an account: plan and usage, running and queued renders, the last 24
+// hours, and the latest renders.
 
 import { ApiError } from '../../../common/contract/errors.ts';
 import { periodNow, runningLeases, usageNow } from '../../accounts/account-rules.ts';
@@ -44,11 +44,11 @@ export const overviewRoutes = ({ store, plans }: Deps): ConsoleRoute[] => {
     const found = await store.limited(
       store.accounts.findOne<Found>({ _id: id }, { projection: shown, ...store.limits }),
     );
-    if (!found) throw new ApiError('not_found', 'There is no such account.');
+    if (!found) throw new ApiError('not_found', 'Account not found.');
     return found;
   }
 
-  /** By the reports of the processes that run; the account's id is letters and digits. */
+  /** From the heartbeats of the API processes. The id contains only letters and digits. */
   async function waitingOf(id: string): Promise<number> {
     const field = `queue.byAccount.${id}`;
     const reports = processes.aggregate<{ waiting: number }>(
@@ -76,7 +76,7 @@ export const overviewRoutes = ({ store, plans }: Deps): ConsoleRoute[] => {
       method: 'get',
       path: '/accounts/:account/overview',
       id: 'getOverview',
-      summary: 'The account at a glance.',
+      summary: 'Retrieve the overview of the account.',
       access: { permission: 'account.read' },
       answer: overview,
       handle: async ({ account: { id, role } }) => {
@@ -84,7 +84,7 @@ export const overviewRoutes = ({ store, plans }: Deps): ConsoleRoute[] => {
         const [waiting, { lastDay, errors }, recent] = await Promise.all([
           waitingOf(id),
           lastDayOf(id),
-          // Who pays sees what is used, and not what was rendered.
+          // The billing role sees the usage, but not the renders.
           role === 'operator' || MAY[role].includes('renders.read') ? recentOf(id) : [],
         ]);
         const nameOf = namesOf(account.keys);

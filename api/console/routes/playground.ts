@@ -1,5 +1,5 @@
-// A render from the dashboard: the same use case as /v1/render, for a member in place of a key,
-// with the watermark unless the body says otherwise.
+// The route for renders from the dashboard: the same use case as /v1/render, for a member instead of
+// an API key, as a sandbox render by default.
 import { z } from 'zod';
 import {
   parseRenderRequest,
@@ -19,16 +19,14 @@ export interface PlaygroundDeps {
   store: Store;
   render: RenderUseCase<Member>;
   renders: RenderLog;
-  /**
-   * Ports that a page may have, and those of the operator's allow-list for accounts with intranet.
-   */
+  /** Ports that pages may use, and those of the allow-list for accounts with `intranet`. */
   ports: { ports: number[]; allowPorts: number[] };
   bodyMaxBytes: number;
 }
 
 /**
- * Described like the body of /v1/render, and checked by the same function, which knows what a
- * schema alone does not.
+ * Documented like the body of /v1/render, and validated by the same function, since the schema
+ * alone does not cover all rules.
  */
 const body = z.unknown().meta(described(renderRequestSchema));
 
@@ -54,7 +52,7 @@ export const playgroundRoutes = ({
       path: '/accounts/:account/playground/render',
       id: 'renderInPlayground',
       summary:
-        'Renders without a key, on a place of the plan; with the watermark and uncounted unless `sandbox` is false.',
+        'Render without an API key. Counts toward the concurrency limit; a sandbox render unless `sandbox` is false.',
       access: { permission: 'playground.render' },
       body,
       bodyMaxBytes,

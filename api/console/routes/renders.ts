@@ -1,5 +1,4 @@
-// The log of an account's renders in the management API: pages of it, the newest first, and one
-// render with all that is kept of it.
+// The routes for the render log of an account: a paginated list, and one render in detail.
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Document, Store } from '../../store/store.ts';
 import { renderDetail, renderPage, renderQuery } from '../contract/accounts.ts';
@@ -16,7 +15,7 @@ interface Asked {
   to?: string | undefined;
 }
 
-/** The indexes serve an account with a key or with an outcome, by time. Only errors have a code. */
+/** The indexes cover account with key or outcome, by time. Only errors have a code. */
 const filterOf = (account: string, { status, code, key, from, to }: Asked): Document => ({
   account,
   ...((status ?? code) !== undefined && { outcome: status ?? 'error' }),
@@ -43,7 +42,7 @@ export const renderRoutes = ({ store }: { store: Store }): ConsoleRoute[] => {
       method: 'get',
       path: '/accounts/:account/renders',
       id: 'listRenders',
-      summary: 'The log of renders, the newest first. It is a few seconds behind.',
+      summary: 'List the renders, newest first. New renders take a few seconds to appear.',
       access: { permission: 'renders.read' },
       query: renderQuery,
       answer: renderPage,
@@ -69,7 +68,7 @@ export const renderRoutes = ({ store }: { store: Store }): ConsoleRoute[] => {
       path: '/accounts/:account/renders/:render',
       id: 'getRender',
       summary:
-        'One render: what was asked for, where its time went, and what its page wrote to the console.',
+        'Retrieve a render: its request, the duration of its phases, and its console output.',
       access: { permission: 'renders.read' },
       answer: renderDetail,
       handle: async ({ account, params }) => {
@@ -79,7 +78,7 @@ export const renderRoutes = ({ store }: { store: Store }): ConsoleRoute[] => {
         if (!render)
           throw new ApiError(
             'not_found',
-            'There is no such render in the log. It is a few seconds behind, and older renders have gone.',
+            'Render not found. New renders take a few seconds to appear; old ones are deleted.',
           );
         const [nameOf, user] = await Promise.all([
           keyNames(store, account.id),

@@ -1,4 +1,4 @@
-// The settings of an account: its name.
+// The route for the settings of an account: its name.
 import type { Accounts } from '../../accounts/accounts.ts';
 import { accountRename } from '../contract/accounts.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
@@ -15,7 +15,7 @@ export const settingsRoutes = ({
     method: 'patch',
     path: '/accounts/:account',
     id: 'renameAccount',
-    summary: 'Give the account another name',
+    summary: 'Rename the account.',
     access: { permission: 'account.rename' },
     body: accountRename,
     answer: 'none',

@@ -1,5 +1,5 @@
-// The rows of the second factor. Each asks for what only the person knows, and ends the person's
-// other sessions when it changes how they sign in.
+// The routes for two-factor authentication. Each requires the password or a code; changes end the
+// user's other sessions.
 import { invalid } from '../../../common/contract/errors.ts';
 import type { UserDocument } from '../../store/store.ts';
 import type { Auth } from '../auth/auth.ts';
@@ -34,7 +34,7 @@ export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
       path: '/me/two-factor',
       id: 'beginTwoFactor',
       summary:
-        'Begin to set up a second factor: a secret for an app, which counts once a code of it is confirmed',
+        'Start the two-factor setup. Returns a secret for an authenticator app, which must be confirmed.',
       access: 'signed-in',
       body: passwordAgain,
       answer: twoFactorBegun,
@@ -49,7 +49,7 @@ export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
       path: '/me/two-factor/confirm',
       id: 'confirmTwoFactor',
       summary:
-        'Switch the second factor on with a code of the app; the recovery codes are shown here once. Ends your other sessions',
+        'Turn on two-factor authentication with a code of the app. Returns the recovery codes once. Ends your other sessions.',
       access: 'signed-in',
       body: code,
       answer: recoveryCodes,
@@ -66,7 +66,7 @@ export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
       method: 'post',
       path: '/me/two-factor/recovery-codes',
       id: 'renewRecoveryCodes',
-      summary: 'New recovery codes, shown here once; the former ones are void',
+      summary: 'Replace your recovery codes. The new ones are returned once.',
       access: 'signed-in',
       body: code,
       answer: recoveryCodes,
@@ -82,7 +82,7 @@ export function twoFactorRoutes(auth: Auth): ConsoleRoute[] {
       method: 'delete',
       path: '/me/two-factor',
       id: 'endTwoFactor',
-      summary: 'Switch the second factor off. Ends your other sessions',
+      summary: 'Turn off two-factor authentication. Ends your other sessions.',
       access: 'signed-in',
       body: code,
       answer: 'none',

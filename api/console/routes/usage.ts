@@ -1,5 +1,5 @@
-// An account's usage in the management API: by day and by key, as JSON for the page and as CSV for
-// a spreadsheet.
+// The routes for the usage of an account by day and key: as JSON for the dashboard, as CSV for
+// spreadsheets.
 import type { Store } from '../../store/store.ts';
 import { usage, usageQuery } from '../contract/accounts.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
@@ -26,7 +26,7 @@ export const usageRoutes = ({ store }: { store: Store }): ConsoleRoute[] => [
     path: '/accounts/:account/usage',
     id: 'getUsage',
     summary:
-      'Renders by day and by key. It is a few seconds behind; what is billed is the count of the period.',
+      'Retrieve the renders by day and key. A few seconds behind; billing uses the count of the billing period.',
     access: { permission: 'usage.read' },
     query: usageQuery,
     answer: usage,
@@ -40,7 +40,7 @@ export const usageRoutes = ({ store }: { store: Store }): ConsoleRoute[] => [
     method: 'get',
     path: '/accounts/:account/usage.csv',
     id: 'getUsageCsv',
-    summary: 'The same as a table with a line for each day and key that has renders.',
+    summary: 'Export the usage as CSV, with a line for each day and key that has renders.',
     access: { permission: 'usage.read' },
     query: usageQuery,
     answer: 'text/csv',

@@ -51,7 +51,7 @@ describe('a call of the management API that means harm', function () {
     it('that have control characters in their names gives those back as no such', async () => {
       const { caller, path } = await prepared('PATCH /accounts/:account');
       const answer = await caller.call('PATCH', path, { name: 'x', 'a\u0007\u202eb': 1 });
-      expect(answer.error().message).to.equal('`a\ufffd\ufffdb`: no such field.');
+      expect(answer.error().message).to.equal('`a\ufffd\ufffdb` is not a field.');
     });
   });
 
@@ -118,7 +118,7 @@ describe('a call of the management API that means harm', function () {
             400,
             'validation_error',
           ]);
-          expect(answer.error().message).to.equal(`\`${field}\`: no such field.`);
+          expect(answer.error().message).to.equal(`\`${field}\` is not a field.`);
         }
       }
     });

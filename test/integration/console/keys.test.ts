@@ -137,7 +137,7 @@ describe('keys in the dashboard', () => {
     ['a blank name', { name: ' ' }, '`name` must be a string that is not blank'],
     ['a name of two lines', { name: 'a\nb' }, '`name` must be a string without control characters'],
     ['no name', { name: undefined }, '`name` must be a string'],
-    ['a field that there is not', { hash: 'x' }, '`hash`: no such field'],
+    ['a field that there is not', { hash: 'x' }, '`hash` is not a field'],
   ];
   for (const [what, body, words] of wrong)
     it(`refuse ${what}, naming the field`, async () => {

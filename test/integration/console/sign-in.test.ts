@@ -255,7 +255,7 @@ describe('signing in to the dashboard', () => {
         `email=${email}&password=a&password=b`,
       );
       expect(status).to.equal(400);
-      expect(html).to.include('comes twice');
+      expect(html).to.include('is repeated');
     });
 
     it('refuses what is no UTF-8', async () => {
