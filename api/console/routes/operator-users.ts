@@ -133,7 +133,7 @@ const changeUser = ({ operators, audit }: Deps) =>
       const { operator, disabled, company } = call.body;
       if (operator === undefined && disabled === undefined && company === undefined)
         throw invalid(
-          'Nothing to update: send at least one of `operator`, `disabled` and `company`.',
+          'Nothing to change. Send at least one of `operator`, `disabled` and `company`.',
         );
       const before = await operators.change(call.signedIn.user.id, call.params['user']!, {
         operator,

@@ -157,7 +157,7 @@ describe('an operator', () => {
         '`state` must be one of active',
       );
       expect((await operator.call('PATCH', path, {})).error().message).to.include(
-        'Nothing to update',
+        'Nothing to change',
       );
     });
 
