@@ -1,17 +1,14 @@
-// One look at an account's document: how long its arrays are and how many bytes it has, by the
-// server's clock; and the rules that hold at any time.
+// A snapshot of an account's document (lengths of its arrays, size, the server's clock), and the
+// invariants that hold at any time.
 import type { AccountDocument, Store } from '../../api/store/store.ts';
 
 export interface Look {
-  /** Lengths by path, such as `keys`; arrays in arrays are added up. */
+  /** Lengths by path, such as `keys`; nested arrays are summed. */
   arrays: Record<string, number>;
-  /**
-   * Leases that do not end within a second: the look's clock may be a little older than what it
-   * reads.
-   */
+  /** Leases that expire in more than a second, since the snapshot's clock may be a little old. */
   running: number;
   expired: number;
-  /** How long ago the one that expired first did; 0 when none has. */
+  /** Time since the oldest expiry; 0 when no lease has expired. */
   oldestExpiredMs: number;
   /** As BSON. */
   bytes: number;
@@ -20,7 +17,7 @@ export interface Look {
 }
 
 const CLOCK_MS = 1_000;
-/** Id, key, end, and the names of all three: 95 bytes with an index of four digits. */
+/** Id, key, expiry and their field names: 95 bytes with an index of four digits. */
 const LEASE_BYTES = 100;
 
 function addArrays(lengths: Record<string, number>, value: unknown, path: string): void {
@@ -63,14 +60,14 @@ export async function lookAt({ accounts }: Store, accountId: string): Promise<Lo
 
 export interface Bounds {
   cap: number;
-  /** How many expired leases an admission leaves, at most. */
+  /** The most expired leases that an admission keeps. */
   expiredKept: number;
   keepExpiredMs: number;
 }
 
 /**
- * What is wrong with `now`, in sentences. `first`: the account before its first render.
- * `sinceAdmitMs`: how long ago an admission was sent that succeeded.
+ * The violated invariants of `now`, as sentences. `first`: the account before its first render.
+ * `sinceAdmitMs`: time since a successful admission was sent.
  */
 export function wrongWith(
   now: Look,
@@ -81,22 +78,22 @@ export function wrongWith(
   const { leases = 0, ...others } = now.arrays;
   const { leases: _none, ...othersBefore } = first.arrays;
   const keptMs = keepExpiredMs + sinceAdmitMs + CLOCK_MS;
-  // Those that expired since the last admission come on top of those that it left.
+  // Leases that expired since the last admission are in addition to those that it kept.
   const mostLeases = cap + expiredKept;
   const rules: [boolean, string][] = [
-    [now.running <= cap, `${now.running} leases run at once; the plan allows ${cap}`],
-    [leases <= mostLeases, `there are ${leases} leases; the most is ${mostLeases}`],
+    [now.running <= cap, `${now.running} leases are running; the plan allows ${cap}`],
+    [leases <= mostLeases, `${leases} leases are stored; the limit is ${mostLeases}`],
     [
       now.oldestExpiredMs <= keptMs,
-      `a lease is there that expired ${now.oldestExpiredMs} ms ago; the most is ${Math.round(keptMs)} ms`,
+      `a stored lease expired ${now.oldestExpiredMs} ms ago; the limit is ${Math.round(keptMs)} ms`,
     ],
     [
       JSON.stringify(others) === JSON.stringify(othersBefore),
-      `other arrays were ${JSON.stringify(othersBefore)} and are ${JSON.stringify(others)}`,
+      `other arrays changed from ${JSON.stringify(othersBefore)} to ${JSON.stringify(others)}`,
     ],
     [
       now.bytesWithoutLeases === first.bytesWithoutLeases,
-      `without its leases the document had ${first.bytesWithoutLeases} bytes and has ${now.bytesWithoutLeases}`,
+      `the document without leases changed from ${first.bytesWithoutLeases} to ${now.bytesWithoutLeases} bytes`,
     ],
     [
       now.bytes - now.bytesWithoutLeases <= leases * LEASE_BYTES,

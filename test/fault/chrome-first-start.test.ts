@@ -1,5 +1,5 @@
-// A worker whose very first Chrome does not come up: it ends, and its last line tells the operator
-// why. Nothing of it is left.
+// A worker whose first Chrome does not start: it exits, its last log line has the cause, and
+// nothing of it remains.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -14,7 +14,7 @@ import { errorOf } from '../support/worker.ts';
 import { ownPort } from './harness/ports.ts';
 import { type PressroomProcess, startPressroom } from './harness/pressroom-process.ts';
 
-/** Names the sleeping process of these tests. */
+/** Identifies the sleeping process of these tests. */
 const SLEEP_S = `${98_700_000 + process.pid}`;
 const sleepers = (): string[] =>
   readdirSync('/proc').filter(pid => {
@@ -32,7 +32,7 @@ describe('a worker whose first Chrome does not start', () => {
   const file = temporaryFolder();
   let worker: PressroomProcess | undefined;
 
-  before(() => chmodSync(file(), 0o777)); // Chrome is another user
+  before(() => chmodSync(file(), 0o777)); // Chrome runs as another user
   afterEach(async () => {
     await worker?.kill();
     expect(readdirSync(file()).filter(name => name.startsWith('pressroom-chrome-'))).to.deep.equal(
@@ -41,8 +41,8 @@ describe('a worker whose first Chrome does not start', () => {
     await eventually(() => expect(sleepers()).to.deep.equal([]));
   });
 
-  /** A program in Chrome's place. */
-  function chromeThat(name: string, ...lines: string[]): string {
+  /** A script that replaces Chrome. */
+  function fakeChrome(name: string, ...lines: string[]): string {
     writeFileSync(file(name), ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
     return file(name);
   }
@@ -59,35 +59,34 @@ describe('a worker whose first Chrome does not start', () => {
     return worker;
   }
 
-  async function lastWord(process: PressroomProcess): Promise<string> {
+  async function startErrorOf(process: PressroomProcess): Promise<string> {
     expect(await process.exited).to.equal(1);
     const { msg, err } = process.log.at(-1)!;
     expect(msg).to.equal('could not start');
     return (err as Error).message;
   }
 
-  it('ends and says what Chrome said, when Chrome ends at once', async () => {
-    const chrome = chromeThat(
+  it('exits with Chrome’s output when Chrome exits at once', async () => {
+    const chrome = fakeChrome(
       'ends',
       'echo "cannot open shared object file: libnss3.so" >&2',
       'exit 127',
     );
-    expect(await lastWord(await start(chrome))).to.equal(
+    expect(await startErrorOf(await start(chrome))).to.equal(
       `chrome did not start: ${chrome} exited while starting: exit code 127. Last output: cannot open shared object file: libnss3.so`,
     );
   });
 
-  it('ends and names the variable, when the program is not there', async () => {
-    expect(await lastWord(await start(file('nothing')))).to.equal(
+  it('exits and names the variable when the executable is missing', async () => {
+    expect(await startErrorOf(await start(file('nothing')))).to.equal(
       `chrome did not start: PRESSROOM_CHROME=${file('nothing')} does not exist or is not executable`,
     );
   });
 
-  it('ends and says how to give Chrome its sandbox, when there is none', async function () {
+  it('exits with instructions when Chrome has no sandbox', async function () {
     if (process.getuid?.() !== 0)
-      return skip(this, 'only root can give Chrome a place without user namespaces');
-    // In a namespace of its own no further one may be made, and the set-uid helper has no root to
-    // become.
+      return skip(this, 'only root can start Chrome without user namespaces');
+    // In its own namespace no other can be created, and the set-uid helper cannot become root.
     const enter = 'unshare --user --map-current-user --keep-caps';
     const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces';
     const becomeChrome = `exec setpriv --no-new-privs --ambient-caps -all --inh-caps -all ${findChrome(process.env.PRESSROOM_CHROME)} "$@"`;
@@ -98,34 +97,34 @@ describe('a worker whose first Chrome does not start', () => {
         { stdio: 'ignore' },
       );
     } catch {
-      return skip(this, 'unshare or setpriv are not there, or user namespaces are not allowed');
+      return skip(this, 'unshare or setpriv is missing, or user namespaces are not allowed');
     }
-    const chrome = chromeThat(
+    const chrome = fakeChrome(
       'unboxed',
       `exec ${enter} sh -c '${forbid} && ${becomeChrome}' sh "$@"`,
     );
-    const message = await lastWord(await start(chrome));
+    const message = await startErrorOf(await start(chrome));
     expect(message).to.match(
       /^chrome did not start: Chrome cannot use its sandbox on this system\. Do one of the following: allow user namespaces/,
     );
     expect(message).to.include('set PRESSROOM_CHROME_SANDBOX=off');
   });
 
-  it('is alive and not ready while Chrome hangs at its start, and stops when it is told to', async () => {
-    const hanging = await start(chromeThat('hangs', `sleep ${SLEEP_S}`));
+  it('is alive but not ready while Chrome hangs at its start, and stops on SIGTERM', async () => {
+    const hanging = await start(fakeChrome('hangs', `sleep ${SLEEP_S}`));
     await eventually(() => expect(sleepers()).to.have.length(1));
     expect(await hanging.probe('/livez')).to.equal(200);
     expect(await hanging.probe('/readyz')).to.equal(503);
     const startMs = performance.now();
     expect(await hanging.kill('SIGTERM')).to.equal(0);
-    // Chrome itself would be waited for 20 s.
+    // Without the signal it would wait 20 s for Chrome.
     expect(performance.now() - startMs).to.be.lessThan(15_000);
   });
 
-  it('is ready with its first slot when the Chrome of another slot does not start, which tries again', async () => {
+  it('is ready with one slot while the Chrome of another fails and is retried', async () => {
     const fails = `[ -e ${file('broken')} ] && exit 3; touch ${file('broken')}`;
     const started = await start(
-      chromeThat('once', fails, `exec ${findChrome(process.env.PRESSROOM_CHROME)} "$@"`),
+      fakeChrome('once', fails, `exec ${findChrome(process.env.PRESSROOM_CHROME)} "$@"`),
     );
     await started.untilReady();
     expect(await started.said('chrome could not be started')).to.include({ slot: 2 });
@@ -138,9 +137,9 @@ describe('a worker whose first Chrome does not start', () => {
     expect(await started.kill('SIGTERM')).to.equal(0);
   });
 
-  it('gives up a Chrome that hangs at its start, and ends all of it', async () => {
+  it('kills a Chrome that hangs at its start, with all its processes', async () => {
     const config = readWorkerConfig({ PRESSROOM_POOL_SECRET: 'a pool secret of the scenarios' });
-    const executable = chromeThat('hangs', `sleep ${SLEEP_S}`);
+    const executable = fakeChrome('hangs', `sleep ${SLEEP_S}`);
     const error = await errorOf(
       launchChrome({ ...config.chrome, executable, startTimeoutMs: 500 }, silentLog),
     );

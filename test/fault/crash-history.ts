@@ -1,5 +1,5 @@
-// What expired leases cost: admissions of an account with none, and of one whose renders were all
-// abandoned for ten minutes, in alternating rounds.
+// The cost of expired leases: admissions of an account without any, and after ten minutes of
+// abandoned renders, in alternating rounds.
 import { randomUUID } from 'node:crypto';
 import { median } from '../../bench/load.ts';
 import { lookAt } from './account-look.ts';
@@ -12,10 +12,7 @@ export interface CrashHistory {
   /** Expired leases before the first admission, and those that are kept. */
   expired: number;
   kept: number;
-  /**
-   * How much longer one admission takes for it, and how much more slowly all callers together come
-   * through. By the median of the rounds.
-   */
+  /** Slowdown of one admission, and of all callers together; medians of the rounds. */
   admitRatio: number;
   crowdRatio: number;
   admitMs: { none: number; history: number };
@@ -28,7 +25,7 @@ export async function crashHistory(): Promise<CrashHistory> {
     const expired = CAP * Math.floor(times.keepExpiredMs / times.leaseMs);
     let kept = 0;
 
-    /** Gives how long an admission takes for one caller alone, and all pairs of all callers. */
+    /** The duration of one admission by one caller, and of all pairs by all callers. */
     async function measure(leaseCount: number): Promise<{ admitMs: number; crowdMs: number }> {
       const now = Date.now();
       const old = Array.from({ length: leaseCount }, () => ({
@@ -46,10 +43,10 @@ export async function crashHistory(): Promise<CrashHistory> {
         await leases!.release(lease);
       }
       const began = performance.now();
-      const lane = async () => {
+      const callerLoop = async () => {
         for (let pair = 0; pair < PAIRS; pair++) await leases!.release(await leases!.admit(caller));
       };
-      await Promise.all(Array.from({ length: CAP }, lane));
+      await Promise.all(Array.from({ length: CAP }, callerLoop));
       const crowdMs = performance.now() - began;
       kept = Math.max(kept, (await lookAt(store, caller.accountId)).expired);
       return { admitMs: median(alone), crowdMs };
@@ -60,7 +57,7 @@ export async function crashHistory(): Promise<CrashHistory> {
       history: Awaited<ReturnType<typeof measure>>;
     }[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      // Who goes first changes, so that what the machine does meanwhile hits both alike.
+      // The order alternates, so that the load of the machine affects both equally.
       const historyFirst = round % 2 === 1 ? await measure(expired) : undefined;
       const none = await measure(0);
       rounds.push({ none, history: historyFirst ?? (await measure(expired)) });

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { commandOf, splitFrames } from './harness/frames.ts';
 
-describe('the frames of a stream', () => {
-  /** A frame as RFC 6455 writes it. */
+describe('the frame splitter of the test link', () => {
+  /** A frame by RFC 6455. */
   function webSocketFrame(payload: Buffer, masked: boolean): Buffer {
     const { length } = payload;
     const head = Buffer.alloc(length > 0xffff ? 10 : length > 125 ? 4 : 2);
@@ -34,7 +34,7 @@ describe('the frames of a stream', () => {
       maxLength: 6,
     },
   );
-  /** The payloads that come out when the bytes arrive in pieces of these sizes. */
+  /** The payloads when the bytes arrive in pieces of these sizes. */
   function split(kind: 'websocket' | 'mongodb', bytes: Buffer, sizes: number[]) {
     const splitter = splitFrames(kind);
     const frames = [];
@@ -52,7 +52,7 @@ describe('the frames of a stream', () => {
     { minLength: 1 },
   );
 
-  it('are found in WebSockets, however the bytes arrive', () => {
+  it('finds frames in WebSockets, however the bytes arrive', () => {
     fc.assert(
       fc.property(payloads, pieces, fc.boolean(), (sent, sizes, masked) => {
         const bytes = Buffer.concat([
@@ -67,7 +67,7 @@ describe('the frames of a stream', () => {
     );
   });
 
-  it('are found in MongoDB’s protocol, however the bytes arrive', () => {
+  it('finds messages in MongoDB’s protocol, however the bytes arrive', () => {
     fc.assert(
       fc.property(payloads, pieces, (sent, sizes) => {
         const messages = sent.map(mongoMessage);
@@ -79,7 +79,7 @@ describe('the frames of a stream', () => {
     );
   });
 
-  it('are passed on in part when the stream ends within one', () => {
+  it('passes on a partial frame when the stream ends', () => {
     const whole = webSocketFrame(Buffer.from('a message'), true);
     const splitter = splitFrames('websocket');
     splitter.push(upgrade);
@@ -91,7 +91,7 @@ describe('the frames of a stream', () => {
     expect(rest!.payload).to.equal(undefined);
   });
 
-  it('are not looked for behind an upgrade that was refused', () => {
+  it('finds no frames after a rejected upgrade', () => {
     const splitter = splitFrames('websocket');
     const head = 'HTTP/1.1 503 Service Unavailable\r\nUpgrade: websocket\r\n\r\n';
     const frames = splitter.push(Buffer.from(`${head}no slot is free`));
@@ -99,7 +99,7 @@ describe('the frames of a stream', () => {
     expect(frames.some(({ payload }) => payload)).to.equal(false);
   });
 
-  it('tell the name of a MongoDB command, also behind a sequence of documents', () => {
+  it('reads the name of a MongoDB command, even after a document sequence', () => {
     const flags = Buffer.alloc(4);
     const command = Buffer.concat([
       Buffer.from([0]),
@@ -116,7 +116,7 @@ describe('the frames of a stream', () => {
     expect(commandOf(Buffer.alloc(30))).to.equal(undefined);
   });
 
-  it('are refused when the bytes are something else', () => {
+  it('throws for other protocols', () => {
     const tlsHandshake = Buffer.from('16030102000100', 'hex');
     expect(() =>
       splitFrames('mongodb').push(Buffer.concat([tlsHandshake, randomBytes(100)])),

@@ -1,5 +1,5 @@
 // @proves neighbours
-// The worst of the hostile pages for a few seconds each. All of them: test/fault/long.
+// The worst hostile pages for a few seconds each. test/fault/long runs all of them.
 import { hostilePages } from '../support/pages/hostile-pages.ts';
 import { hostileSuite } from './harness/hostile-suite.ts';
 
@@ -11,7 +11,7 @@ const WORST = [
   'Blobs',
 ];
 
-describe('a hostile page beside five innocent accounts', function () {
+describe('a hostile page beside five other accounts', function () {
   this.timeout(120_000);
   hostileSuite({
     pages: WORST.map(name => hostilePages.find(page => page.name === name)!),

@@ -8,8 +8,8 @@ import { connectPeer, startPeers } from './harness/peer.ts';
 const direction = fc.constantFrom<Direction[]>('up', 'down', 'both');
 const bytes = fc.integer({ min: 1, max: 100_000 });
 
-/** What happens at a link, as data. */
-const deed = fc.oneof(
+/** An action on a link or its ends. */
+const action = fc.oneof(
   { weight: 2, arbitrary: fc.record({ does: fc.constant('ask' as const), bytes }) },
   { weight: 2, arbitrary: fc.record({ does: fc.constant('answer' as const), bytes }) },
   fc.record({ does: fc.constant('swallow' as const), direction }),
@@ -17,20 +17,20 @@ const deed = fc.oneof(
   fc.record({ does: fc.constant('heal' as const) }),
 );
 
-describe('a link, whatever it is told', () => {
-  it('loses and reorders nothing that no rule has lost', async () => {
+describe('the test link under random rules', () => {
+  it('neither loses nor reorders bytes', async () => {
     const target = await startPeers();
     const link = await openLink(target.port);
     try {
       await fc.assert(
-        fc.asyncProperty(fc.array(deed, { maxLength: 40 }), async deeds => {
+        fc.asyncProperty(fc.array(action, { maxLength: 40 }), async actions => {
           link.heal();
           const known = target.peers.length;
           const near = await connectPeer(link.port);
           await eventually(() => expect(target.peers.length).to.equal(known + 1));
           const far = target.peers[known]!;
           const sent = { ask: '', answer: '' };
-          for (const each of deeds) {
+          for (const each of actions) {
             if (each.does === 'ask' || each.does === 'answer') {
               const more = randomBytes(each.bytes).toString('latin1');
               sent[each.does] += more;

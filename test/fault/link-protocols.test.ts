@@ -11,7 +11,7 @@ import { commandOf } from './harness/frames.ts';
 import { type Link, openLink } from './harness/link.ts';
 import { connectPeer, startPeers } from './harness/peer.ts';
 
-describe('a link that knows the protocol', () => {
+describe('the test link with a protocol', () => {
   const closing: (() => unknown)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
@@ -22,7 +22,7 @@ describe('a link that knows the protocol', () => {
     return link;
   }
 
-  describe('as MongoDB’s messages', () => {
+  describe('of MongoDB', () => {
     const collection = 'links';
     let link: Link;
     let through: MongoClient;
@@ -51,12 +51,12 @@ describe('a link that knows the protocol', () => {
       from.db().collection(collection).insertOne({ text });
     const failed = (work: Promise<unknown>) =>
       work.then(
-        () => expect.fail('it did not fail'),
+        () => expect.fail('the call succeeded'),
         (error: Error) => error.name,
       );
     const is = (command: string) => (message: Buffer) => commandOf(message) === command;
 
-    it('cuts an answer off: the command is done, and nobody knows', async () => {
+    it('cuts the connection before a response, after the command was executed', async () => {
       const rule = link.onFrame({
         direction: 'down',
         matches: (_, { before }) => is('insert')(before!),
@@ -69,17 +69,17 @@ describe('a link that knows the protocol', () => {
       await insert('and again');
     });
 
-    it('loses a command: it is not done, and the connection stays silent', async () => {
+    it('loses a command, which is not executed and gets no response', async () => {
       const impatient = await client(uriThrough, { ...options, socketTimeoutMS: 500 });
       link.onFrame({ direction: 'up', matches: is('insert'), do: 'lose', times: 1 });
       expect(await failed(insert('lost', impatient))).to.equal('MongoNetworkTimeoutError');
       expect(await documents()).to.deep.equal([]);
     });
 
-    it('duplicates a command: it is done twice', async () => {
+    it('duplicates a command, which is executed twice', async () => {
       await insert('counted');
       link.onFrame({ direction: 'up', matches: is('update'), do: 'duplicate', times: 1 });
-      // The second answer comes to nobody; what the driver makes of it is its own matter.
+      // How the driver handles the second response does not matter here.
       await through
         .db()
         .collection(collection)
@@ -97,7 +97,7 @@ describe('a link that knows the protocol', () => {
       expect(await documents()).to.deep.equal([{ text: 'bbbb' }]);
     });
 
-    it('passes on a message that breaks off, and its end', async () => {
+    it('passes on a partial message and the end of the stream', async () => {
       const target = await startPeers();
       closing.push(target.close);
       const near = await connectPeer((await opened(target.port, 'mongodb')).port);
@@ -110,7 +110,7 @@ describe('a link that knows the protocol', () => {
       );
     });
 
-    it('passes large messages whole', async () => {
+    it('passes large messages unchanged', async () => {
       const text = randomBytes(1_000_000).toString('hex');
       await insert(text);
       expect((await through.db().collection(collection).findOne())!['text'] === text).to.equal(
@@ -119,14 +119,14 @@ describe('a link that knows the protocol', () => {
     });
   });
 
-  describe('as WebSocket frames', () => {
+  describe('of WebSockets', () => {
     let server: WebSocketServer;
     let link: Link;
     beforeEach(async () => {
       server = new WebSocketServer({
         host: '127.0.0.1',
         port: 0,
-        verifyClient: ({ req }: { req: IncomingMessage }) => req.url !== '/refused',
+        verifyClient: ({ req }: { req: IncomingMessage }) => req.url !== '/rejected',
       });
       await once(server, 'listening');
       closing.push(() => {
@@ -135,7 +135,7 @@ describe('a link that knows the protocol', () => {
       });
       link = await opened((server.address() as AddressInfo).port, 'websocket');
     });
-    /** Both ends of a connection, and what each has heard. */
+    /** Both ends of a connection, and the messages each has received. */
     async function open(greeting?: string) {
       const accepted = once(server, 'connection');
       server.once('connection', socket => greeting && socket.send(greeting));
@@ -144,27 +144,27 @@ describe('a link that knows the protocol', () => {
       });
       closing.push(() => client.terminate());
       client.on('error', () => {});
-      const heard: { client: string[]; server: string[] } = { client: [], server: [] };
-      client.on('message', data => heard.client.push(data.toString()));
+      const received: { client: string[]; server: string[] } = { client: [], server: [] };
+      client.on('message', data => received.client.push(data.toString()));
       const [[served]] = (await Promise.all([accepted, once(client, 'open')])) as unknown as [
         [WebSocket],
         unknown,
       ];
-      served.on('message', data => heard.server.push(data.toString())).on('error', () => {});
-      return { client, served, heard };
+      served.on('message', data => received.server.push(data.toString())).on('error', () => {});
+      return { client, served, received };
     }
     const has = (text: string) => (frame: Buffer) => frame.includes(text);
 
-    it('passes what comes together with the upgrade, and a refused upgrade as it is', async () => {
-      const { heard } = await open('welcome');
-      await eventually(() => expect(heard.client).to.deep.equal(['welcome']));
-      const refused = new WebSocket(`ws://127.0.0.1:${link.port}/refused`);
-      const [error] = (await once(refused, 'error')) as [Error];
+    it('passes data that arrives with the upgrade, and a rejected upgrade unchanged', async () => {
+      const { received } = await open('welcome');
+      await eventually(() => expect(received.client).to.deep.equal(['welcome']));
+      const rejected = new WebSocket(`ws://127.0.0.1:${link.port}/rejected`);
+      const [error] = (await once(rejected, 'error')) as [Error];
       expect(error.message).to.include('401');
     });
 
-    it('loses one of several messages of all lengths, in either direction', async () => {
-      const { client, served, heard } = await open();
+    it('loses one of several messages of any length, in either direction', async () => {
+      const { client, served, received } = await open();
       const texts = ['short', 'm'.repeat(300), 'lost', 'l'.repeat(200_000), 'end'];
       const rule = link.onFrame({ direction: 'both', matches: has('lost'), do: 'lose' });
       for (const text of texts) {
@@ -172,13 +172,13 @@ describe('a link that knows the protocol', () => {
         served.send(text);
       }
       const rest = texts.filter(text => text !== 'lost');
-      await eventually(() => expect(heard.server).to.deep.equal(rest));
-      await eventually(() => expect(heard.client).to.deep.equal(rest));
+      await eventually(() => expect(received.server).to.deep.equal(rest));
+      await eventually(() => expect(received.client).to.deep.equal(rest));
       expect(rule.hits()).to.equal(2);
     });
 
-    it('tells pings from messages', async () => {
-      const { client, heard } = await open();
+    it('distinguishes pings from messages', async () => {
+      const { client, received } = await open();
       const pings = link.onFrame({
         direction: 'up',
         matches: (_, { opcode }) => opcode === 9,
@@ -188,34 +188,34 @@ describe('a link that knows the protocol', () => {
       client.on('pong', () => pongs++);
       client.ping('a');
       client.send('message');
-      await eventually(() => expect(heard.server).to.deep.equal(['message']));
+      await eventually(() => expect(received.server).to.deep.equal(['message']));
       expect(pings.hits()).to.equal(1);
       pings.remove();
       client.ping('b');
       await eventually(() => expect(pongs).to.equal(1));
     });
 
-    it('delivers a message twice, and breaks the connection before another', async () => {
-      const { client, heard } = await open();
+    it('delivers one message twice, and cuts the connection before another', async () => {
+      const { client, received } = await open();
       link.onFrame({ direction: 'up', matches: has('twice'), do: 'duplicate' });
       link.onFrame({ direction: 'up', matches: has('cut'), do: 'cut' });
       for (const text of ['twice', 'one', 'two', 'three', 'cut', 'never']) client.send(text);
       const [code] = await once(client, 'close');
       expect(code).to.equal(1006);
       await eventually(() =>
-        expect(heard.server).to.deep.equal(['twice', 'twice', 'one', 'two', 'three']),
+        expect(received.server).to.deep.equal(['twice', 'twice', 'one', 'two', 'three']),
       );
     });
 
-    it('rewrites messages in their own length, in either direction', async () => {
-      const { client, served, heard } = await open();
+    it('rewrites messages of the same length, in either direction', async () => {
+      const { client, served, received } = await open();
       const rewrite = (frame: Buffer) => Buffer.from(frame.toString().replace('old', 'new'));
       link.onFrame({ direction: 'both', matches: has('old'), do: { rewrite } });
       client.send('an old question');
       served.send(`an old answer ${'.'.repeat(200)}`);
-      await eventually(() => expect(heard.server).to.deep.equal(['an new question']));
+      await eventually(() => expect(received.server).to.deep.equal(['an new question']));
       await eventually(() =>
-        expect(heard.client).to.deep.equal([`an new answer ${'.'.repeat(200)}`]),
+        expect(received.client).to.deep.equal([`an new answer ${'.'.repeat(200)}`]),
       );
     });
   });

@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Link, openLink } from './harness/link.ts';
 import { connectPeer, type Peer, startPeers } from './harness/peer.ts';
 
-describe('a rule for frames', () => {
+describe('a frame rule of the test link', () => {
   const closing: (() => unknown)[] = [];
   let link: Link;
   let near: Peer;
@@ -21,7 +21,7 @@ describe('a rule for frames', () => {
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
   });
-  /** Each as a chunk of its own. */
+  /** Sends each as a separate chunk. */
   async function send(...chunks: string[]) {
     for (const chunk of chunks) {
       const { up } = link.bytes();
@@ -39,14 +39,14 @@ describe('a rule for frames', () => {
     expect(rule.hits()).to.equal(2);
   });
 
-  it('acts as often as it is told', async () => {
+  it('applies at most `times` times', async () => {
     const rule = link.onFrame({ direction: 'both', matches: is('b'), do: 'duplicate', times: 2 });
     await send('a', 'b', 'b', 'b');
     await receives('abbbbb');
     expect(rule.hits()).to.equal(2);
   });
 
-  it('acts no more when the rule is removed or the link healed', async () => {
+  it('does not apply after it is removed or the link is healed', async () => {
     const rule = link.onFrame({ direction: 'up', matches: is('b'), do: 'lose' });
     await send('b');
     rule.remove();
@@ -58,7 +58,7 @@ describe('a rule for frames', () => {
     await receives('bb');
   });
 
-  it('lets the first rule that matches decide, in its direction only', async () => {
+  it('applies as the first match, in its direction only', async () => {
     const down = link.onFrame({ direction: 'down', matches: () => true, do: 'lose' });
     const first = link.onFrame({ direction: 'up', matches: is('a'), do: 'duplicate' });
     const second = link.onFrame({
@@ -71,7 +71,7 @@ describe('a rule for frames', () => {
     expect([down.hits(), first.hits(), second.hits()]).to.deep.equal([0, 1, 1]);
   });
 
-  it('cuts the connection at a frame, after all that came before it', async () => {
+  it('cuts the connection at a frame, after all previous frames', async () => {
     link.onFrame({ direction: 'up', matches: is('b'), do: 'cut' });
     await send('a', 'b');
     await eventually(() => expect(far.state()).to.equal('ECONNRESET'));
@@ -79,7 +79,7 @@ describe('a rule for frames', () => {
     expect(far.received()).to.equal('a');
   });
 
-  it('delays a frame and what follows it', async () => {
+  it('delays a frame and all frames after it', async () => {
     link.onFrame({ direction: 'up', matches: is('b'), do: { delayMs: 150 } });
     await send('a');
     await receives('a');
@@ -89,7 +89,7 @@ describe('a rule for frames', () => {
     expect(performance.now() - sentMs).to.be.at.least(150);
   });
 
-  it('delays no longer than until the link is healed', async () => {
+  it('stops delaying when the link is healed', async () => {
     link.onFrame({ direction: 'up', matches: is('b'), do: { delayMs: 3_600_000 } });
     await send('a', 'b', 'c');
     await receives('a');
@@ -97,10 +97,10 @@ describe('a rule for frames', () => {
     await receives('abc');
   });
 
-  it('goes silent at a frame, on its connection alone, until it heals', async () => {
+  it('silences one connection from a frame on, until the link is healed', async () => {
     link.onFrame({ direction: 'up', matches: is('b'), do: 'swallow' });
     await send('a', 'b', 'c');
-    far.socket.write('unheard');
+    far.socket.write('delayed');
     await eventually(() => expect(link.bytes().down).to.equal(7));
     const other = await connectPeer(link.port);
     closing.push(() => other.socket.destroy());
@@ -110,10 +110,10 @@ describe('a rule for frames', () => {
     expect(near.received()).to.equal('');
     link.heal();
     await receives('abc');
-    await eventually(() => expect(near.received()).to.equal('unheard'));
+    await eventually(() => expect(near.received()).to.equal('delayed'));
   });
 
-  it('tells the rule what last went the other way', async () => {
+  it('receives the last frame of the other direction', async () => {
     link.onFrame({
       direction: 'down',
       matches: (_, { before }) => before?.toString() === 'b',

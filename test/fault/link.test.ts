@@ -6,7 +6,7 @@ import { connectPeer, type Peer, startPeers } from './harness/peer.ts';
 
 const MIB = 1024 * 1024;
 
-describe('a link between two processes', () => {
+describe('the test link between two processes', () => {
   let target: Awaited<ReturnType<typeof startPeers>>;
   let link: Link;
   let clean: Link;
@@ -39,10 +39,9 @@ describe('a link between two processes', () => {
   const becomes = (peer: Peer, state: string) =>
     eventually(() => expect(peer.state()).to.equal(state));
   /**
-   * A connection has been made, used both ways and ended past the link: what the link did not hold
-   * back has arrived by then.
+   * Uses and ends a connection past the link: what the link does not delay has arrived afterwards.
    */
-  async function meanwhile(): Promise<void> {
+  async function roundTrip(): Promise<void> {
     const [near, far] = await pair(clean);
     near.socket.end('there');
     await becomes(far, 'ended');
@@ -50,18 +49,18 @@ describe('a link between two processes', () => {
     await becomes(near, 'ended');
     target.peers.pop();
   }
-  /** What the link has taken once it takes no more. */
+  /** The bytes that the link has accepted once it accepts no more. */
   async function bytesWhenStill(): Promise<number> {
     let [before, looks] = [-1, 0];
     while (looks < 5) {
       looks = link.bytes().up === before ? looks + 1 : 0;
       before = link.bytes().up;
-      await meanwhile();
+      await roundTrip();
     }
     return before;
   }
 
-  describe('that behaves', () => {
+  describe('without rules', () => {
     it('passes on bytes both ways and counts them', async () => {
       const [near, far] = await pair();
       near.socket.write('a question');
@@ -72,7 +71,7 @@ describe('a link between two processes', () => {
       expect(link.connections()).to.equal(1);
     });
 
-    it('passes on an end and lets the other side speak on', async () => {
+    it('passes on an end and keeps the other direction open', async () => {
       const [near, far] = await pair();
       near.socket.end('all I had');
       await becomes(far, 'ended');
@@ -84,7 +83,7 @@ describe('a link between two processes', () => {
       await eventually(() => expect(link.connections()).to.equal(0));
     });
 
-    it('passes on a reset, from either side, after the bytes before it', async () => {
+    it('passes on a reset from either side after the previous bytes', async () => {
       const [near, far] = await pair();
       near.socket.write('last words', () => near.socket.resetAndDestroy());
       await becomes(far, 'ECONNRESET');
@@ -95,18 +94,18 @@ describe('a link between two processes', () => {
       await eventually(() => expect(link.connections()).to.equal(0));
     });
 
-    it('resets who connects when the target does not listen', async () => {
+    it('resets connections when the target does not listen', async () => {
       await target.close();
       await becomes(await client(), 'ECONNRESET');
       target = await startPeers();
     });
 
-    it('stops a sender whose receiver does not read, and loses nothing', async () => {
+    it('applies backpressure when the receiver does not read, and loses nothing', async () => {
       const [near, far] = await pair();
       far.socket.pause();
       const totalBytes = 40 * MIB;
       near.socket.write(Buffer.alloc(totalBytes, 'x'));
-      // Kernels hold some MiB at each of the four sockets on the way.
+      // The kernel buffers some MiB at each of the four sockets.
       await eventually(() => expect(link.bytes().up).to.be.at.least(4 * MIB));
       expect(await bytesWhenStill()).to.be.lessThan(totalBytes / 2);
       let arrived = 0;
@@ -118,15 +117,15 @@ describe('a link between two processes', () => {
     });
   });
 
-  describe('that swallows', () => {
-    it('keeps bytes from arriving and sockets open, until it heals', async () => {
+  describe('that swallows bytes', () => {
+    it('keeps bytes back and sockets open until it is healed', async () => {
       const [near, far] = await pair();
       link.swallow();
       near.socket.write('one ');
       far.socket.write('uno ');
       await eventually(() => expect(link.bytes()).to.deep.equal({ up: 4, down: 4 }));
       near.socket.write('two');
-      await meanwhile();
+      await roundTrip();
       expect([near.received(), near.state(), far.received(), far.state()]).to.deep.equal([
         '',
         'open',
@@ -138,19 +137,19 @@ describe('a link between two processes', () => {
       await receives(near, 'uno ');
     });
 
-    it('accepts connections that reach nobody until it heals', async () => {
+    it('accepts connections that do not reach the target until it is healed', async () => {
       link.swallow();
       const near = await client();
       near.socket.write('hello?');
       await eventually(() => expect(link.bytes().up).to.equal(6));
-      await meanwhile();
+      await roundTrip();
       expect(target.peers).to.deep.equal([]);
       link.heal();
       await eventually(() => expect(target.peers.length).to.equal(1));
       await receives(target.peers[0]!, 'hello?');
     });
 
-    it('forgets a connection that was given up before it reached the target', async () => {
+    it('drops a connection that was closed before it reached the target', async () => {
       link.swallow();
       const [ended, reset] = [await client(), await client()];
       await eventually(() => expect(link.connections()).to.equal(2));
@@ -158,38 +157,38 @@ describe('a link between two processes', () => {
       reset.socket.resetAndDestroy();
       await eventually(() => expect(link.connections()).to.equal(0));
       link.heal();
-      await meanwhile();
+      await roundTrip();
       expect(target.peers).to.deep.equal([]);
     });
 
-    it('holds ends and resets back as well', async () => {
+    it('keeps ends and resets back as well', async () => {
       const [near, far] = await pair();
       const [near2, far2] = await pair();
       link.swallow();
       near.socket.end('bye');
       near2.socket.resetAndDestroy();
       await eventually(() => expect(link.bytes().up).to.equal(3));
-      await meanwhile();
+      await roundTrip();
       expect([far.state(), far2.state()]).to.deep.equal(['open', 'open']);
       link.heal();
       await becomes(far, 'ended');
       await becomes(far2, 'ECONNRESET');
     });
 
-    it('does so in one direction only when asked', async () => {
+    it('swallows one direction only, if requested', async () => {
       const [near, far] = await pair();
       link.swallow('down');
       near.socket.write('question');
       await receives(far, 'question');
       far.socket.write('answer');
       await eventually(() => expect(link.bytes().down).to.equal(6));
-      await meanwhile();
+      await roundTrip();
       expect(near.received()).to.equal('');
       link.heal();
       await receives(near, 'answer');
     });
 
-    it('blocks a sender in the end instead of holding all it has, and loses nothing', async () => {
+    it('applies backpressure instead of buffering everything, and loses nothing', async () => {
       const [near, far] = await pair();
       link.swallow();
       const sent = Buffer.alloc(12 * MIB, 'x');
@@ -200,7 +199,7 @@ describe('a link between two processes', () => {
       await eventually(() => expect(far.received().length).to.equal(sent.length));
     });
 
-    it('keeps what a slow receiver had left with it', async () => {
+    it('keeps the bytes that a slow receiver has not read', async () => {
       const [near, far] = await pair();
       far.socket.pause();
       near.socket.write(Buffer.alloc(40 * MIB, 'x'));
@@ -214,7 +213,7 @@ describe('a link between two processes', () => {
       await eventually(() => expect(far.received().length).to.equal(40 * MIB));
     });
 
-    it('gives up what it holds when it is cut before it heals', async () => {
+    it('drops its bytes when it is cut before it is healed', async () => {
       const [near, far] = await pair();
       link.swallow();
       near.socket.write('lost');
@@ -227,7 +226,7 @@ describe('a link between two processes', () => {
     });
   });
 
-  it('resets what is open when it is cut, and serves who connects afterwards', async () => {
+  it('resets open connections when it is cut, and accepts new ones', async () => {
     const [near, far] = await pair();
     link.cut();
     await becomes(near, 'ECONNRESET');
@@ -237,18 +236,18 @@ describe('a link between two processes', () => {
     await receives(far2, 'again');
   });
 
-  it('is cut also while it passes on an end', async () => {
+  it('can be cut while it passes on an end', async () => {
     const [near, far] = await pair();
     link.swallow();
     near.socket.end();
-    await meanwhile();
+    await roundTrip();
     link.heal();
     link.cut();
     await eventually(() => expect(link.connections()).to.equal(0));
     expect(far.state()).not.to.equal('open');
   });
 
-  it('refuses those who are there and those who come, until it heals', async () => {
+  it('resets open and new connections while it refuses, until it is healed', async () => {
     const [near, far] = await pair();
     link.refuse();
     await becomes(near, 'ECONNRESET');
@@ -259,8 +258,8 @@ describe('a link between two processes', () => {
     await pair();
   });
 
-  describe('that delays', () => {
-    it('delivers everything later, in order, the end too', async () => {
+  describe('that delays bytes', () => {
+    it('delivers bytes and the end later and in order', async () => {
       const [near, far] = await pair();
       link.delay(150, 'up');
       const sentMs = performance.now();
@@ -275,26 +274,26 @@ describe('a link between two processes', () => {
       await receives(near, 'at once');
     });
 
-    it('lets a connection reach the target as late as its bytes', async () => {
+    it('delays new connections as well', async () => {
       link.delay(150);
       const startedMs = performance.now();
       await pair();
       expect(performance.now() - startedMs).to.be.at.least(150);
     });
 
-    it('delivers at once what waits when it heals', async () => {
+    it('delivers delayed bytes at once when it is healed', async () => {
       const [near, far] = await pair();
       link.delay(3_600_000);
       near.socket.write('urgent');
       await eventually(() => expect(link.bytes().up).to.equal(6));
-      await meanwhile();
+      await roundTrip();
       expect(far.received()).to.equal('');
       link.heal();
       await receives(far, 'urgent');
     });
   });
 
-  it('closes all sockets when it is closed, whatever it holds and waits for', async () => {
+  it('closes all sockets when it is closed, even with delayed bytes', async () => {
     const [near, far] = await pair();
     link.delay(3_600_000);
     near.socket.write('never to arrive');

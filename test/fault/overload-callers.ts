@@ -1,5 +1,4 @@
-// Callers with large bodies as good clients send them: piece by piece, reading meanwhile, and no
-// further once the answer is there.
+// Clients with large bodies: send in pieces while reading, and stop when the response has arrived.
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Answer } from '../support/http-call.ts';
@@ -12,8 +11,8 @@ function* inPieces(body: Buffer): Generator<Buffer> {
 }
 
 /**
- * POST /v1/render. Rejects when the connection breaks before the whole answer has come. With
- * `chunked` the length is not announced.
+ * POST /v1/render. Rejects when the connection breaks before the response is complete. `chunked`:
+ * without Content-Length.
  */
 export function send(
   port: number,
@@ -53,19 +52,16 @@ export function send(
   });
 }
 
-/**
- * How answers ended, and how often: the status, with the error's reason or code; or the way in
- * which a connection broke.
- */
+/** Counts the outcomes: status with the error's reason or code, or the error of the connection. */
 export async function ends(answers: Promise<Answer>[]): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  const words = answers.map(answer =>
+  const outcomes = answers.map(answer =>
     answer.then(
       ({ status, error }) =>
         status === 200 ? '200' : `${status} ${error().reason ?? error().code}`,
       error => `broken: ${error.message}`,
     ),
   );
-  for (const end of await Promise.all(words)) counts[end] = (counts[end] ?? 0) + 1;
+  for (const end of await Promise.all(outcomes)) counts[end] = (counts[end] ?? 0) + 1;
   return counts;
 }

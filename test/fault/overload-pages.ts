@@ -1,10 +1,10 @@
-// A page whose PDF is as large as wanted though it costs Chrome next to nothing: a tiny JPEG, which
-// Chrome copies as it is, filled up with comments.
+// A cheap page with a PDF of any size: a tiny JPEG, which Chrome copies unchanged, padded with
+// comments.
 
-/** Comments of 64 KiB: the largest that a JPEG's marker can announce. */
+/** Comments of 64 KiB, the largest in a JPEG. */
 const COMMENTS_PER_MIB = 16;
 
-/** A request for a PDF a little over so many MiB; every copy that is printed carries them again. */
+/** A request for a PDF slightly larger than this many MiB, for each printed copy. */
 export const largePdf = (mib: number) => ({
   html: `<img style="width:1in;height:1in"><script>
 (async () => {

@@ -1,5 +1,5 @@
-// What a PDF takes of the budget while it is read from Chrome, and that nothing of it stays taken
-// however the reading ends.
+// The byte budget while a PDF is read from Chrome: what it holds, and that it is released however
+// the read ends.
 import { expect } from 'chai';
 import { accountHolder, createByteBudget } from '../../api/http/byte-budget.ts';
 import { runPageSession } from '../../api/page/page-session.ts';
@@ -19,22 +19,20 @@ import { largePdf } from './overload-pages.ts';
 const MIB = 2 ** 20;
 const HOLDER = accountHolder('account');
 const LARGE = largePdf(5);
-/**
- * Taller than its viewport, whatever that is: printed more than once until it fits on one sheet.
- */
+/** Always taller than its viewport: printed several times until it fits on one page. */
 const GROWING = {
   html: '<header>TOP</header><main style="min-height:100vh">MIDDLE</main><footer>BOTTOM</footer>',
   single_page: true,
 };
 
-describe('the budget of bytes, while a PDF is read from Chrome', () => {
+describe('the byte budget while a PDF is read from Chrome', () => {
   let worker: TestWorker;
   before(async () => {
     worker = await startWorker();
   });
   after(() => worker?.stop());
 
-  /** Renders on a slot of its own. */
+  /** Renders in a new slot. */
   async function render(
     request: object,
     room: Budget,
@@ -67,7 +65,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
     };
   };
 
-  it('holds the finished PDF, and what it was read in for the moment in which it is put together', async () => {
+  it('holds the PDF as read, and both copies while it is finished', async () => {
     const budget = createByteBudget(100 * MIB);
     const reservation = budget.open(HOLDER);
     let most = 0;
@@ -98,7 +96,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
     expect(budget.used()).to.equal(0);
   });
 
-  it('refuses a PDF for which it has no room as overloaded, and has back what was read of it', async () => {
+  it('rejects a PDF beyond the budget as overloaded, and releases what was read', async () => {
     const budget = createByteBudget(3 * MIB, { shareBytes: 3 * MIB });
     const other = budget.open(HOLDER);
     other.take(MIB);
@@ -110,34 +108,33 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
     expect(budget.used()).to.equal(MIB);
   });
 
-  it('has all back from a PDF that is larger than one may be', async () => {
+  it('releases a PDF that exceeds the output limit', async () => {
     const budget = createByteBudget(100 * MIB);
     const error = await errorOf(render(LARGE, budget.open(HOLDER), { maxBytes: 3 * MIB }));
     expect(error).to.include({ reason: 'output_limit' });
     expect(budget.used()).to.equal(0);
   });
 
-  it('has all back when the render is given up in the middle of its PDF', async () => {
+  it('releases everything when the render is aborted during the read', async () => {
     const budget = createByteBudget(100 * MIB);
     const gone = new AbortController();
-    const room = atFirstPiece(budget.open(HOLDER), () => gone.abort(new Error('nobody waits')));
+    const room = atFirstPiece(budget.open(HOLDER), () =>
+      gone.abort(new Error('the client disconnected')),
+    );
     const error = await errorOf(render(LARGE, room, { signal: gone.signal }));
-    expect(error?.message).to.equal('nobody waits');
+    expect(error?.message).to.equal('the client disconnected');
     await eventually(() => expect(budget.used()).to.equal(0));
   });
 
-  it('has all back when the render is given up though its worker answers no more', async () => {
+  it('releases everything when the render is aborted while its worker does not respond', async () => {
     const budget = createByteBudget(100 * MIB);
     const gone = new AbortController();
     let reads = 0;
-    /**
-     * Answers two reads after the first piece, which the worker reads by itself; the third stays
-     * without an answer whatever becomes of its slot, as with a frozen worker.
-     */
+    /** Responds to two reads and never to the third, like a frozen worker. */
     const through = (session: Session): Session =>
       sessionWith(session, async (method, ...params) => {
         if (method === 'IO.read' && ++reads > 2) {
-          gone.abort(new Error('nobody waits'));
+          gone.abort(new Error('the client disconnected'));
           await new Promise(() => {});
         }
         return session.command(method, ...params);
@@ -145,11 +142,11 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
     const error = await errorOf(
       render(LARGE, budget.open(HOLDER), { signal: gone.signal, through }),
     );
-    expect(error?.message).to.equal('nobody waits');
+    expect(error?.message).to.equal('the client disconnected');
     await eventually(() => expect(budget.used()).to.equal(0));
   });
 
-  it('holds one PDF alone when another slot prints what a lost one had begun', async () => {
+  it('holds one PDF when another slot repeats a lost render', async () => {
     const budget = createByteBudget(100 * MIB);
     const reservation = budget.open(HOLDER);
     const killed: Promise<void>[] = [];
@@ -162,7 +159,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
     expect(budget.used()).to.equal(pdf.bytes);
   });
 
-  it('holds the last print alone of a single page that is printed several times', async () => {
+  it('holds the last print of a single page that is printed several times', async () => {
     const budget = createByteBudget(100 * MIB);
     let prints = 0;
     const reservation = budget.open(HOLDER);
@@ -177,7 +174,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
     expect(budget.used()).to.equal(pdf.bytes);
   });
 
-  it('holds nothing of a document that was printed only to count its pages', async () => {
+  it('releases a document that was printed only to count its pages', async () => {
     const budget = createByteBudget(100 * MIB);
     const error = await errorOf(
       render({ html: '<p>one page</p>', pages: '7' }, budget.open(HOLDER)),
@@ -186,7 +183,7 @@ describe('the budget of bytes, while a PDF is read from Chrome', () => {
     expect(budget.used()).to.equal(0);
   });
 
-  it('takes nothing more for a request that has ended', async () => {
+  it('reserves nothing for a request that has ended', async () => {
     const budget = createByteBudget(100 * MIB);
     const reservation = budget.open(HOLDER);
     reservation.close();

@@ -1,5 +1,5 @@
 // @proves queue-bounds
-// A queue that is full says so at once, and those who wait in it are served all the same.
+// A full queue rejects new renders at once and still serves those in the queue.
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import type { Answer } from '../support/http-call.ts';
@@ -7,22 +7,22 @@ import { quiet } from './harness/quiet.ts';
 import { type Site, type SiteAccount, startSite } from './harness/site.ts';
 
 const SMALL = { html: '<p>small</p>' };
-/** A request whose body has so many bytes, though its page is small. */
+/** A request of this many bytes with a small page. */
 const ofBytes = (bytes: number) => {
   const page = (filling: string) => ({ html: `<!--${filling}--><p>small</p>` });
   return page('a'.repeat(bytes - JSON.stringify(page('')).length));
 };
 
-describe('a queue that overflows', function () {
+describe('a full queue', function () {
   this.timeout(120_000);
   let site: Site;
   let accounts: SiteAccount[];
   afterEach(() => site?.stop());
 
-  /** One slot, and a render that holds it until the witness lets it go. */
+  /** One slot, and a render that holds it until the probe page is released. */
   async function start(
     env: Record<string, string>,
-  ): Promise<{ first: Promise<Answer>; letGo(): void }> {
+  ): Promise<{ first: Promise<Answer>; release(): void }> {
     site = await startSite({
       apis: 1,
       workers: 1,
@@ -34,10 +34,10 @@ describe('a queue that overflows', function () {
     const first = site.render(holder, site.witness.page(holder.id, 'the first'));
     first.catch(() => {}); // looked at later
     await site.witness.until(holder.id, 1);
-    return { first, letGo: () => site.witness.release(holder.id) };
+    return { first, release: () => site.witness.release(holder.id) };
   }
 
-  /** Calls of several accounts, so that no plan is in the way. */
+  /** Calls of several accounts, so that no concurrency limit applies. */
   const call = (count: number, body: object) =>
     Array.from({ length: count }, (_, index) => site.render(accounts[1 + (index % 5)]!, body));
   const waiting = async () => {
@@ -56,22 +56,22 @@ describe('a queue that overflows', function () {
     expect(headers['retry-after']).to.match(/^([1-9]|[12]\d|30)$/);
   }
 
-  it('answers whoever comes after PRESSROOM_QUEUE_MAX_RENDERS at once, with Retry-After', async () => {
-    const { first, letGo } = await start({ PRESSROOM_QUEUE_MAX_RENDERS: '5' });
+  it('rejects renders beyond PRESSROOM_QUEUE_MAX_RENDERS at once, with Retry-After', async () => {
+    const { first, release } = await start({ PRESSROOM_QUEUE_MAX_RENDERS: '5' });
     const inside = call(5, SMALL);
     await eventually(async () => expect((await waiting()).renders).to.equal(5));
-    const refused = await Promise.all(call(20, SMALL));
-    for (const answer of refused) isQueueFull(answer);
-    // Nobody had to go or to be served for that.
+    const rejected = await Promise.all(call(20, SMALL));
+    for (const answer of rejected) isQueueFull(answer);
+    // The queue itself has not changed.
     expect((await waiting()).renders).to.equal(5);
-    letGo();
+    release();
     expect(await statuses([first, ...inside])).to.deep.equal(Array(6).fill(200));
     expect(await statuses(call(5, SMALL))).to.deep.equal(Array(5).fill(200));
     await quiet(site);
   });
 
-  it('answers whose body is more than PRESSROOM_QUEUE_MAX_BYTES has left at once, and lets smaller ones wait', async () => {
-    const { first, letGo } = await start({ PRESSROOM_QUEUE_MAX_BYTES: '4MiB' });
+  it('rejects a body beyond PRESSROOM_QUEUE_MAX_BYTES at once, and queues smaller ones', async () => {
+    const { first, release } = await start({ PRESSROOM_QUEUE_MAX_BYTES: '4MiB' });
     const inside = call(4, ofBytes(1_000_000));
     await eventually(async () =>
       expect(await waiting()).to.deep.equal({ renders: 4, bytes: 4_000_000 }),
@@ -79,22 +79,22 @@ describe('a queue that overflows', function () {
     for (const answer of await Promise.all(call(10, ofBytes(1_000_000)))) isQueueFull(answer);
     const small = call(5, SMALL);
     await eventually(async () => expect((await waiting()).renders).to.equal(9));
-    letGo();
+    release();
     expect(await statuses([first, ...inside, ...small])).to.deep.equal(Array(10).fill(200));
     await quiet(site);
   });
 
-  it('refuses an account that holds its share of the bytes as over its limit, and lets another wait', async () => {
-    const { first, letGo } = await start({ PRESSROOM_QUEUE_MAX_BYTES: '4MiB' });
+  it('rejects an account at its share of the bytes with concurrency_limit, and queues another', async () => {
+    const { first, release } = await start({ PRESSROOM_QUEUE_MAX_BYTES: '4MiB' });
     const [, one, other] = accounts as [SiteAccount, SiteAccount, SiteAccount];
     const inside = [1, 2, 3].map(() => site.render(one, ofBytes(1_000_000)));
     await eventually(async () => expect((await waiting()).renders).to.equal(3));
-    const refused = await site.render(one, ofBytes(1_000_000));
-    expect(refused.status).to.equal(429);
-    expect(refused.error().code).to.equal('concurrency_limit');
+    const rejected = await site.render(one, ofBytes(1_000_000));
+    expect(rejected.status).to.equal(429);
+    expect(rejected.error().code).to.equal('concurrency_limit');
     const beside = site.render(other, ofBytes(1_000_000));
     await eventually(async () => expect((await waiting()).renders).to.equal(4));
-    letGo();
+    release();
     expect(await statuses([first, ...inside, beside])).to.deep.equal(Array(5).fill(200));
     await quiet(site);
   });

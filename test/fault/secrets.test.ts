@@ -1,5 +1,5 @@
-// What a caller sends is nobody's business: renders of every kind and end, at the most talkative
-// level, and then no log and no metric has a word of them.
+// No log line, metric or error contains what a caller sends: renders of every kind and outcome at
+// log level trace.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,10 +7,7 @@ import { expect } from 'chai';
 import { type Answer, httpCall } from '../support/http-call.ts';
 import { type Site, type SiteAccount, startSite, toldIn } from './harness/site.ts';
 
-/**
- * Texts that stand nowhere else. As letters alone, so that no notation (URL, JSON, HTML) writes
- * them in another way.
- */
+/** A unique text. Letters only, so that it is the same in a URL, JSON and HTML. */
 const mark = () =>
   `Mark${randomUUID().replace(/[^a-f]/g, '')}${randomUUID().replace(/[^a-f]/g, '')}`;
 
@@ -55,7 +52,7 @@ describe('the secrets of callers', function () {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     page = `http://127.0.0.1:${port}`;
-    const talkative = {
+    const verbose = {
       PRESSROOM_LOG_LEVEL: 'trace',
       PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${port}`,
       PRESSROOM_RENDER_TIMEOUT: '3s',
@@ -63,8 +60,8 @@ describe('the secrets of callers', function () {
     site = await startSite({
       apis: 1,
       workers: 1,
-      api: talkative,
-      worker: { ...talkative, PRESSROOM_RENDER_TIMEOUT: '' },
+      api: verbose,
+      worker: { ...verbose, PRESSROOM_RENDER_TIMEOUT: '' },
     });
     account = await site.account();
   });
@@ -87,7 +84,7 @@ describe('the secrets of callers', function () {
 
   const renders: [what: string, body: () => object, status: number][] = [
     [
-      'a page with everything',
+      'a page with every option',
       () => ({ url: address('/'), ...everything(), javascript: `void '${marks.javascript}'` }),
       200,
     ],
@@ -100,17 +97,17 @@ describe('the secrets of callers', function () {
       }),
       200,
     ],
-    ['a page that is gone', () => ({ url: address('/gone'), ...everything() }), 502],
+    ['a page with status 404', () => ({ url: address('/gone'), ...everything() }), 502],
     ['a wrong password', () => ({ url: address('/locked'), ...everything() }), 502],
-    ['a page that hangs up', () => ({ url: address('/cut') }), 502],
-    ['a redirect to where it may not go', () => ({ url: address('/away') }), 422],
+    ['a page whose server closes the connection', () => ({ url: address('/cut') }), 502],
+    ['a redirect to a private address', () => ({ url: address('/away') }), 422],
     [
       'an address that is not public',
       () => ({ url: `http://10.1.2.3/${marks.path}?token=${marks.query}` }),
       422,
     ],
     [
-      'a host that is not there',
+      'an unknown host',
       () => ({ url: `http://${marks.path.toLowerCase()}.invalid/?token=${marks.query}` }),
       502,
     ],
@@ -119,7 +116,7 @@ describe('the secrets of callers', function () {
       () => ({ html: marks.html, javascript: `throw new Error('${marks.javascript}')` }),
       400,
     ],
-    ['a script from an address', () => ({ html: marks.html, javascript: address('/gone') }), 502],
+    ['a script from a URL', () => ({ html: marks.html, javascript: address('/gone') }), 502],
     [
       'a style sheet from a private address',
       () => ({ html: marks.html, css: `http://10.0.0.9/${marks.css}` }),
@@ -131,33 +128,30 @@ describe('the secrets of callers', function () {
       502,
     ],
     [
-      'an expression that never comes true',
+      'an expression that is never true',
       () => ({ html: marks.html, wait_for_expression: `window.${marks.expression}` }),
       502,
     ],
-    ['a field of another name', () => ({ html: marks.html, [marks.field]: marks.body }), 400],
-    ['a wrong value', () => ({ html: marks.html, format: marks.body }), 400],
+    ['an unknown field', () => ({ html: marks.html, [marks.field]: marks.body }), 400],
+    ['an invalid value', () => ({ html: marks.html, format: marks.body }), 400],
     [
-      'a page that errs and logs',
+      'a page with an error and console output',
       () => ({ html: `<script>console.error('${marks.html}'); throw '${marks.html}'</script>` }),
       200,
     ],
   ];
-  /**
-   * What a caller may read of his own in an error, to find what is wrong; never what would let
-   * others in.
-   */
+  /** Credentials, which not even an error sent to their caller contains. */
   const { header, cookie, username, password } = marks;
 
-  it('are in no error, log or metric, however a render ends', async () => {
+  it('are in no error, log or metric, whatever the outcome of a render', async () => {
     for (const [what, body, status] of renders) {
       const answer = await site.render(account, body());
       expect(answer.status, `${what}: ${answer.status === 200 ? 'a PDF' : answer.body}`).to.equal(
         status,
       );
       if (status !== 200)
-        for (const told of [account.key, header, cookie, username, password])
-          expect(answer.body.toString()).to.not.include(told);
+        for (const secret of [account.key, header, cookie, username, password])
+          expect(answer.body.toString()).to.not.include(secret);
     }
 
     const { port } = site.apis[0]!;
@@ -183,7 +177,7 @@ describe('the secrets of callers', function () {
     const processes = [...site.apis, ...site.workers].map(({ process }) => process);
     const secrets = [...Object.values(marks), account.key, marks.path.toLowerCase()];
     for (const { operationsPort, log } of processes) {
-      expect(log.length, 'it talks').to.be.greaterThan(3);
+      expect(log.length, 'it logs').to.be.greaterThan(3);
       const text = (await httpCall(operationsPort, 'GET', '/metrics')).body.toString();
       expect(secrets.filter(secret => text.includes(secret))).to.deep.equal([]);
     }

@@ -1,5 +1,5 @@
-// What the 32 callers of a settle run do, one render after the other: most end at once, counted or
-// given back; some outlive their lease or are abandoned.
+// The 32 callers of a settle run, each with one render after another: most settle or release at
+// once; some outlive their lease or are abandoned.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lease, Leases } from '../../api/leases/leases.ts';
 import { ApiError } from '../../common/contract/errors.ts';
@@ -10,30 +10,24 @@ const POLL_MS = 50;
 const AGAIN_MS = 5;
 
 export interface Tally {
-  /** Settlements that were asked for: what the account's count must be in the end. */
+  /** Settlements that were sent: the expected count of the account. */
   sent: number;
-  /** Of these: known to be counted. */
+  /** Settlements that were confirmed as counted. */
   answered: number;
   released: number;
-  /** Renewed by the process until they were settled. */
+  /** Renewed by the process until the settlement. */
   renewed: number;
-  /** Settled after they had expired. */
+  /** Settled after the expiry. */
   late: number;
   abandoned: number;
-  /** Settled a second time, as by a process whose answer was lost. */
+  /** Settled twice, as after a lost response. */
   repeated: number;
-  /**
-   * Admissions that were refused because the plan was full, or whose answer did not come; tried
-   * again.
-   */
+  /** Admissions that were rejected by the plan, or got no response; both are retried. */
   refused: number;
   unknown: number;
 }
 
-/**
- * One render; resolves with when its admission was sent. Throws a sentence when a settlement did
- * what it must not.
- */
+/** One render. Resolves with the time its admission was sent; throws on a double count. */
 export type Pair = () => Promise<number>;
 
 export function settleCallers(
@@ -107,7 +101,7 @@ export function settleCallers(
       tally.repeated += 1;
       const again = await operations.settle(accountId, lease.id);
       if (again !== undefined)
-        throw new Error(`a render was counted twice: its second settlement gave ${again}`);
+        throw new Error(`a render was counted twice: its second settlement returned ${again}`);
     }
     return lease.sentMs;
   };
@@ -116,7 +110,7 @@ export function settleCallers(
     const leases = chance.pick(processes);
     const lease = await admit(leases);
     const first = (await find(lease.id))?.expires;
-    if (!first) throw new Error('a lease that runs is not there');
+    if (!first) throw new Error('a running lease is missing');
     while (!lease.lost.aborted && (await find(lease.id))?.expires.getTime() === first.getTime())
       await sleep(POLL_MS);
     await settle(leases, lease);
@@ -129,7 +123,7 @@ export function settleCallers(
     const lease = await admit(cutOff);
     await sleep(times.leaseMs);
     for (let found = await find(lease.id); !found?.expired; found = await find(lease.id)) {
-      if (!found) throw new Error('an expired lease is not there for its late settlement');
+      if (!found) throw new Error('an expired lease is missing before its late settlement');
       await sleep(POLL_MS);
     }
     await settle(cutOff, lease);
@@ -137,10 +131,7 @@ export function settleCallers(
     return lease.sentMs;
   };
 
-  /**
-   * The process dies with the render. Its place is taken for as long as the lease lasts, so the
-   * caller comes back then.
-   */
+  /** The process dies with the render. The caller waits until the lease has expired. */
   const abandoned: Pair = async () => {
     const dying = leasesOn(store);
     await dying.start();
@@ -159,7 +150,7 @@ export function settleCallers(
   ];
   const waiting = () =>
     [...processes, cutOff].reduce((sum, leases) => sum + leases.counts().waiting, 0);
-  /** Resolves when no settlement is tried in the background any more. */
+  /** Resolves when no settlement is retried in the background any more. */
   async function settled(): Promise<void> {
     while (waiting() > 0) await sleep(POLL_MS);
     await cutOff.stop(new AbortController().signal);

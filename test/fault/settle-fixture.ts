@@ -1,5 +1,5 @@
-// What the settle runs stand on: a fresh mongod, one account with a plan of 32, and lease adapters
-// on it as API processes have them.
+// The fixture of the settle runs: a fresh mongod, one account with a plan of 32, and the lease
+// adapters of several API processes.
 import { pino } from 'pino';
 import type { Caller } from '../../api/accounts/accepted-keys.ts';
 import { EXPIRED_KEPT } from '../../api/accounts/account-rules.ts';
@@ -14,36 +14,33 @@ import { createMetrics } from '../../common/operations.ts';
 import { freshMongod } from '../support/servers/mongod.ts';
 import type { Bounds } from './account-look.ts';
 
-/** Renders at once of the account's plan, and callers. */
+/** The concurrency limit of the plan, and the number of callers. */
 export const CAP = 32;
 
 const PEPPERS = ['a pepper of the settle runs'];
-/** What an API process gives a database operation. */
+/** The time limit of a database operation in an API process. */
 const OPERATION_TIMEOUT_MS = 5_000;
-/**
- * Later than any month to come, so that no turn of a month begins a new count in the middle of a
- * run.
- */
+/** Far in the future, so that no new month resets the count during a run. */
 const PERIOD = '2999-12';
 
 export type SettleFixture = Awaited<ReturnType<typeof settleFixture>>;
 
-export async function settleFixture(wanted: Partial<LeaseTimes> = {}) {
-  const times = { ...LEASE_TIMES, ...wanted };
+export async function settleFixture(overrides: Partial<LeaseTimes> = {}) {
+  const times = { ...LEASE_TIMES, ...overrides };
   const plans = parsePlans([`crowd=${CAP}`]);
   const mongod = await freshMongod();
   const closing: (() => Promise<void>)[] = [mongod.stop];
   const close = async () => {
     for (const each of closing.splice(0).reverse()) await each();
   };
-  /** Lines of the adapters' logs, by what they say. */
-  const said = new Map<string, number>();
+  /** Counts the adapters' log lines by message. */
+  const logged = new Map<string, number>();
   const log = pino(
     { level: 'warn' },
     {
       write(line: string) {
         const { msg } = JSON.parse(line) as { msg: string };
-        said.set(msg, (said.get(msg) ?? 0) + 1);
+        logged.set(msg, (logged.get(msg) ?? 0) + 1);
       },
     },
   );
@@ -60,10 +57,7 @@ export async function settleFixture(wanted: Partial<LeaseTimes> = {}) {
 
   const rules = { plans, pastDueGraceMs: 0 };
   const metrics = () => createMetrics({ processDefaults: false });
-  /**
-   * The leases of one API process. One that is never started renews nothing, like a process that is
-   * cut off from its database.
-   */
+  /** The leases of one API process. Without `start` it renews none, like a disconnected process. */
   const leasesOn = (store: Awaited<ReturnType<typeof connect>>) =>
     new MongoLeases(
       store,
@@ -92,7 +86,7 @@ export async function settleFixture(wanted: Partial<LeaseTimes> = {}) {
     const expiredKept = Math.max(EXPIRED_KEPT.atLeast, EXPIRED_KEPT.perConcurrentRender * CAP);
     const bounds: Bounds = { cap: CAP, expiredKept, keepExpiredMs: times.keepExpiredMs };
     const operations = leaseOperations(store, { ...rules, ...times });
-    return { store, processes, leasesOn, operations, caller, times, bounds, said, close };
+    return { store, processes, leasesOn, operations, caller, times, bounds, logged, close };
   } catch (error) {
     await close();
     throw error;

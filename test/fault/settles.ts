@@ -1,5 +1,5 @@
-// A run of admit + settle pairs on one account, which must count exactly and leave the account's
-// document as small as it was.
+// Runs pairs of admit and settle on one account, which must count exactly and leave the account's
+// document at its size.
 import type { LeaseTimes } from '../../api/leases/mongo-leases.ts';
 import { type Look, lookAt, wrongWith } from './account-look.ts';
 import type { Chance } from './harness/random.ts';
@@ -10,26 +10,26 @@ const LOOKS = 100;
 const PARTS = 10;
 
 export interface SettleReport {
-  /** Sentences; none when all is well. */
+  /** Violated invariants, as sentences. */
   violations: string[];
   tally: Tally;
   /** The account's count at the end. */
   counted: number;
   looks: number;
-  /** The most that any look saw. */
+  /** The maximum of all snapshots. */
   most: { leases: number; expired: number; bytes: number };
   last: Look;
-  /** Of each tenth of the run. */
+  /** Pairs per second in each tenth of the run. */
   perSecond: number[];
 }
 
-interface Wanted {
-  /** Pairs. */
+interface SettleOptions {
+  /** Number of pairs. */
   count: number;
   chance: Chance;
   times?: Partial<LeaseTimes>;
-  /** Hears of each tenth. */
-  say?: (line: string) => void;
+  /** Receives a line for each tenth. */
+  report?: (line: string) => void;
 }
 
 const UNCOUNTED = [
@@ -41,11 +41,11 @@ export async function settles({
   count,
   chance,
   times,
-  say = () => {},
-}: Wanted): Promise<SettleReport> {
+  report = () => {},
+}: SettleOptions): Promise<SettleReport> {
   const fixture = await settleFixture(times);
   try {
-    const { store, caller, bounds, said } = fixture;
+    const { store, caller, bounds, logged } = fixture;
     const { callers, tally, settled } = settleCallers(fixture, chance);
     const first = await lookAt(store, caller.accountId);
     const violations: string[] = [];
@@ -64,10 +64,10 @@ export async function settles({
       violations.push(...wrongWith(last, first, bounds, performance.now() - admitSentMs));
       if (last.usage < answered)
         violations.push(
-          `${answered} renders were answered as counted, the account has ${last.usage}`,
+          `${answered} renders were confirmed as counted, but the account has ${last.usage}`,
         );
       if (last.usage > tally.sent)
-        violations.push(`${tally.sent} renders were settled, the account has ${last.usage}`);
+        violations.push(`${tally.sent} renders were settled, but the account has ${last.usage}`);
       most.leases = Math.max(most.leases, last.arrays['leases']!);
       most.expired = Math.max(most.expired, last.expired);
       most.bytes = Math.max(most.bytes, last.bytes);
@@ -78,7 +78,7 @@ export async function settles({
       perSecond.push((count / PARTS / (now - partBeganMs)) * 1_000);
       partBeganMs = now;
       const { arrays, running, expired, bytes } = last;
-      say(
+      report(
         `${String(perSecond.length * PARTS).padStart(3)} %  ${perSecond.at(-1)!.toFixed(0)} pairs/s, ${arrays['leases']} leases (${running} running, ${expired} expired), ${bytes} bytes`,
       );
     }
@@ -101,9 +101,9 @@ export async function settles({
     const admitSentMs = await callers[0]!();
     await look(admitSentMs);
     if (last.usage !== tally.sent)
-      violations.push(`${tally.sent} renders were settled, the account counts ${last.usage}`);
+      violations.push(`${tally.sent} renders were settled, but the account counts ${last.usage}`);
     for (const line of UNCOUNTED)
-      if (said.has(line)) violations.push(`the log says ${said.get(line)} times: ${line}`);
+      if (logged.has(line)) violations.push(`logged ${logged.get(line)} times: ${line}`);
     return {
       violations: [...new Set(violations)],
       tally,

@@ -1,21 +1,21 @@
 // @proves POST /v1/trial/render
-// Trial renders: their few places are those of the whole installation, whatever becomes of the
-// process that holds them.
+// Trial renders: their slots are shared by the whole installation, even when the process that holds
+// them is killed or frozen.
 import { expect } from 'chai';
 import type { TrialLimitDocument } from '../../api/store/store.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Call, httpCall } from '../support/http-call.ts';
 import { type ApiSeat, type Site, startSite } from './harness/site.ts';
 
-/** Runs until its process or its caller goes. */
+/** Runs until its process ends or its client disconnects. */
 const LONG = { html: 'long', wait_for_expression: 'false' };
 
-describe('the places of trial renders, on two API processes and eight slots', function () {
+describe('the slots of trial renders, on two API processes and eight worker slots', function () {
   this.timeout(120_000);
   let site: Site;
   let one: ApiSeat;
   let two: ApiSeat;
-  let visitors = 0;
+  let clients = 0;
 
   beforeEach(async () => {
     site = await startSite({ slots: 4, api: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1/32' } });
@@ -23,12 +23,12 @@ describe('the places of trial renders, on two API processes and eight slots', fu
   });
   afterEach(() => site?.stop());
 
-  /** From an address of its own each time. */
+  /** Each call comes from another address. */
   const trial = ({ port }: ApiSeat, body: unknown): Call => {
-    visitors += 1;
+    clients += 1;
     const headers = {
       'content-type': 'application/json',
-      'x-forwarded-for': `10.0.${visitors >> 8}.${visitors & 255}`,
+      'x-forwarded-for': `10.0.${clients >> 8}.${clients & 255}`,
     };
     const call = httpCall(port, 'POST', '/v1/trial/render', headers, JSON.stringify(body));
     call.catch(() => {});
@@ -42,7 +42,7 @@ describe('the places of trial renders, on two API processes and eight slots', fu
     );
     return each.reduce((sum, count) => sum + count, 0);
   };
-  const places = async () =>
+  const trialLeases = async () =>
     (
       await site.cluster.client
         .db('pressroom')
@@ -50,50 +50,50 @@ describe('the places of trial renders, on two API processes and eight slots', fu
         .findOne({ _id: 'places' })
     )?.leases ?? [];
 
-  /** Two trial renders run at this process. */
+  /** Starts two trial renders at this process. */
   async function fill(api: ApiSeat): Promise<Call[]> {
     const calls = [trial(api, LONG), trial(api, LONG)];
     await eventually(async () => expect(await claimed()).to.equal(2), 30_000);
     return calls;
   }
 
-  const letIn = (api: ApiSeat) =>
+  const untilAdmitted = (api: ApiSeat) =>
     eventually(
       async () => expect((await trial(api, { html: 'short' })).status).to.equal(200),
       60_000,
     );
 
-  it('are both taken by one process, and free for the other when that is killed, once their leases have expired', async () => {
+  it('are free for another process when theirs was killed and their leases have expired', async () => {
     const calls = await fill(one);
     expect((await trial(two, LONG)).status).to.equal(429);
     await one.process.kill();
-    const held = await places();
+    const held = await trialLeases();
     expect(held).to.have.length(2);
     for (const call of calls) expect(await call.catch(() => 'broken')).to.equal('broken');
-    // The pages are gone, the places are not.
+    // The pages have ended, the leases have not.
     await eventually(async () => expect(await claimed()).to.equal(0), 30_000);
     expect((await trial(two, LONG)).status).to.equal(429);
-    await letIn(two);
+    await untilAdmitted(two);
     const { localTime } = await site.cluster.client.db('admin').command({ hello: 1 });
     for (const { expires } of held) expect(localTime).to.be.at.least(expires);
   });
 
-  it('are taken by nobody for long when their process was frozen, and it ends the renders that it still believed in', async () => {
+  it('are free again while their process is frozen, which aborts its renders when it resumes', async () => {
     const calls = await fill(one);
     await one.process.freeze();
-    await letIn(two);
+    await untilAdmitted(two);
     one.process.thaw();
     for (const call of calls) expect((await call).status).to.equal(502);
     expect((await trial(two, { html: 'short' })).status).to.equal(200);
   });
 
-  it('leave a customer his slot while trial callers want more than there is', async () => {
+  it('leave slots to a customer while anonymous clients exceed the trial', async () => {
     const account = await site.account('growth');
     const calls = await fill(one);
-    const refused = await Promise.all(
+    const rejected = await Promise.all(
       Array.from({ length: 60 }, (_, nth) => trial(nth % 2 ? one : two, LONG)),
     );
-    expect(new Set(refused.map(({ status }) => status))).to.deep.equal(new Set([429]));
+    expect(new Set(rejected.map(({ status }) => status))).to.deep.equal(new Set([429]));
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => site.render(account, { html: 'x' })),
     );
