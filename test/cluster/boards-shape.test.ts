@@ -123,7 +123,7 @@ describe('runbook', () => {
 
   it('contains every part in each section', () => {
     for (const [name, text] of sections)
-      for (const part of ['Means', 'Users feel', 'Look first', 'Mend'])
+      for (const part of ['Meaning', 'Impact', 'Diagnosis', 'Mitigation'])
         expect(text, name).to.include(`**${part}.**`);
   });
 
