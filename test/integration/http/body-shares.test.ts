@@ -1,18 +1,9 @@
 import { expect } from 'chai';
 import { BODY_TIMES } from '../../../api/http/body.ts';
 import { createByteBudget } from '../../../api/http/byte-budget.ts';
-import {
-  type HttpFixture,
-  type HttpFixtureOptions,
-  httpFixture,
-  renderHead,
-} from '../../support/http-fixture.ts';
-import {
-  type LeaseFixture,
-  leaseFixture,
-  type TestAccount,
-  until,
-} from '../../support/lease-fixture.ts';
+import { renderHead } from '../../support/http-fixture.ts';
+import { httpSuite } from '../../support/http-suite.ts';
+import { type TestAccount, until } from '../../support/lease-fixture.ts';
 import { reserveForOthers } from '../../support/reserved-budget.ts';
 
 const KIB = 1_024;
@@ -20,34 +11,22 @@ const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 const TIMES = { silentMs: 10_000, totalMs: 60_000 };
 
 describe('the fair share of an account in the byte budget', () => {
-  let fixture: LeaseFixture;
-  let http: HttpFixture;
+  const suite = httpSuite();
   let account: TestAccount;
-  before(async () => {
-    fixture = await leaseFixture();
-  });
   beforeEach(async () => {
-    account = await fixture.account('scale');
+    account = await suite.fixture.account('scale');
   });
-  afterEach(async () => {
-    await http?.close();
-    await fixture.reset();
-  });
-  after(() => fixture?.close());
 
-  const serve = async (options: HttpFixtureOptions) => {
-    http = await httpFixture(fixture, options);
-  };
   /** A connection with a partial request: the headers and the first part of the body. */
   async function openRequest(declared: number, sent: string, key = account.text) {
-    const connection = await http.open();
+    const connection = await suite.http.open();
     connection.send(`${renderHead(key, declared)}${sent}`);
     return connection;
   }
 
   it('charges only bytes that arrived, not the declared length', async () => {
     const budget = createByteBudget(3_000 * KIB);
-    await serve({ budget });
+    await suite.serve({ budget });
     await openRequest(700 * KIB, 'a'.repeat(10 * KIB));
     await until(() => budget.used() > 0);
     expect(budget.used()).to.be.within(30 * KIB, 60 * KIB);
@@ -55,9 +34,9 @@ describe('the fair share of an account in the byte budget', () => {
 
   it('charges three times the length of a complete body', async () => {
     const budget = createByteBudget(3_000 * KIB);
-    await serve({ budget });
+    await suite.serve({ budget });
     let during = 0;
-    http.state.during = async () => {
+    suite.http.state.during = async () => {
       during = budget.used();
     };
     const connection = await openRequest(GOOD.length, GOOD.slice(0, 5));
@@ -68,7 +47,7 @@ describe('the fair share of an account in the byte budget', () => {
 
   it('responds 429 to an account that holds three quarters of the budget and still serves another account', async () => {
     const budget = createByteBudget(1_200 * KIB);
-    await serve({ budget });
+    await suite.serve({ budget });
     // Each request takes a quarter of the budget.
     for (let call = 1; call <= 3; call++) {
       await openRequest(100 * KIB, 'a'.repeat(100 * KIB - 1));
@@ -80,9 +59,9 @@ describe('the fair share of an account in the byte budget', () => {
     expect(answer.json().error.code).to.equal('concurrency_limit');
     expect(answer.headers).to.include({ 'retry-after': '2', 'x-concurrency-limit': '8' });
     // The rejection is the client's error and is not counted as overload.
-    expect(http.refused).to.deep.equal([]);
+    expect(suite.http.refused).to.deep.equal([]);
 
-    const other = await fixture.account('free');
+    const other = await suite.fixture.account('free');
     expect((await (await openRequest(GOOD.length, GOOD, other.text)).answer()).status).to.equal(
       200,
     );
@@ -90,7 +69,7 @@ describe('the fair share of an account in the byte budget', () => {
 
   it('rejects a body in transfer when other accounts take the remaining budget and releases its bytes', async () => {
     const budget = createByteBudget(1_200 * KIB);
-    await serve({ budget });
+    await suite.serve({ budget });
     const connection = await openRequest(250 * KIB, 'a'.repeat(60 * KIB));
     await until(() => budget.used() > 0);
     const free = reserveForOthers(budget, 700 * KIB);
@@ -102,7 +81,7 @@ describe('the fair share of an account in the byte budget', () => {
   });
 
   it('responds payload_too_large to a body larger than any share', async () => {
-    await serve({ budget: createByteBudget(400 * KIB) });
+    await suite.serve({ budget: createByteBudget(400 * KIB) });
     const answer = await (await openRequest(100 * KIB + 1, '')).answer();
     expect(answer.json().error).to.include({ code: 'payload_too_large' });
     expect(answer.json().error.message).to.contain(String(100 * KIB));
@@ -110,24 +89,15 @@ describe('the fair share of an account in the byte budget', () => {
 });
 
 describe('slow request bodies', () => {
-  let fixture: LeaseFixture;
-  let http: HttpFixture;
-  before(async () => {
-    fixture = await leaseFixture();
-  });
-  afterEach(async () => {
-    await http?.close();
-    await fixture.reset();
-  });
-  after(() => fixture?.close());
+  const suite = httpSuite();
 
   /** Sends `bytes` bytes every 10 ms. */
   async function sendSlowly(bytes: number, declared: number) {
-    const { text } = await fixture.account('free');
-    http = await httpFixture(fixture, {
+    const { text } = await suite.fixture.account('free');
+    await suite.serve({
       body: { maxBytes: 1e6, ...TIMES, slow: { graceMs: 200, bytesPerS: 2_000 } },
     });
-    const connection = await http.open();
+    const connection = await suite.http.open();
     connection.send(renderHead(text, declared));
     let left = declared - GOOD.length;
     const timer = setInterval(() => {

@@ -5,38 +5,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { HELD_PER_BODY_BYTE } from '../../../api/http/body.ts';
 import { createByteBudget } from '../../../api/http/byte-budget.ts';
-import {
-  type HttpFixture,
-  type HttpFixtureOptions,
-  httpFixture,
-  renderHead,
-} from '../../support/http-fixture.ts';
-import {
-  type LeaseFixture,
-  leaseFixture,
-  type TestAccount,
-  until,
-} from '../../support/lease-fixture.ts';
+import { type HttpFixtureOptions, renderHead } from '../../support/http-fixture.ts';
+import { httpSuite } from '../../support/http-suite.ts';
+import { type TestAccount, until } from '../../support/lease-fixture.ts';
 import { reserveForOthers } from '../../support/reserved-budget.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 const MIB = 2 ** 20;
 
 describe('request bodies', () => {
-  let fixture: LeaseFixture;
-  let http: HttpFixture;
+  const suite = httpSuite();
   let account: TestAccount;
-  before(async () => {
-    fixture = await leaseFixture();
-  });
   beforeEach(async () => {
-    account = await fixture.account('scale');
+    account = await suite.fixture.account('scale');
   });
-  afterEach(async () => {
-    await http?.close();
-    await fixture.reset();
-  });
-  after(() => fixture?.close());
 
   /** A connection that has sent the headers of a render request. */
   async function openRequest(
@@ -44,8 +26,8 @@ describe('request bodies', () => {
     options: HttpFixtureOptions = {},
     key = account.text,
   ) {
-    http = await httpFixture(fixture, options);
-    const connection = await http.open();
+    await suite.serve(options);
+    const connection = await suite.http.open();
     const head = [
       'POST /v1/render HTTP/1.1',
       'Host: x',
@@ -98,7 +80,7 @@ describe('request bodies', () => {
     expect(answer.json().error.code).to.equal('payload_too_large');
     expect(answer.headers['connection']).to.equal('close');
     await connection.closed;
-    expect(http.budget.used()).to.equal(0);
+    expect(suite.http.budget.used()).to.equal(0);
   });
 
   it('discards the rest of a rejected body so that a client that sends before it reads gets the response', async () => {
@@ -165,7 +147,7 @@ describe('request bodies', () => {
       const answer = await connection.answer();
       expect(answer.status).to.equal(401);
       expect(answer.headers['connection']).to.equal('close');
-      await http.close();
+      await suite.http.close();
     }
   });
 
@@ -225,10 +207,12 @@ describe('request bodies', () => {
   it('cancels the request when the client disconnects during the body', async () => {
     const connection = await openRequest([JSON_TYPE, 'Content-Length: 1000']);
     connection.send('{');
-    await until(() => http.budget.used() === 1_000 * HELD_PER_BODY_BYTE);
+    await until(() => suite.http.budget.used() === 1_000 * HELD_PER_BODY_BYTE);
     connection.socket.destroy();
-    await until(() => http.budget.used() === 0);
-    expect(http.lines.find(({ msg }) => msg === 'request')).to.include({ code: 'client_closed' });
+    await until(() => suite.http.budget.used() === 0);
+    expect(suite.http.lines.find(({ msg }) => msg === 'request')).to.include({
+      code: 'client_closed',
+    });
   });
 
   it('responds overloaded before reading a body that exceeds the remaining budget', async () => {

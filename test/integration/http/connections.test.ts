@@ -4,29 +4,21 @@ import { expect } from 'chai';
 import { parseTrustedProxies } from '../../../api/http/caller.ts';
 import type { HttpConfig } from '../../../api/http/server.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type HttpFixture, httpFixture } from '../../support/http-fixture.ts';
-import { type LeaseFixture, leaseFixture } from '../../support/lease-fixture.ts';
+import { httpSuite } from '../../support/http-suite.ts';
 
 describe('connections per address', () => {
-  let fixture: LeaseFixture;
-  let http: HttpFixture;
+  const suite = httpSuite();
   let sockets: Socket[] = [];
-  before(async () => {
-    fixture = await leaseFixture();
-  });
   afterEach(async () => {
     for (const socket of sockets) socket.destroy();
     sockets = [];
-    await http?.close();
-    await fixture.reset();
   });
-  after(() => fixture?.close());
 
   const serve = async (server: Partial<HttpConfig> = {}) => {
-    http = await httpFixture(fixture, { server: { maxConnections: 8, ...server } });
+    await suite.serve({ server: { maxConnections: 8, ...server } });
   };
   async function open(localAddress: string): Promise<Socket> {
-    const socket = connect({ port: http.server.port(), host: '127.0.0.1', localAddress });
+    const socket = connect({ port: suite.http.server.port(), host: '127.0.0.1', localAddress });
     sockets.push(socket);
     socket.on('error', () => {});
     await once(socket, 'connect');
@@ -45,14 +37,14 @@ describe('connections per address', () => {
     await serve();
     const idle: Socket[] = [];
     for (let count = 0; count < 6; count++) idle.push(await open('127.0.0.1'));
-    await eventually(() => expect(http.server.connections()).to.equal(6));
+    await eventually(() => expect(suite.http.server.connections()).to.equal(6));
     expect(await isServed(await open('127.0.0.1'))).to.equal(false);
     for (let count = 0; count < 2; count++)
       expect(await isServed(await open('127.0.0.2'))).to.equal(true);
 
     idle[0]!.destroy();
     idle[1]!.destroy();
-    await eventually(() => expect(http.server.connections()).to.equal(6));
+    await eventually(() => expect(suite.http.server.connections()).to.equal(6));
     // The first address is still above its share, although connections are free.
     expect(await isServed(await open('127.0.0.1'))).to.equal(false);
     expect(await isServed(await open('127.0.0.3'))).to.equal(true);

@@ -4,34 +4,15 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Route } from '../../../api/http/state.ts';
-import {
-  type HttpFixture,
-  type HttpFixtureOptions,
-  httpFixture,
-  PDF,
-  renderHead,
-} from '../../support/http-fixture.ts';
-import { type LeaseFixture, leaseFixture, until } from '../../support/lease-fixture.ts';
+import { PDF, renderHead } from '../../support/http-fixture.ts';
+import { httpSuite } from '../../support/http-suite.ts';
+import { until } from '../../support/lease-fixture.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 const UUID = /^[0-9a-f-]{36}$/;
 
 describe('the HTTP server', () => {
-  let fixture: LeaseFixture;
-  let http: HttpFixture;
-  before(async () => {
-    fixture = await leaseFixture();
-  });
-  afterEach(async () => {
-    await http?.close();
-    await fixture.reset();
-  });
-  after(() => fixture?.close());
-
-  const opened = async (options: HttpFixtureOptions = {}) => {
-    http = await httpFixture(fixture, options);
-    return http.open();
-  };
+  const suite = httpSuite();
 
   describe('malformed requests', () => {
     const broken: [string, string, string][] = [
@@ -96,7 +77,7 @@ describe('the HTTP server', () => {
     ];
     for (const [what, bytes, message] of broken) {
       it(`responds 400 to ${what}`, async () => {
-        const connection = await opened();
+        const connection = await suite.connect();
         connection.send(bytes);
         const answer = await connection.answer();
         expect(answer.status).to.equal(400);
@@ -126,7 +107,7 @@ describe('the HTTP server', () => {
     ];
     for (const [what, line, status, allow] of rejected)
       it(`responds ${status} to ${what} (${line})`, async () => {
-        const connection = await opened();
+        const connection = await suite.connect();
         connection.send(
           `${line} HTTP/1.1\r\nHost: x\r\nContent-Length: ${GOOD.length}\r\n\r\n${GOOD}`,
         );
@@ -142,7 +123,7 @@ describe('the HTTP server', () => {
           code,
           request_id: answer.headers['x-request-id'],
         });
-        expect(http.lines.find(({ msg }) => msg === 'broken request')).to.include({
+        expect(suite.http.lines.find(({ msg }) => msg === 'broken request')).to.include({
           requestId: answer.headers['x-request-id'],
           status,
           code,
@@ -151,32 +132,34 @@ describe('the HTTP server', () => {
       });
 
     it('responds 400 when the headers do not end in time', async () => {
-      const connection = await opened({ server: { headersTimeoutMs: 100, checkEveryMs: 20 } });
+      const connection = await suite.connect({
+        server: { headersTimeoutMs: 100, checkEveryMs: 20 },
+      });
       connection.send('GET / HTTP/1.1\r\nX-Slow: ');
       expect((await connection.answer()).json().error.message).to.contain('did not arrive in time');
       await connection.closed;
     });
 
     it('responds 400 to an invalid chunk and cancels the request', async () => {
-      const { text } = await fixture.account('free');
-      const connection = await opened();
+      const { text } = await suite.fixture.account('free');
+      const connection = await suite.connect();
       connection.send(
         `POST /v1/render HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${text}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{"\r\n`,
       );
-      await until(() => http.budget.used() > 0);
+      await until(() => suite.http.budget.used() > 0);
       connection.send('nonsense\r\n');
       expect((await connection.answer()).json().error.code).to.equal('validation_error');
       await connection.closed;
-      await until(() => http.budget.used() === 0);
+      await until(() => suite.http.budget.used() === 0);
     });
   });
 
   /** The bytes of a render request; its render runs until `finish` is called. */
   async function call() {
-    const { text, usage } = await fixture.account('scale');
+    const { text, usage } = await suite.fixture.account('scale');
     const began = Promise.withResolvers<AbortSignal>();
     const finish = Promise.withResolvers<void>();
-    http.state.during = signal => {
+    suite.http.state.during = signal => {
       began.resolve(signal);
       signal.addEventListener('abort', () => finish.reject(signal.reason));
       return finish.promise;
@@ -193,11 +176,11 @@ describe('the HTTP server', () => {
     ];
     for (const [what, bytes, status] of rejected)
       it(`responds ${status} to ${what} after the response of the request before it`, async () => {
-        const connection = await opened();
+        const connection = await suite.connect();
         const render = await call();
         connection.send(`${render.bytes}${bytes}`);
         await render.began;
-        await until(() => http.lines.some(({ msg }) => msg === 'broken request'));
+        await until(() => suite.http.lines.some(({ msg }) => msg === 'broken request'));
         connection.send('nonsense\r\n\r\n');
         render.finish();
         expect((await connection.answer()).headers['content-type']).to.equal('application/pdf');
@@ -207,19 +190,19 @@ describe('the HTTP server', () => {
       });
 
     it('ignores all requests after the malformed one', async () => {
-      const connection = await opened();
+      const connection = await suite.connect();
       const render = await call();
       render.finish();
       connection.send(`GET /healthz HTTP/1.1\r\n\r\n${render.bytes}`);
       expect((await connection.answer()).status).to.equal(400);
       await connection.closed;
-      await until(() => http.server.connections() === 0);
-      expect(http.lines.filter(({ msg }) => msg === 'request')).to.deep.equal([]);
+      await until(() => suite.http.server.connections() === 0);
+      expect(suite.http.lines.filter(({ msg }) => msg === 'request')).to.deep.equal([]);
       expect(await render.usage()).to.equal(0);
     });
 
     it('closes the connection of a client that keeps sending requests', async () => {
-      const connection = await opened();
+      const connection = await suite.connect();
       const render = await call();
       connection.send(`${render.bytes}GET /healthz HTTP/1.1\r\n\r\n`);
       const signal = await render.began;
@@ -231,17 +214,17 @@ describe('the HTTP server', () => {
     });
 
     it('closes the connection and cancels its renders on CONNECT', async () => {
-      const connection = await opened();
+      const connection = await suite.connect();
       const render = await call();
       connection.send(`${render.bytes}${render.bytes}CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n`);
       await connection.closed;
-      await until(() => http.budget.used() === 0);
+      await until(() => suite.http.budget.used() === 0);
       expect(await render.usage()).to.equal(0);
     });
   });
 
   /** The next response that is not interim. */
-  async function finalAnswer(connection: Awaited<ReturnType<typeof opened>>) {
+  async function finalAnswer(connection: Awaited<ReturnType<typeof suite.connect>>) {
     for (;;) {
       const answer = await connection.answer();
       if (answer.status !== 100) return answer;
@@ -250,7 +233,7 @@ describe('the HTTP server', () => {
 
   describe('half-closed connections', () => {
     it('responds to a client that closes its half after the body', async () => {
-      const connection = await opened();
+      const connection = await suite.connect();
       const render = await call();
       connection.socket.end(render.bytes);
       await render.began;
@@ -266,7 +249,7 @@ describe('the HTTP server', () => {
     });
 
     it('responds to each pipelined request of a half-closed client', async () => {
-      const connection = await opened();
+      const connection = await suite.connect();
       connection.socket.end(
         ['/healthz', '/readyz', '/nothing']
           .map(path => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
@@ -287,7 +270,7 @@ describe('the HTTP server', () => {
     ];
     for (const [what, disconnect] of disconnects)
       it(`cancels the renders of a client that ${what}`, async () => {
-        const connection = await opened();
+        const connection = await suite.connect();
         const render = await call();
         // The second request is pipelined behind the first.
         connection.send(render.bytes + render.bytes);
@@ -296,7 +279,7 @@ describe('the HTTP server', () => {
         disconnect(connection.socket);
         await once(signal, 'abort');
         expect(performance.now() - startMs).to.be.below(3_000);
-        await until(() => http.budget.used() === 0);
+        await until(() => suite.http.budget.used() === 0);
         expect(await render.usage()).to.equal(0);
       });
 
@@ -315,7 +298,7 @@ describe('the HTTP server', () => {
           },
         ],
       };
-      const connection = await opened({
+      const connection = await suite.connect({
         console: { routes: [stream], renders: undefined as never },
       });
       connection.send('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -326,7 +309,7 @@ describe('the HTTP server', () => {
     });
 
     it('cancels the render of a half-closed HTTP/1.0 client, which accepts no interim responses', async () => {
-      const connection = await opened();
+      const connection = await suite.connect();
       const render = await call();
       connection.send(render.bytes.replace('HTTP/1.1', 'HTTP/1.0'));
       const signal = await render.began;
@@ -339,7 +322,7 @@ describe('the HTTP server', () => {
   });
 
   it('closes a connection without a response when no byte arrives', async () => {
-    const connection = await opened({ server: { headersTimeoutMs: 100, checkEveryMs: 20 } });
+    const connection = await suite.connect({ server: { headersTimeoutMs: 100, checkEveryMs: 20 } });
     await connection.closed;
     expect(connection.socket.bytesRead).to.equal(0);
   });

@@ -3,37 +3,20 @@ import { createByteBudget } from '../../../api/http/byte-budget.ts';
 import { renderFailed } from '../../../common/contract/errors.ts';
 import { readSamples } from '../../fault/harness/samples.ts';
 import { eventually } from '../../support/eventually.ts';
-import {
-  type HttpFixture,
-  type HttpFixtureOptions,
-  httpFixture,
-  renderHead,
-} from '../../support/http-fixture.ts';
-import { type LeaseFixture, leaseFixture } from '../../support/lease-fixture.ts';
+import { renderHead } from '../../support/http-fixture.ts';
+import { httpSuite } from '../../support/http-suite.ts';
 import { reserveForOthers } from '../../support/reserved-budget.ts';
 
 const GOOD = JSON.stringify({ html: '<p>Hello</p>' });
 const REQUESTS = 'pressroom_http_requests_total';
 
 describe('HTTP metrics', () => {
-  let fixture: LeaseFixture;
-  let http: HttpFixture;
-  before(async () => {
-    fixture = await leaseFixture();
-  });
-  afterEach(async () => {
-    await http?.close();
-    await fixture.reset();
-  });
-  after(() => fixture?.close());
+  const suite = httpSuite();
 
-  const serve = async (options?: HttpFixtureOptions) => {
-    http = await httpFixture(fixture, options);
-  };
   const post = (key: string, body: string) =>
-    http.ask(http.head(key, Buffer.byteLength(body)), body);
-  const get = (path: string) => http.ask(`GET ${path} HTTP/1.1`);
-  const scrape = async () => readSamples(await http.metrics.text());
+    suite.http.ask(suite.http.head(key, Buffer.byteLength(body)), body);
+  const get = (path: string) => suite.http.ask(`GET ${path} HTTP/1.1`);
+  const scrape = async () => readSamples(await suite.http.metrics.text());
 
   /** Waits until `made` requests are counted. They are counted after the response is sent. */
   const outcomes = (route: string, made: number) =>
@@ -48,13 +31,13 @@ describe('HTTP metrics', () => {
     });
 
   it('counts requests that are rejected before the render', async () => {
-    await serve({ body: { maxBytes: 1_000, silentMs: 5_000, totalMs: 5_000 } });
-    const { text } = await fixture.account('free');
+    await suite.serve({ body: { maxBytes: 1_000, silentMs: 5_000, totalMs: 5_000 } });
+    const { text } = await suite.fixture.account('free');
     await post(text, GOOD);
     await post('pressroom_live_wrong', GOOD);
     await post(text, '{');
     await post(text, JSON.stringify({ html: 'a'.repeat(2_000) }));
-    await http.ask('DELETE /v1/render HTTP/1.1');
+    await suite.http.ask('DELETE /v1/render HTTP/1.1');
     expect(await outcomes('/v1/render', 5)).to.deep.equal({
       ok: 1,
       unauthorized: 1,
@@ -67,32 +50,32 @@ describe('HTTP metrics', () => {
   it('labels a failed render with its reason', async () => {
     const budget = createByteBudget(1_000);
     reserveForOthers(budget, 1_000);
-    await serve({ budget });
-    const { text } = await fixture.account('free');
+    await suite.serve({ budget });
+    const { text } = await suite.fixture.account('free');
     await post(text, GOOD);
     expect(await outcomes('/v1/render', 1)).to.deep.equal({ overloaded: 1 });
   });
 
   it('reports a server-side failure before the render, but no client error and no render failure', async () => {
     const budget = createByteBudget(1_000);
-    await serve({ budget });
-    const { text } = await fixture.account('free');
+    await suite.serve({ budget });
+    const { text } = await suite.fixture.account('free');
     await post('pressroom_live_wrong', GOOD);
     await post(text, '{}');
     await post(text, GOOD);
-    http.state.during = async () => {
+    suite.http.state.during = async () => {
       throw renderFailed('worker_lost', 'The worker died.');
     };
     await post(text, GOOD);
     await outcomes('/v1/render', 4);
-    expect(http.refused).to.deep.equal([]);
+    expect(suite.http.refused).to.deep.equal([]);
     reserveForOthers(budget, 1_000);
     await post(text, GOOD);
-    expect(http.refused).to.deep.equal(['overloaded']);
+    expect(suite.http.refused).to.deep.equal(['overloaded']);
   });
 
   it('counts all unknown paths under one route', async () => {
-    await serve();
+    await suite.serve();
     for (let i = 0; i < 20; i++) await get(`/${i}/pressroom_live_key?${i}`);
     await get('/v1/render/');
     await get('/docs');
@@ -105,7 +88,9 @@ describe('HTTP metrics', () => {
   });
 
   it('distinguishes a failed probe from a successful one', async () => {
-    await serve({ health: { database: async () => {}, workers: () => ({ ready: 0, slots: 0 }) } });
+    await suite.serve({
+      health: { database: async () => {}, workers: () => ({ ready: 0, slots: 0 }) },
+    });
     await get('/healthz');
     await get('/readyz');
     expect(await outcomes('/healthz', 1)).to.deep.equal({ ok: 1 });
@@ -113,16 +98,16 @@ describe('HTTP metrics', () => {
   });
 
   it('counts a client disconnect', async () => {
-    await serve();
-    const { text } = await fixture.account('free');
+    await suite.serve();
+    const { text } = await suite.fixture.account('free');
     const begun = Promise.withResolvers<void>();
-    http.state.during = signal => {
+    suite.http.state.during = signal => {
       begun.resolve();
       return new Promise((_resolve, reject) =>
         signal.addEventListener('abort', () => reject(signal.reason)),
       );
     };
-    const connection = await http.open();
+    const connection = await suite.http.open();
     connection.send(`${renderHead(text, GOOD.length)}${GOOD}`);
     await begun.promise;
     connection.socket.destroy();
@@ -130,8 +115,8 @@ describe('HTTP metrics', () => {
   });
 
   it('counts malformed requests in a metric of their own', async () => {
-    await serve();
-    const connection = await http.open();
+    await suite.serve();
+    const connection = await suite.http.open();
     connection.send('this is not a request\r\n\r\n');
     expect((await connection.answer()).status).to.equal(400);
     const samples = await scrape();
@@ -140,11 +125,11 @@ describe('HTTP metrics', () => {
   });
 
   it('shows open connections and reserved bytes', async () => {
-    await serve();
-    const { text } = await fixture.account('free');
+    await suite.serve();
+    const { text } = await suite.fixture.account('free');
     const proceed = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
-    http.state.during = () => {
+    suite.http.state.during = () => {
       begun.resolve();
       return proceed.promise;
     };
@@ -154,7 +139,7 @@ describe('HTTP metrics', () => {
     expect(during.sum('pressroom_http_connections')).to.equal(1);
     expect(during.sum('pressroom_in_flight_bytes'))
       .to.be.at.least(GOOD.length)
-      .and.equal(http.budget.used());
+      .and.equal(suite.http.budget.used());
     expect(during.sum('pressroom_in_flight_limit_bytes')).to.equal(2 ** 29);
     proceed.resolve();
     expect((await answer).status).to.equal(200);
