@@ -1,20 +1,17 @@
-// The fields `css` and `javascript`: a style or a script to add to the page, either itself or the
-// address of it.
+// The fields `css` and `javascript`: a stylesheet or script to inject into the page, inline or by
+// URL.
 import { lengthProblem, MAX_COMMAND_LENGTH, text } from './field.ts';
 import { MAX_URL_BYTES, URL_PATTERN, urlProblem } from './page-url.ts';
 
 /**
- * In JSON's notation, where control characters take six bytes: what a worker takes in one command,
- * with room for the command around it.
+ * Limit of the text as a JSON string, where control characters take six bytes: a worker's limit per
+ * command, minus space for the rest of the command.
  */
 const MAX_JSON_BYTES = 3 * MAX_COMMAND_LENGTH;
 
 const ADDRESS = new RegExp(`${URL_PATTERN}\\S*$`);
 
-/**
- * The address, when the whole text is one (http or https, nothing but white space around it);
- * undefined when the text is the style or script itself.
- */
+/** The URL, when the text is only an http or https URL; undefined for an inline text. */
 export function additionUrl(text: string): string | undefined {
   const trimmed = text.trim();
   return ADDRESS.test(trimmed) ? trimmed : undefined;
@@ -22,22 +19,22 @@ export function additionUrl(text: string): string | undefined {
 
 const problem = (what: string) => (value: string) => {
   const tooLong = lengthProblem(value, MAX_COMMAND_LENGTH);
-  if (tooLong) return `${tooLong}; put it at a public address and give that`;
+  if (tooLong) return `${tooLong}; host it at a public URL and send that instead`;
   if (value.trim() === '') return `must be ${what}, not blank`;
   const url = additionUrl(value);
   if (url !== undefined) return urlProblem(url);
   const bytes = Buffer.byteLength(JSON.stringify(value));
   return bytes > MAX_JSON_BYTES
-    ? `must be at most ${MAX_JSON_BYTES} bytes in JSON's notation, not ${bytes}; put it at a public address and give that`
+    ? `must be at most ${MAX_JSON_BYTES} bytes as a JSON string, not ${bytes}; host it at a public URL and send that instead`
     : undefined;
 };
 
-const BOUNDS = `Not blank; at most ${MAX_COMMAND_LENGTH} characters and ${MAX_JSON_BYTES} bytes in JSON's notation (in UTF-8, with its escapes). A text that is nothing but an http or https address is loaded from there by the page and must be answered with 2xx; it is at most ${MAX_URL_BYTES} bytes long, under the same rules as \`url\`, and must not lead to a private address.`;
+const BOUNDS = `Inline: not blank, at most ${MAX_COMMAND_LENGTH} characters and ${MAX_JSON_BYTES} bytes as a JSON string. By URL: an http or https URL of at most ${MAX_URL_BYTES} bytes that the page loads. It follows the same rules as \`url\`, must not point to a private address, and must return a 2xx status.`;
 
 const shown = (description: string, examples: string[]) => ({
   description: `${description} ${BOUNDS}`,
   examples,
-  // A blank text has only what ECMAScript takes for white space.
+  // Not blank: at least one character that is not white space in ECMAScript.
   pattern: '\\S',
   minLength: 1,
   maxLength: MAX_COMMAND_LENGTH,
@@ -45,18 +42,18 @@ const shown = (description: string, examples: string[]) => ({
 
 export const additionsShape = {
   css: text(
-    'a style sheet, or the address of one, in a string',
-    problem('a style sheet, or the address of one'),
+    'a string with a stylesheet or a stylesheet URL',
+    problem('a stylesheet or a stylesheet URL'),
     shown(
-      'A style sheet to add to the page, also when its own Content-Security-Policy forbids it.',
+      "A stylesheet to add to the page, inline or by URL. The page's Content-Security-Policy does not apply to it.",
       ['h1 { color: crimson }', 'https://example.com/print.css'],
     ),
   ),
   javascript: text(
-    'a script, or the address of one, in a string',
-    problem('a script, or the address of one'),
+    'a string with a script or a script URL',
+    problem('a script or a script URL'),
     shown(
-      "A script to run in the page once it and `css` are loaded, before all other waits, also when the page's own Content-Security-Policy forbids it. A promise that it gives is awaited; a script that throws or rejects is a `validation_error` with its message.",
+      "A script to run after the page and `css` have loaded and before the `wait_*` conditions, inline or by URL. The page's Content-Security-Policy does not apply to it. If the script returns a promise, it is awaited. If it throws or rejects, the request fails with `validation_error` and the error's message.",
       ["document.querySelector('nav')?.remove()", 'https://example.com/print.js'],
     ),
   ),

@@ -1,5 +1,5 @@
-// What callers get back: the error envelope, the headers, and when each error is given. The
-// descriptions and examples of the API stand here.
+// The responses of the API: error envelope, headers, and when each error occurs, with descriptions
+// and examples.
 import { z } from 'zod';
 import {
   type ErrorCode,
@@ -10,36 +10,36 @@ import {
 
 export const EXAMPLE_REQUEST_ID = '019a8c5e-7d2b-7c44-9e1f-3b6a52c8d011';
 
-/** The body of every answer that is an error. Later releases may add members. */
+/** The body of every error response. Later releases may add members. */
 export const errorEnvelopeSchema = z
   .object({
     error: z.object({
       code: z
         .enum(Object.keys(STATUS) as [ErrorCode, ...ErrorCode[]])
-        .meta({ description: 'What went wrong, from a closed list.' }),
+        .meta({ description: 'The error code.' }),
       message: z.string().meta({
         description:
-          'A sentence for people: what is wrong and how to mend it. It may change; do not parse it.',
+          'A human-readable message: what is wrong and how to fix it. It may change; do not parse it.',
       }),
       request_id: z.uuid().meta({
-        description: 'The same as the header `X-Request-Id`.',
+        description: 'The request ID, as in the header `X-Request-Id`.',
         examples: [EXAMPLE_REQUEST_ID],
       }),
       reason: z
         .enum(RENDER_FAILED_REASONS)
         .meta({
           description:
-            'Only with `render_failed`: why. `page_status`, `page_unreachable`, `page_timeout`, `page_crash` and `output_limit` are the page’s fault; after the others the same request may succeed when it is sent again.',
+            'Only for `render_failed`: the reason. `page_status`, `page_unreachable`, `page_timeout`, `page_crash` and `output_limit` are caused by the page. For the other reasons, retry the request.',
         })
         .optional(),
     }),
   })
-  .meta({ description: 'Every answer that is an error has this body.' });
+  .meta({ description: 'The body of every error response.' });
 export type ErrorEnvelope = z.output<typeof errorEnvelopeSchema>;
 
 export const healthSchema = z
   .object({ status: z.literal('ok') })
-  .meta({ description: 'The process can answer.' });
+  .meta({ description: 'The process is running.' });
 
 export const readinessSchema = z
   .object({
@@ -47,19 +47,16 @@ export const readinessSchema = z
     checks: z.object({
       database: z
         .object({ status: z.enum(['ok', 'unavailable']) })
-        .meta({ description: 'Whether the database answered in time.' }),
+        .meta({ description: 'The state of the database.' }),
       workers: z
         .object({
-          ready: z.int().min(0).meta({ description: 'Slots that are free now.' }),
-          slots: z
-            .int()
-            .min(0)
-            .meta({ description: 'Renders that all connected workers take at once.' }),
+          ready: z.int().min(0).meta({ description: 'Free slots.' }),
+          slots: z.int().min(0).meta({ description: 'Slots of all connected workers.' }),
         })
         .meta({ description: 'The rendering workers.' }),
     }),
   })
-  .meta({ description: 'Whether what rendering depends on is there.' });
+  .meta({ description: 'The state of the database and the rendering workers.' });
 
 interface Header {
   description: string;
@@ -69,57 +66,58 @@ interface Header {
 
 export const HEADERS = {
   'X-Request-Id': {
-    description: 'The id of this call, a UUID. Name it when you ask about the call.',
+    description: 'The request ID, a UUID. Include it when contacting support.',
     schema: { type: 'string', format: 'uuid' },
     example: EXAMPLE_REQUEST_ID,
   },
   'X-Usage-Count': {
     description:
-      'The account’s renders in the current billing period, this one included. Absent on a sandbox render, and when the database did not tell the count in time.',
+      "The account's usage in the current billing period, including this render. Absent for sandbox renders and when the usage could not be updated in time.",
     schema: { type: 'integer', minimum: 1 },
     example: 1284,
   },
   'X-Sandbox': {
-    description: '`true` on a sandbox render, which has a watermark and is not counted.',
+    description:
+      '`true` for a sandbox render, which has a watermark and does not count toward usage.',
     schema: { type: 'string', const: 'true' },
     example: 'true',
   },
   'X-Pdf-Pages': {
-    description: 'How many pages the PDF has.',
+    description: 'The number of pages of the PDF.',
     schema: { type: 'integer', minimum: 1 },
     example: 3,
   },
   'Server-Timing': {
     description:
-      'Where the time went, in milliseconds: `admit`, `queue`, `load`, `wait`, `print`, `post`, `settle`.',
+      'The duration of each phase in milliseconds: `admit`, `queue`, `load`, `wait`, `print`, `post`, `settle`.',
     schema: { type: 'string' },
     example:
       'admit;dur=1.2, queue;dur=0.1, load;dur=38.4, wait;dur=2.0, print;dur=21.7, settle;dur=1.4',
   },
   'Content-Disposition': {
-    description: 'Browsers show the PDF, and save it under this name.',
+    description: 'Browsers display the PDF and use this file name to save it.',
     schema: { type: 'string' },
     example: 'inline; filename="render.pdf"',
   },
   'WWW-Authenticate': {
-    description: 'How to authenticate.',
+    description: 'The required authentication scheme.',
     schema: { type: 'string' },
     example: 'Bearer',
   },
   'Retry-After': {
-    description: 'Seconds after which to try again.',
+    description: 'Seconds to wait before a retry.',
     schema: { type: 'integer', minimum: 1 },
     example: 2,
   },
   'X-Concurrency-Limit': {
-    description: 'How many renders the plan runs at once.',
+    description: "Your plan's concurrency limit.",
     schema: { type: 'integer', minimum: 1 },
     example: 2,
   },
 } as const satisfies Record<string, Header>;
 export type HeaderName = keyof typeof HEADERS;
 
-/** On every PDF. */
+/** Headers of every PDF response. */
 export const PDF_HEADERS = [
   'X-Request-Id',
   'X-Usage-Count',
@@ -129,14 +127,14 @@ export const PDF_HEADERS = [
   'Content-Disposition',
 ] as const satisfies HeaderName[];
 
-/** On every PDF of a trial call. */
+/** Headers of every PDF response of a trial render. */
 export const TRIAL_PDF_HEADERS = [
   'X-Request-Id',
   'X-Sandbox',
   'Content-Disposition',
 ] as const satisfies HeaderName[];
 
-/** When a code is given, with an answer as it looks. */
+/** When an error occurs, with an example. */
 export interface Refusal {
   code: ErrorCode;
   when: string;
@@ -145,14 +143,11 @@ export interface Refusal {
   headers?: readonly HeaderName[];
 }
 
-/**
- * The errors of POST /v1/render, in the order in which they are looked for. `dashboardUrl` is where
- * people mend their subscription.
- */
+/** The errors of POST /v1/render in the order of their checks. */
 export const renderRefusals = (dashboardUrl: string): Refusal[] => [
   {
     code: 'unauthorized',
-    when: 'The API key is missing, malformed, unknown, expired or revoked, or not allowed from this address.',
+    when: 'The API key is missing, malformed, unknown, expired or revoked, or not allowed from your IP address.',
     message: 'The API key is missing or invalid. Send it as `Authorization: Bearer <API key>`.',
     headers: ['WWW-Authenticate'],
   },
@@ -163,31 +158,31 @@ export const renderRefusals = (dashboardUrl: string): Refusal[] => [
   },
   {
     code: 'payload_too_large',
-    when: 'The body is larger than the operator allows (10 MiB by default).',
+    when: 'The body is larger than this installation allows (10 MiB by default).',
     message:
       'The request body is larger than 10485760 bytes. Send less html, or let the page load its images from a URL.',
   },
   {
     code: 'validation_error',
-    when: 'The body is not JSON, or a field is unknown, wrong or in conflict with another. The message names up to five of them.',
-    message: '`printBackground` is not a field; did you mean `print_background`?',
+    when: 'The body is not valid JSON, or a field is unknown, invalid or conflicts with another. The message names up to five fields.',
+    message: '`printBackground` is not a valid field. Did you mean `print_background`?',
   },
   {
     code: 'ssrf_blocked',
-    when: '`url`, `css` or `javascript`, or a redirect of one of them, leads to an address that is not public.',
+    when: '`url`, `css` or `javascript`, or a redirect of one of them, points to an address that is not public.',
     message:
-      '`url` leads to an address that is not public. Give a public address, or send the document as `html`.',
+      '`url` points to an address that is not public. Use a public URL, or send the document as `html`.',
   },
   {
     code: 'concurrency_limit',
-    when: 'The account runs as many renders as its plan allows, or uses as much of a service that is busy as one account may. Calls over the limit are refused at once, never queued.',
+    when: "Your account has reached its plan's concurrency limit, or its fair share of a busy service. Renders over the limit are rejected immediately, never queued.",
     message:
       'Concurrency limit reached: your plan allows 2 concurrent renders. Retry when a render has finished.',
     headers: ['Retry-After', 'X-Concurrency-Limit'],
   },
   {
     code: 'render_failed',
-    when: 'The page could not be rendered: its status, address, time, size or a crash; or the service could not do it now. The member `reason` tells which.',
+    when: 'The page could not be rendered, or the service is temporarily unable to render. See `reason`.',
     message: 'The page returned 404. Set raise_for_status to false to print error pages.',
     reason: 'page_status',
     headers: ['Retry-After'],
@@ -200,15 +195,12 @@ const NEEDS_ACCOUNT: ReadonlySet<ErrorCode> = new Set([
   'concurrency_limit',
 ]);
 
-/**
- * The errors of POST /v1/trial/render. A caller who is over a limit that the process remembers is
- * refused before the body is read.
- */
+/** The errors of POST /v1/trial/render. */
 export const trialRefusals: Refusal[] = [
   ...renderRefusals('').filter(({ code }) => !NEEDS_ACCOUNT.has(code)),
   {
     code: 'rate_limited',
-    when: 'The address (of IPv6: its /64) has used up its trial calls of the last minute, or the service runs as many trial renders as it allows at once.',
+    when: 'Your IP address (for IPv6: its /64 network) has reached the limit of trial renders per minute, or all trial slots are in use.',
     message:
       'Trial limit reached: 5 renders per minute per IP address. Retry in a minute, or use an API key.',
     headers: ['Retry-After'],

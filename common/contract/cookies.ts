@@ -1,16 +1,13 @@
-// The field `cookies`: what Chrome takes as a cookie. What it would drop or change without a word
-// is refused here, with the reason.
+// The field `cookies`. Cookies that Chrome would silently drop or change are rejected with the
+// reason.
 import { z } from 'zod';
 import { CONTROL, MAX_HEAD_BYTES, requiredText, text, trueOrFalse } from './field.ts';
 import { quoted } from './problems.ts';
 import { TOKEN, TOKEN_PATTERN } from './request-headers.ts';
 
-/**
- * Chromium keeps 180 cookies for a site; one more, and it throws the oldest 31 away without a word
- * (seen on 156, and in its CookieMonster).
- */
+/** Chromium keeps 180 cookies per site; one more silently evicts the oldest 31 (seen on 156). */
 export const MAX_COOKIES = 180;
-/** https://www.rfc-editor.org/rfc/rfc6265#section-6.1, and what Chromium takes. */
+/** https://www.rfc-editor.org/rfc/rfc6265#section-6.1; also Chromium's limit. */
 export const MAX_COOKIE_BYTES = 4_096;
 const MAX_PATH_LENGTH = 1_024;
 const MAX_HOST_LENGTH = 253;
@@ -21,29 +18,23 @@ const DOMAIN_PATTERN = `^(?:\\.?${LABEL}(?:\\.${LABEL})*|\\[[0-9A-Fa-f:.]+\\])$`
 const DOMAIN = new RegExp(DOMAIN_PATTERN);
 const NOT_IN_VALUE = ';\\u0000-\\u001f\\u007f-\\u009f';
 const VALUE_PATTERN = `^(?:[^ ${NOT_IN_VALUE}](?:[^${NOT_IN_VALUE}]*[^ ${NOT_IN_VALUE}])?)?$`;
-/**
- * What stands in the path of an address as it is: Chrome would percent-encode the rest, and the
- * cookie's path could outgrow its limit.
- */
+/** Characters allowed in a URL path. Chrome would encode others, and exceed the length limit. */
 const PATH_PATTERN = "^/[A-Za-z0-9!$%&'()*+,./:=@_~-]*$";
 const PATH = new RegExp(PATH_PATTERN);
 
-/** The host of a cookie's domain as Chrome writes it; undefined when there is no such host. */
+/** The host of a cookie's domain in Chrome's notation, or undefined for an invalid host. */
 const hostOf = (domain: string): string | undefined =>
   URL.parse(`http://${domain.replace(/^\./, '')}/`)?.hostname;
 
 const isAddress = (host: string) => host.startsWith('[') || /^\d+(?:\.\d+){3}$/.test(host);
 
-/**
- * A cookie's domain in lower case and with addresses in their one form. Only for a domain that
- * parseRenderRequest let pass.
- */
+/** A validated cookie domain in lower case, with IP addresses in canonical form. */
 export const cookieDomain = (domain: string): string =>
   `${domain.startsWith('.') ? '.' : ''}${hostOf(domain)}`;
 
 function domainProblem(domain: string): string | undefined {
   const words =
-    'a host name such as `example.com`, `.example.com` for its subdomains too, or an address such as `192.0.2.1` or `[2001:db8::1]`';
+    'a host name such as `example.com`, `.example.com` to include subdomains, or an IP address such as `192.0.2.1` or `[2001:db8::1]`';
   const length = domain.replace(/^\./, '').length;
   if (length > MAX_HOST_LENGTH)
     return `must be at most ${MAX_HOST_LENGTH} characters long, not ${length}`;
@@ -52,11 +43,11 @@ function domainProblem(domain: string): string | undefined {
     return `must be ${words}, without scheme, port and path, not ${quoted(domain)}`;
   if (!isAddress(host)) return undefined;
   if (domain.startsWith('.'))
-    return `must not begin with a dot, since an address has no subdomains, not ${quoted(domain)}`;
-  // Chrome reads `1` as 0.0.0.1, and the caller would wait for a cookie of another host.
+    return `must not begin with a dot, since an IP address has no subdomains, not ${quoted(domain)}`;
+  // Chrome reads `1` as 0.0.0.1 and would set the cookie for another host.
   return host.startsWith('[') || host === domain
     ? undefined
-    : `must be ${words}, with all four numbers of an address, not ${quoted(domain)}`;
+    : `must be ${words}, with all four numbers of an IPv4 address, not ${quoted(domain)}`;
 }
 
 const nameProblem = (name: string) =>
@@ -69,19 +60,17 @@ function valueProblem(value: string): string | undefined {
     return 'must not contain control characters or semicolons; encode them';
   if (value.startsWith(' ') || value.endsWith(' '))
     return 'must not begin or end with a space; encode it';
-  return value.isWellFormed()
-    ? undefined
-    : 'must be valid Unicode, without half of a surrogate pair';
+  return value.isWellFormed() ? undefined : 'must be valid Unicode without lone surrogates';
 }
 
 function pathProblem(path: string): string | undefined {
   if (path.length > MAX_PATH_LENGTH)
     return `must be at most ${MAX_PATH_LENGTH} characters long, not ${path.length}`;
   if (PATH.test(path)) return undefined;
-  return `must be a path as in an address, beginning with / and percent-encoded, without a semicolon or a query, not ${quoted(path)}`;
+  return `must be a percent-encoded URL path that begins with /, without a semicolon or a query, not ${quoted(path)}`;
 }
 
-/** Longer names go first: they begin like the shorter ones. */
+/** Longer prefixes first, because they begin with shorter ones. */
 const PREFIXES = [
   { prefix: '__Host-Http-', httpOnly: true, host: true },
   { prefix: '__Host-', httpOnly: false, host: true },
@@ -90,29 +79,29 @@ const PREFIXES = [
 ];
 
 const cookieShape = {
-  name: requiredText('a cookie name in a string', nameProblem, {
+  name: requiredText('a cookie name string', nameProblem, {
     description:
-      "The name: letters, digits and `!#$%&'*+-.^_|~` or a backtick, at least one. Names with the prefixes of RFC 6265bis, in any case, need what browsers ask for: `__Secure-` needs `secure`; `__Host-` needs `secure`, the path `/` and a domain without a leading dot; `__Http-` and `__Host-Http-` need `http_only` as well.",
+      "Cookie name: letters, digits, `!#$%&'*+-.^_|~` and backticks. The prefixes of RFC 6265bis (case-insensitive) have requirements: `__Secure-` requires `secure`; `__Host-` requires `secure`, the path `/` and a domain without a leading dot; `__Http-` and `__Host-Http-` also require `http_only`.",
     examples: ['session', '__Host-id'],
     pattern: TOKEN_PATTERN,
     minLength: 1,
     maxLength: MAX_COOKIE_BYTES,
   }),
-  value: requiredText('a cookie value in a string', valueProblem, {
-    description: `The value, sent as it is in UTF-8: no control characters, no semicolon, no space at its ends. Name and value together have at most ${MAX_COOKIE_BYTES} bytes.`,
+  value: requiredText('a cookie value string', valueProblem, {
+    description: `Cookie value, sent unchanged in UTF-8. No control characters, semicolons, or leading or trailing spaces. Name and value together are limited to ${MAX_COOKIE_BYTES} bytes.`,
     examples: ['3f9a', ''],
     pattern: VALUE_PATTERN,
     maxLength: MAX_COOKIE_BYTES,
   }),
-  domain: requiredText('a host in a string', domainProblem, {
-    description: `The host that it is sent to, of any port: a host name in ASCII (\`xn--\` for other scripts), with a leading dot for its subdomains too (a name under which anybody can have one, such as \`.com\`, gets none); or an IPv4 address, all four numbers of it, or an IPv6 address in brackets. No scheme, port or path. At most ${MAX_HOST_LENGTH} characters after the dot, each label at most 63.`,
+  domain: requiredText('a host string', domainProblem, {
+    description: `The host that receives the cookie: an ASCII host name (\`xn--\` for other scripts), an IPv4 address, or an IPv6 address in brackets, without scheme, port or path. A leading dot includes subdomains. Cookies for public suffixes such as \`.com\` are not set. At most ${MAX_HOST_LENGTH} characters after the dot, at most 63 per label.`,
     examples: ['example.com', '.example.com', '192.0.2.1', '[2001:db8::1]'],
     pattern: DOMAIN_PATTERN,
     minLength: 1,
     maxLength: MAX_HOST_LENGTH + 1,
   }),
-  path: text('a path in a string, such as "/"', pathProblem, {
-    description: `The path below which it is sent: as it stands in an address, beginning with \`/\`, percent-encoded, without a semicolon or a query, at most ${MAX_PATH_LENGTH} characters.`,
+  path: text('a path string such as "/"', pathProblem, {
+    description: `The cookie is sent for this URL path and paths below it. Percent-encoded, begins with \`/\`, without a semicolon or a query, at most ${MAX_PATH_LENGTH} characters.`,
     examples: ['/', '/reports'],
     default: DEFAULT_PATH,
     pattern: PATH_PATTERN,
@@ -120,12 +109,12 @@ const cookieShape = {
     maxLength: MAX_PATH_LENGTH,
   }),
   secure: trueOrFalse({
-    description: 'Sends it over https only.',
+    description: 'Send the cookie over https only.',
     examples: [true],
     default: false,
   }),
   http_only: trueOrFalse({
-    description: 'Hides it from scripts of the page.',
+    description: 'Hide the cookie from scripts.',
     examples: [true],
     default: false,
   }),
@@ -133,7 +122,7 @@ const cookieShape = {
     .enum(['Strict', 'Lax', 'None'], { error: '`Strict`, `Lax` or `None`' })
     .meta({
       description:
-        'Whether it goes along when another site asks: `Strict` and `Lax` do not, `None` does and needs `secure`. Absent, it is `Lax` with `url`. With `html` everything is loaded by another site: cookies that are `Strict` or `Lax` are then never sent, and absent stands for `None` and `secure`.',
+        'SameSite policy. `None` requires `secure`. Default: `Lax` with `url`; `None` with `secure` when you send `html`. A page from `html` has no site, so its requests are cross-site and never include `Strict` or `Lax` cookies.',
       examples: ['Lax'],
     })
     .optional(),
@@ -167,7 +156,7 @@ const cookie = z
       refuse('name', `${because} when \`path\` is not \`/\`; browsers drop such a cookie`);
   });
 
-/** Every name, value, domain and path counts; what is no text is refused by its own check. */
+/** Counts names, values, domains and paths. Other types are rejected by the check of each cookie. */
 const bytesOf = (given: unknown) =>
   typeof given === 'object' && given !== null
     ? Object.values(given).reduce(
@@ -176,21 +165,21 @@ const bytesOf = (given: unknown) =>
       )
     : 0;
 
-/** What is wrong with the list as a whole, looked at before anything in it is. */
+/** Checks the size of the list before its items are validated. */
 export function cookiesProblem(list: unknown): string | undefined {
   if (!Array.isArray(list)) return undefined;
   if (list.length > MAX_COOKIES)
-    return `must have at most ${MAX_COOKIES} cookies, not ${list.length}; browsers keep no more for a site`;
+    return `must have at most ${MAX_COOKIES} cookies, not ${list.length}; browsers keep no more per site`;
   const bytes = list.reduce((sum: number, given) => sum + bytesOf(given), 0);
   return bytes > MAX_HEAD_BYTES
-    ? `must have at most ${MAX_HEAD_BYTES} bytes in all, not ${bytes}`
+    ? `must have at most ${MAX_HEAD_BYTES} bytes in total, not ${bytes}`
     : undefined;
 }
 
 export const cookies = z
   .array(cookie, { error: 'an array of cookies' })
   .meta({
-    description: `Cookies to set before the page is loaded, at most ${MAX_COOKIES} with ${MAX_HEAD_BYTES} bytes of names, values, domains and paths in all. They go to the hosts that their \`domain\` names, for the page and its assets. A later cookie of the same name, domain and path replaces an earlier one.`,
+    description: `Cookies to set before the page is loaded. They are sent to the hosts in \`domain\`, for the page and its assets. A later cookie with the same name, domain and path replaces an earlier one. At most ${MAX_COOKIES} cookies and ${MAX_HEAD_BYTES} bytes of names, values, domains and paths in total.`,
     examples: [
       [{ name: 'session', value: '3f9a', domain: 'example.com', secure: true, http_only: true }],
     ],

@@ -1,5 +1,5 @@
-// /docs: the API's description for people, made from the OpenAPI document alone. One file that
-// loads nothing, with one style and one script.
+// The API reference at /docs, generated from the OpenAPI document. A single file with one inline
+// stylesheet and one inline script.
 import { docsShell } from './docs-shell.ts';
 import { docsScript, tryForm } from './docs-try.ts';
 import { type Markup, markup, prose } from './markup.ts';
@@ -35,7 +35,7 @@ const examples = ({ examples: values }: JsonSchema) =>
       )}</p>`
     : undefined;
 
-/** What is inside an object, or inside each element of a list. */
+/** The fields of an object, or of each item of a list. */
 const fieldsOf = (schema: JsonSchema) =>
   Object.entries(
     ((schema.items as JsonSchema | undefined)?.properties ?? schema.properties ?? {}) as Record<
@@ -62,7 +62,7 @@ const curl = (url: string, body: unknown) => `curl ${shellQuoted(url)} \\
   --data ${shellQuoted(JSON.stringify(body, null, 2).replaceAll('\n', '\n  '))} \\
   --fail-with-body --output render.pdf`;
 
-/** In the tab order, since whoever has no mouse must scroll it too. */
+/** Focusable, so that it can be scrolled with the keyboard. */
 const code = (text: string) => markup`<pre tabindex="0"><code>${text}</code></pre>`;
 const json = (value: unknown) => code(JSON.stringify(value, null, 2));
 
@@ -99,13 +99,13 @@ const reasons = ({ ErrorEnvelope }: OpenApi['components']['schemas']) => {
   return markup`<div class="rows">${fieldsOf(error ?? {}).map(row => field(row, 'error.'))}</div>`;
 };
 
-/** Operations that take the same body show the same examples. */
+/** Removes duplicates: operations with the same body have the same examples. */
 const firstOfItsSummary = <T extends { summary: string }>(example: T, index: number, all: T[]) =>
   all.findIndex(({ summary }) => summary === example.summary) === index;
 
 /**
- * The page, complete. Its style and script are allowed by `docsStyleSource` and `docsScriptSource`;
- * it asks this API alone, and shows PDFs from blobs.
+ * The complete page. Its Content-Security-Policy needs `docsStyleSource`, `docsScriptSource`,
+ * requests to this API, and frames of blobs for the PDF preview.
  */
 export function docsPage(document: OpenApi): string {
   const base = document.servers[0]?.url ?? '';
@@ -120,16 +120,16 @@ export function docsPage(document: OpenApi): string {
     >;
   const [first, ...others] = operations.filter(({ described }) => described.requestBody);
   const details = operations.map(({ path, method, described }) => {
-    const answered = markup`<h3 id="${described.operationId}-answers">Answers</h3>${answers(described)}`;
+    const answered = markup`<h3 id="${described.operationId}-answers">Responses</h3>${answers(described)}`;
     if (others.some(other => other.described === described))
       return markup`${operation(base, path, method, described)}
-<p>The body is the same as that of <a href="#${first!.described.operationId}">${first!.described.summary}</a>.</p>${answered}`;
+<p>The request body is the same as for <a href="#${first!.described.operationId}">${first!.described.summary}</a>.</p>${answered}`;
     if (first?.described !== described)
       return markup`${operation(base, path, method, described)}${answered}`;
     return markup`${operation(base, path, method, described)}
 ${Object.values(body(described)).map(({ summary, value }) => markup`<h3>${summary}</h3>${code(curl(base + path, value))}`)}
 <h3 id="fields">Fields</h3>
-<p>${prose('The body is a JSON object. Unknown fields are refused, `null` is not a way to leave a field out, and lengths are strings.')}</p>
+<p>${prose('The body is a JSON object. Unknown fields and `null` values are rejected. Lengths are strings.')}</p>
 <div class="rows">${fieldsOf(schemas.RenderRequest).map(row => field(row))}</div>
 ${answered}`;
   });
@@ -147,10 +147,10 @@ ${operations.map(({ described }) => markup`<li><a href="#${described.operationId
 <ul>${fieldsOf(schemas.RenderRequest).map(([name]) => markup`<li><a href="#field-${name}"><code>${name}</code></a></li>`)}</ul></div>`,
     main: markup`<h1>${document.info.title} API</h1>
 <p class="lead">${prose(document.info.description)}</p>
-<p>Base address: <code>${base}</code>. The same description for programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI ${document.openapi}).</p>
+<p>Base URL: <code>${base}</code>. OpenAPI document: <a href="/openapi.json">/openapi.json</a> (OpenAPI ${document.openapi}).</p>
 <h2 id="authentication">Authentication</h2>
-<p>${prose('Send your API key with every render as `Authorization: Bearer <API key>`. A key looks like `pressroom_live_…` and is shown once, when it is made. Keep it out of pages and repositories.')}</p>
-<p class="note">A key that leaked renders at your expense: have it revoked. Revoking acts at once.</p>
+<p>${prose('Authenticate with an API key in the header `Authorization: Bearer <API key>`. A key looks like `pressroom_live_…` and is shown once, when you create it. Never put it in client-side code or a repository.')}</p>
+<p class="note">If a key leaks, revoke it immediately; revocation takes effect at once.</p>
 ${tryForm(
   operations
     .filter(({ described }) => described.requestBody)
@@ -165,7 +165,7 @@ ${tryForm(
 )}
 ${details}
 <h2 id="headers">Headers</h2>
-<p>What the headers of the answers above mean.</p>
+<p>The response headers.</p>
 <div class="rows">${Object.entries(headers).map(
       ([
         name,

@@ -1,4 +1,4 @@
-// The frame of the pages below /docs: contents at the side, the text beside them.
+// The layout of the pages under /docs: a table of contents beside the text.
 import { docsStyle } from './docs-style.ts';
 import { Markup, markup } from './markup.ts';
 
@@ -21,7 +21,7 @@ export const docsShell = ({ title, brand, contents, main, script }: DocsPage): s
 <style>${new Markup(docsStyle)}</style>
 </head>
 <body>
-<a class="skip" href="#content">To the content</a>
+<a class="skip" href="#content">Skip to content</a>
 <div class="page">
 <nav aria-label="Contents">
 <a class="brand" href="#content">${brand}</a>

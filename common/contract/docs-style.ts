@@ -1,4 +1,4 @@
-// How /docs looks. Own fonts and colours only: the page loads nothing.
+// The stylesheet of /docs. System fonts and no external resources.
 import { createHash } from 'node:crypto';
 
 export const docsStyle = `

@@ -1,10 +1,7 @@
-// The closed list of what can go wrong for a caller. One error class; the map to HTTP is
-// api/http/errors.ts, and the words are the log's and the metric's labels.
+// The closed list of error codes and the error class of the API. api/http/errors.ts maps them to
+// responses. The codes are also metric labels.
 
-/**
- * Status of each code on the render endpoints (spec §7, decisions "Status of each error code") and
- * of those used elsewhere only.
- */
+/** The HTTP status of each code. */
 export const STATUS = {
   validation_error: 400,
   payload_too_large: 400,
@@ -25,8 +22,8 @@ export const STATUS = {
 export type ErrorCode = keyof typeof STATUS;
 
 /**
- * Why a render failed. The first five are the page's fault, the others ours: only those count
- * against the service's objective.
+ * Why a render failed. The first five are caused by the page, the others by the service; only these
+ * count against the service's objective.
  */
 export const RENDER_FAILED_REASONS = [
   'page_status',
@@ -44,17 +41,14 @@ export const RENDER_FAILED_REASONS = [
 export type RenderFailedReason = (typeof RENDER_FAILED_REASONS)[number];
 
 interface Extras {
-  /** Why, for the log; never shown to the caller. */
+  /** The cause, for the log only. */
   cause?: unknown;
   retryAfterS?: number;
   headers?: Record<string, string>;
   reason?: RenderFailedReason;
 }
 
-/**
- * An answer to the caller. `message` is a sentence for people: it names the field and how to mend
- * it.
- */
+/** An error response. `message` is for humans: what is wrong, and how to fix it. */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly code: ErrorCode;

@@ -1,11 +1,8 @@
-// What the fields of a render request are made of: a text or a switch, its rule, and what the
-// description shows of it.
+// Building blocks of the fields of a render request: strings and booleans with a rule and their
+// OpenAPI description.
 import { z } from 'zod';
 
-/**
- * What the description shows of a field besides its type. `examples` are values that the service
- * accepts: a test sends each of them.
- */
+/** OpenAPI keywords of a field besides its type. A test sends each of the `examples`. */
 export interface Shown {
   description: string;
   examples: unknown[];
@@ -16,15 +13,10 @@ export interface Shown {
   maxLength?: number;
 }
 
-/**
- * What is wrong with a value, as the words that follow the field's name; undefined when nothing is.
- */
+/** Returns the error text that follows the field's name, or undefined for a valid value. */
 export type Problem<T> = (value: T) => string | undefined;
 
-/**
- * A text that must be given, with a rule of its own. `accepts` is what the field must be ("a length
- * in a string").
- */
+/** A required string with its own rule. `accepts` says what the field must be ("a length string"). */
 export const requiredText = (accepts: string, problem: Problem<string>, shown: Shown) =>
   z
     .string({ error: accepts })
@@ -34,7 +26,7 @@ export const requiredText = (accepts: string, problem: Problem<string>, shown: S
     })
     .meta({ ...shown });
 
-/** Like requiredText, but it may be left out. */
+/** Like requiredText, but optional. */
 export const text = (accepts: string, problem: Problem<string>, shown: Shown) =>
   requiredText(accepts, problem, shown).optional();
 
@@ -44,38 +36,34 @@ export const trueOrFalse = (shown: Shown) =>
     .meta({ ...shown })
     .optional();
 
-/** Control characters of ASCII and Latin-1, which no name or value on one line can hold. */
+/** Control characters of ASCII and Latin-1, which are invalid in single-line names and values. */
 export const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
-/** The same for the descriptions: a text without them. */
+/** A text without control characters, as a pattern for the OpenAPI document. */
 export const NO_CONTROL_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
 
 /**
- * Texts of one field go to Chrome in one command, of which a worker takes 1 MiB (PARSED_BYTES in
- * worker/gateway/cdp-filter.ts). A character makes at most three bytes of that, or four as two
- * units; what JSON escapes is counted apart.
+ * A field goes to Chrome in one command, and a worker accepts 1 MiB per command (PARSED_BYTES in
+ * worker/gateway/cdp-filter.ts). A character takes at most four bytes; JSON escapes are checked
+ * separately.
  */
 export const MAX_COMMAND_LENGTH = 262_144;
 
-/**
- * Says it when a text has more characters than `max`, counted as JSON Schema does: a pair of
- * surrogates is one.
- */
+/** Checks the length in characters as JSON Schema counts them: a surrogate pair is one character. */
 export function lengthProblem(value: string, max: number): string | undefined {
   if (value.length <= max) return undefined;
-  // More than twice as many units are too many characters whatever they are; counting them would
-  // only cost time.
+  // More than twice as many code units are always too many characters, so they are not counted.
   let length = value.length > 2 * max ? value.length : 0;
   if (length === 0) for (const _ of value) length++;
   return length > max ? `must be at most ${max} characters long, not ${length}` : undefined;
 }
 
 /**
- * All extra headers together, and all cookies together: each a quarter of the 256 KiB that Chrome
- * and the worker's guard take as the head of one request.
+ * Limit of all extra headers together and of all cookies together: each a quarter of the 256 KiB
+ * that Chrome and the egress guard accept as the head of one request.
  */
 export const MAX_HEAD_BYTES = 65_536;
 
-/** A text that is more than white space, and not longer than `max` characters. */
+/** A text that is not blank and has at most `max` characters. */
 export const notBlank =
   (what: string, max: number): Problem<string> =>
   value =>

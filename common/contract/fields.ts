@@ -1,6 +1,6 @@
-// The fields of a render request: the one place where their types, rules, defaults and descriptions
-// stand; the larger ones have files of their own. Requests are checked by these schemas and the API
-// description is generated from them; rules that span fields are in render-request.ts.
+// The fields of a render request: types, rules, defaults and descriptions. Larger fields have their
+// own files; rules that span fields are in render-request.ts. These schemas validate requests, and
+// the OpenAPI document is generated from them.
 import { z } from 'zod';
 import { additionsShape } from './additions.ts';
 import { cookieNames, cookies } from './cookies.ts';
@@ -37,7 +37,7 @@ const scale = (shown: Shown) =>
     .optional();
 
 const MAX_SELECTOR_LENGTH = 4_096;
-/** Far below what a worker takes in one command. */
+/** Far below a worker's limit for one command. */
 const MAX_EXPRESSION_LENGTH = 65_536;
 
 const delayProblem = (value: string) =>
@@ -45,26 +45,25 @@ const delayProblem = (value: string) =>
     ? `must be a duration from 0 to 30s such as \`500ms\`, \`1.5s\` or \`1s500ms\`, not ${quoted(value)}`
     : undefined;
 
-const PAGES_WORDS =
-  'page numbers and ranges such as `1-3, 5, 8-`, counted from 1 and with the lower number first';
+const PAGES_SYNTAX =
+  'page numbers and ranges such as `1-3, 5, 8-`, from page 1 and with the lower number first';
 const pagesProblem = (value: string) => {
   if (value.length > MAX_PAGES_LENGTH)
     return `must be at most ${MAX_PAGES_LENGTH} characters long, not ${value.length}`;
   return parsePages(value) === undefined
-    ? `must be ${PAGES_WORDS}, not ${quoted(value)}`
+    ? `must be ${PAGES_SYNTAX}, not ${quoted(value)}`
     : undefined;
 };
 
+const LENGTH_UNITS = 'a length with the unit px, in, cm, mm, pt or pc (without a unit: inches)';
+
 const margin = (side: Side) =>
-  text('a length in a string, such as "10mm"', marginProblem, {
-    description: `Margin at the ${side}. A length with the unit px, in, cm, mm, pt or pc; inches without a unit. Not negative.`,
+  text('a length string such as "10mm"', marginProblem, {
+    description: `The ${side} margin, ${LENGTH_UNITS}. Must not be negative.`,
     examples: ['10mm', '0.5in', '0'],
     default: DEFAULT_MARGIN,
     pattern: LENGTH_PATTERN,
   });
-
-const SIDE_WORDS =
-  'A length with the unit px, in, cm, mm, pt or pc; inches without a unit. From 0.5 to 200 inches.';
 
 export const marginShape = {
   top: margin('top'),
@@ -74,22 +73,18 @@ export const marginShape = {
 };
 
 export const requestShape = {
-  html: text(
-    'a string that is not empty',
-    value => (value === '' ? 'must not be empty' : undefined),
-    {
-      description:
-        'The HTML document to render. It is loaded in a document of its own without an origin: relative addresses lead nowhere, so give assets by absolute URL or inline. Exactly one of `html` and `url` must be given.',
-      examples: ['<!doctype html><h1>Invoice 42</h1>'],
-      minLength: 1,
-    },
-  ),
+  html: text('a non-empty string', value => (value === '' ? 'must not be empty' : undefined), {
+    description:
+      'The HTML document to render. It has no origin, so relative URLs do not work: inline your assets or use absolute URLs. Send exactly one of `html` and `url`.',
+    examples: ['<!doctype html><h1>Invoice 42</h1>'],
+    minLength: 1,
+  }),
   url: text(
-    'an address in a string, such as "https://example.com/"',
-    value => urlProblem(value, '; put them into `auth`'),
+    'a URL string such as "https://example.com/"',
+    value => urlProblem(value, '; use `auth` instead'),
     {
       description:
-        'The address of the public page to render, http or https. It must not carry a user name or password (use `auth`), its port must be one that the operator allows (80, 443, 8080 and 8443 by default), and neither it nor its redirects may lead to a private address. Exactly one of `html` and `url` must be given.',
+        'The public http or https URL of the page to render. It must not contain a user name or password (use `auth`). The port must be allowed by this installation (by default 80, 443, 8080 and 8443). The URL and its redirects must not point to a private address. Send exactly one of `html` and `url`.',
       examples: ['https://example.com/invoice/42'],
       format: 'uri',
       pattern: URL_PATTERN,
@@ -97,55 +92,56 @@ export const requestShape = {
       maxLength: MAX_URL_BYTES,
     },
   ),
-  format: text('a paper size in a string, such as "A4" or "210mmx297mm"', formatProblem, {
+  format: text('a paper size string such as "A4" or "210mmx297mm"', formatProblem, {
     description:
-      'Paper size: A0 to A6, Letter, Legal, Tabloid or Ledger, without regard to case; or `{width}x{height}` with the units px, in, cm, mm, pt or pc on each side, inches without a unit, each side from 0.5 to 200 inches. `{width}xauto` gives one page as tall as its content; there a width without a unit is pixels.',
+      'Paper size. A name (case-insensitive): A0 to A6, Letter, Legal, Tabloid or Ledger. Or `{width}x{height}`, with the unit px, in, cm, mm, pt or pc for each side (without a unit: inches), each from 0.5 to 200 inches. Or `{width}xauto` for a single page as tall as its content, where a width without a unit is in pixels.',
     examples: ['A4', 'letter', '210mmx297mm', '8.5x11', '80mmxauto', '800xauto'],
     default: DEFAULT_FORMAT,
     pattern: FORMAT_PATTERN,
   }),
-  paper_width: text('a length in a string, such as "210mm"', sideProblem, {
-    description: `Width of the paper in place of that of \`format\`; only together with \`paper_height\`. ${SIDE_WORDS}`,
+  paper_width: text('a length string such as "210mm"', sideProblem, {
+    description: `Paper width, ${LENGTH_UNITS}, from 0.5 to 200 inches. Overrides the width of \`format\`. Requires \`paper_height\`.`,
     examples: ['210mm', '8.5in', '6'],
     pattern: LENGTH_PATTERN,
   }),
-  paper_height: text('a length in a string, such as "297mm"', sideProblem, {
-    description: `Height of the paper in place of that of \`format\`; only together with \`paper_width\`. ${SIDE_WORDS}`,
+  paper_height: text('a length string such as "297mm"', sideProblem, {
+    description: `Paper height, ${LENGTH_UNITS}, from 0.5 to 200 inches. Overrides the height of \`format\`. Requires \`paper_width\`.`,
     examples: ['297mm', '11in', '9'],
     pattern: LENGTH_PATTERN,
   }),
   landscape: trueOrFalse({
-    description: 'Swaps the two sides of the paper, whichever is longer. Not with `{width}xauto`.',
+    description:
+      'Landscape orientation: swaps width and height. Cannot be combined with `{width}xauto`.',
     examples: [true],
     default: false,
   }),
   print_background: trueOrFalse({
-    description: 'Prints background colours and images.',
+    description: 'Whether to print background colors and images.',
     examples: [false],
     default: DEFAULT_PRINT_BACKGROUND,
   }),
   scale: scale({
-    description: 'Size of the content on the paper.',
+    description: 'Scale of the content.',
     examples: [0.8],
     default: DEFAULT_SCALE,
   }),
   zoom: scale({
-    description: 'Another name for `scale`, which counts only when `scale` is absent.',
+    description: 'Alias for `scale`. Ignored when `scale` is set.',
     examples: [1.25],
   }),
   margin: z
     .strictObject(marginShape, { error: 'an object with `top`, `right`, `bottom` and `left`' })
     .meta({
       description:
-        'White room at the four sides. At least 0.5 inches of the page must be left in both directions. When it is given, `@page` rules of the page do not change it.',
+        'Page margins. At least 0.5 inches of the page must remain in both directions. When set, it overrides the margins of `@page` rules.',
       examples: [{ top: '20mm', bottom: '20mm' }],
     })
     .optional(),
   header,
   footer,
-  pages: text('page ranges in a string, such as "1-3, 5"', pagesProblem, {
+  pages: text('a string of page ranges such as "1-3, 5"', pagesProblem, {
     description:
-      'The pages to keep: comma-separated `n`, `n-m` and `n-`. The PDF has them in document order, each once; what lies beyond the last page is left out. Not with `single_page` or `{width}xauto`.',
+      'The pages to keep: a comma-separated list of `n`, `n-m` and `n-`. The PDF contains them once each, in document order. Numbers beyond the last page are ignored. Cannot be combined with `single_page` or `{width}xauto`.',
     examples: ['1-3, 5', '2-', '1'],
     pattern: PAGES_PATTERN,
     minLength: 1,
@@ -153,21 +149,21 @@ export const requestShape = {
   }),
   single_page: trueOrFalse({
     description:
-      'Prints one page as wide as the paper and as tall as the content, at most 200 inches. Implied by `{width}xauto`; not with `pages`, `paper_width` and `paper_height`.',
+      'Prints a single page as tall as the content, at most 200 inches. Implied by `{width}xauto`. Cannot be combined with `pages`, `paper_width` or `paper_height`.',
     examples: [true],
     default: false,
   }),
   emulate_media: z
     .enum(['print', 'screen'], { error: '`print` or `screen`' })
     .meta({
-      description: 'Which styles lay out the page: those for print or those for the screen.',
+      description: 'The CSS media type to emulate.',
       examples: ['screen'],
       default: DEFAULT_MEDIA,
     })
     .optional(),
   raise_for_status: trueOrFalse({
     description:
-      'What counts as a failure of the page at `url`: true, any redirect and any status from 400; false, no status; absent, any status from 400.',
+      'Which HTTP statuses of `url` fail the render. `true`: 3xx, 4xx and 5xx. `false`: none, so that error pages are rendered. Not set: 4xx and 5xx.',
     examples: [false],
   }),
   cookies,
@@ -176,62 +172,58 @@ export const requestShape = {
   ...additionsShape,
   lazy_load_images: trueOrFalse({
     description:
-      'Scrolls through the whole page before the waits, so that images load that wait to be seen, and waits at most 10 s for those that have begun.',
+      'Scrolls through the page before the `wait_*` conditions so that lazy images load, and waits up to 10 s for images that are loading.',
     examples: [true],
     default: false,
   }),
-  wait_delay: text('a duration in a string, such as "500ms"', delayProblem, {
+  wait_delay: text('a duration string such as "500ms"', delayProblem, {
     description:
-      'A pause after all other waits, at most 30 s, such as `500ms`, `1.5s` or `1s500ms` (the notation of Go).',
+      'Pause after all other `wait_*` conditions, at most 30 s, such as `500ms`, `1.5s` or `1s500ms` (Go duration syntax).',
     examples: ['500ms', '1.5s', '1s500ms'],
     default: '0',
     pattern: DURATION_PATTERN,
   }),
   wait_for_selector: text(
-    'a CSS selector in a string',
+    'a CSS selector string',
     notBlank('a CSS selector such as `#ready`', MAX_SELECTOR_LENGTH),
     {
-      description:
-        'A CSS selector. Printing waits until an element that it matches exists, visible or not.',
+      description: 'A CSS selector. Waits until a matching element exists, visible or not.',
       examples: ['#ready'],
       minLength: 1,
       maxLength: MAX_SELECTOR_LENGTH,
     },
   ),
   wait_for_expression: text(
-    'a JavaScript expression in a string',
+    'a JavaScript expression string',
     notBlank('a JavaScript expression such as `window.ready === true`', MAX_EXPRESSION_LENGTH),
     {
       description:
-        'A JavaScript expression. Printing waits until it is truthy. A promise is awaited; an exception counts as not yet.',
+        'A JavaScript expression. Waits until it is truthy. Promises are awaited. An exception counts as falsy.',
       examples: ['window.ready === true'],
       minLength: 1,
       maxLength: MAX_EXPRESSION_LENGTH,
     },
   ),
   wait_for_network_idle: trueOrFalse({
-    description: 'Printing waits until no connection has been open for 500 ms.',
+    description: 'Waits until the page has had no open connection for 500 ms.',
     examples: [true],
     default: false,
   }),
   metadata,
   sandbox: trueOrFalse({
     description:
-      'Draws SANDBOX across every page and does not count the render: the answer has the header `X-Sandbox` and no `X-Usage-Count`. It takes one of the places of the plan all the same.',
+      "Adds a SANDBOX watermark to every page. Sandbox renders don't count toward usage: the response has the header `X-Sandbox: true` and no `X-Usage-Count`. They still count toward your concurrency limit.",
     examples: [true],
     default: false,
   }),
 };
 
-/** What a request has when each of its fields is as it should be. */
+/** A request in which each field is valid by itself. */
 export type RequestFields = z.output<z.ZodObject<typeof requestShape>>;
 
 const inside = (field: string, names: readonly string[]) => names.map(name => `${field}.${name}`);
 
-/**
- * Every field by name, those inside objects as `margin.top`, those of each element of a list as
- * `cookies.0.name`.
- */
+/** The names of all fields. Nested ones are `margin.top`, those of list items `cookies.0.name`. */
 export const FIELD_NAMES = [
   ...Object.keys(requestShape),
   ...inside('margin', Object.keys(marginShape)),

@@ -1,24 +1,24 @@
-// The fields `header` and `footer`: their shape, and the placeholders in their html, which become
-// what Chrome fills in on each page.
+// The fields `header` and `footer`. Placeholders in their HTML become the elements that Chrome fills
+// in on each page.
 import { z } from 'zod';
 import { lengthProblem, text } from './field.ts';
 import { LENGTH_PATTERN, marginProblem } from './paper.ts';
 import { placeholderProblem } from './placeholders.ts';
 
-/** It goes to Chrome together with the other one, and is laid out again on every page. */
+/** Header and footer go to Chrome in one command and are laid out on every page. */
 export const MAX_HEADER_LENGTH = 65_536;
 
 const htmlProblem = (value: string) =>
   lengthProblem(value, MAX_HEADER_LENGTH) ?? placeholderProblem(value);
 
 const shape = (edge: 'top' | 'bottom') => ({
-  html: text('HTML in a string', htmlProblem, {
-    description: `HTML drawn inside the ${edge} margin of every page, with 10px text and the page's side margins as padding unless it says otherwise. In its text \`{{page}}\` stands for the number of the page and \`{{total}}\` for how many the document has (spaces inside the braces are allowed); elements with the classes \`pageNumber\` and \`totalPages\` do the same. Any other \`{{…}}\`, one in an attribute, a style, a script or an SVG, and elements with the classes \`date\`, \`title\` and \`url\` are refused. Scripts do nothing and nothing is loaded, so give images as \`data:\` addresses. At most ${MAX_HEADER_LENGTH} characters.`,
+  html: text('an HTML string', htmlProblem, {
+    description: `HTML for the ${edge} margin of every page. Default style: 10px text, with the page's side margins as padding. Placeholders: \`{{page}}\` is the page number and \`{{total}}\` the number of pages (spaces inside the braces are allowed); elements with the classes \`pageNumber\` and \`totalPages\` do the same. Placeholders are allowed in text only, not in attributes, styles, scripts or SVG. Other placeholders and the classes \`date\`, \`title\` and \`url\` are rejected. Scripts do not run and nothing is loaded, so embed images as \`data:\` URLs. At most ${MAX_HEADER_LENGTH} characters.`,
     examples: ['<b>Invoice 42</b> page {{page}} of {{total}}', '<span class="pageNumber"></span>'],
     maxLength: MAX_HEADER_LENGTH,
   }),
-  height: text('a length in a string, such as "15mm"', marginProblem, {
-    description: `Room to keep at the ${edge}: the page's margin there is the larger one of this and \`margin.${edge}\`, also without \`html\`. A length with the unit px, in, cm, mm, pt or pc; inches without a unit. Not negative. At least 0.5 inches of the page must be left.`,
+  height: text('a length string such as "15mm"', marginProblem, {
+    description: `Height reserved at the ${edge}, a length with the unit px, in, cm, mm, pt or pc (without a unit: inches). The page margin is the larger of this and \`margin.${edge}\`, even without \`html\`. Must not be negative. At least 0.5 inches of the page must remain.`,
     examples: ['15mm', '0.75in'],
     pattern: LENGTH_PATTERN,
   }),

@@ -1,9 +1,9 @@
-// Where a tokenizer stands in HTML: inside SVG or MathML, or in an element whose content is text.
-// What HTML's tree rules would tell it, as far as it needs them.
+// Tracks whether an HTML tokenizer is inside SVG, MathML or an element with raw text. Replaces the
+// tree construction that would normally set the tokenizer's state.
 import { type Token, type Tokenizer, TokenizerMode } from 'parse5';
 
 /**
- * By name: elements whose content is text whatever it looks like.
+ * Elements whose content is raw text, by name.
  * https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inbody
  */
 const RAW_TEXT: Record<string, Tokenizer['state']> = {
@@ -20,7 +20,7 @@ const RAW_TEXT: Record<string, Tokenizer['state']> = {
 
 const FOREIGN: ReadonlySet<string> = new Set(['svg', 'math']);
 
-/** To be told of every tag, so that the tokenizer reads on as a browser does. */
+/** Must receive every tag, so that the tokenizer continues as in a browser. */
 export class HtmlNesting {
   readonly #tokenizer: Tokenizer;
   #foreignDepth = 0;
@@ -33,7 +33,7 @@ export class HtmlNesting {
     return this.#foreignDepth > 0;
   }
 
-  /** Gives whether the content of the element is text. */
+  /** Returns whether the content of the element is raw text. */
   enter({ tagName, selfClosing }: Token.TagToken): boolean {
     const isRaw = !this.isForeign && Object.hasOwn(RAW_TEXT, tagName);
     if (FOREIGN.has(tagName) && !selfClosing) this.#foreignDepth++;
@@ -42,7 +42,7 @@ export class HtmlNesting {
     return isRaw;
   }
 
-  /** Whether this end tag ends an SVG or MathML that is open. */
+  /** Whether this end tag closes an open SVG or MathML element. */
   endsForeign({ tagName }: Token.TagToken): boolean {
     return this.isForeign && FOREIGN.has(tagName);
   }

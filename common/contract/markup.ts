@@ -1,7 +1,6 @@
-// HTML by template literals that escape whatever is put into them, so that forgetting it is not
-// possible.
+// HTML from tagged template literals that escape all inserted values.
 
-/** HTML that is right as it is. Only `markup` makes it. */
+/** Safe HTML. Created by `markup`. */
 export class Markup {
   readonly text: string;
 
@@ -27,13 +26,10 @@ function textOf(part: Part): string {
   return typeof part === 'object' ? part.map(textOf).join('') : escaped(String(part));
 }
 
-/**
- * A tagged template: texts and numbers are escaped, Markup goes in as it is, arrays are put in one
- * after the other, undefined is nothing.
- */
+/** Escapes strings and numbers, inserts Markup unchanged, joins arrays and skips undefined. */
 export const markup = (texts: TemplateStringsArray, ...parts: Part[]): Markup =>
   new Markup(texts.reduce((all, text, index) => all + textOf(parts[index - 1]) + text));
 
-/** A sentence in which `backticks` stand for code. */
+/** A sentence in which `backticks` mark code. */
 export const prose = (sentence: string): Markup =>
   markup`${sentence.split('`').map((text, index) => (index % 2 === 0 ? text : markup`<code>${text}</code>`))}`;

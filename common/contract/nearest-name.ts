@@ -1,12 +1,9 @@
-// "Did you mean": the name in a list that a mistyped one most likely stands for.
+// "Did you mean": finds the name in a list that is closest to a mistyped name.
 
-/** Longer names are no typing mistakes, and the work below grows with the square of the length. */
+/** Limits the work, which is quadratic in the length. */
 const MAX_LENGTH = 64;
 
-/**
- * Steps from `a` to `b`, each one letter inserted, dropped, replaced, or swapped with its neighbour
- * (optimal string alignment).
- */
+/** Edit distance with transpositions (optimal string alignment). */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
@@ -24,31 +21,29 @@ export function editDistance(a: string, b: string): number {
   return last[b.length]!;
 }
 
-/** `printBackground`, `Print-Background` and `print.background` all read as `print_background`. */
-const spelledLikeOurs = (name: string) =>
+/** `printBackground`, `Print-Background` and `print.background` become `print_background`. */
+const toSnakeCase = (name: string) =>
   name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/[-.\s]/g, '_')
     .toLowerCase();
 
 /**
- * The name in `names` nearest to `name`: another spelling, a few typing mistakes, or a whole word
- * of it (`background`). Undefined when none is near.
+ * The name in `names` closest to `name`: another spelling, a few typos, or one whole word of it
+ * (`background`). Undefined when none is close.
  */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
-  const wanted = spelledLikeOurs(name);
+  const wanted = toSnakeCase(name);
   const lastWord = name.slice(name.lastIndexOf('.') + 1);
-  // Inside an object only the field's own letters count: `margin.foo` is not near `margin.top` for
-  // the seven letters they share.
+  // Only the last part of a nested name counts: the shared `margin.` does not make `margin.foo`
+  // close to `margin.top`.
   const allowed = Math.max(1, Math.floor(lastWord.length / 3));
   const ranked = names
-    .map(candidate => ({ candidate, steps: editDistance(wanted, spelledLikeOurs(candidate)) }))
+    .map(candidate => ({ candidate, steps: editDistance(wanted, toSnakeCase(candidate)) }))
     .sort((a, b) => a.steps - b.steps);
   if (ranked[0] && ranked[0].steps <= allowed) return ranked[0].candidate;
   if (wanted.length < 4) return undefined;
-  const holding = names.filter(candidate =>
-    `_${spelledLikeOurs(candidate)}_`.includes(`_${wanted}_`),
-  );
+  const holding = names.filter(candidate => `_${toSnakeCase(candidate)}_`.includes(`_${wanted}_`));
   return holding.length === 1 ? holding[0] : undefined;
 }

@@ -1,5 +1,5 @@
-// The API's description (OpenAPI 3.1), generated from the schemas that check requests. Owns the
-// operations; the words are fields.ts's and answers.ts's.
+// The OpenAPI 3.1 document, generated from the schemas that validate requests. Defines the
+// operations; most texts are in fields.ts and answers.ts.
 import { z } from 'zod';
 import {
   type ErrorEnvelope,
@@ -20,7 +20,7 @@ import { EXAMPLE_REQUESTS, renderRequestSchema } from './render-request.ts';
 
 export const API_VERSION = '0.1.0';
 
-/** Method and path of what callers may call, for the router and the description. */
+/** Method and path of each operation, for the router and the document. */
 export const OPERATIONS = {
   render: { method: 'post', path: '/v1/render' },
   trialRender: { method: 'post', path: '/v1/trial/render' },
@@ -85,7 +85,7 @@ const envelope = ({ code, message, reason }: Refusal): ErrorEnvelope => ({
   error: { code, message, request_id: EXAMPLE_REQUEST_ID, ...(reason && { reason }) },
 });
 
-/** One answer a status, with an example for each of its codes. */
+/** One response per status, with an example of each of its codes. */
 function errorAnswers(refusals: Refusal[]): Record<string, Answer> {
   const byStatus = Map.groupBy(refusals, ({ code }) => STATUS[code]);
   const answer = (rows: Refusal[]): Answer => ({
@@ -111,7 +111,7 @@ const jsonAnswer = (description: string, schema: string, example: unknown): Answ
 
 const renderBody = (): NonNullable<Operation['requestBody']> => ({
   required: true,
-  description: 'What to render and how. Only `html` or `url` is needed.',
+  description: 'The render request. Only `html` or `url` is required.',
   content: {
     'application/json': {
       schema: ref('schemas', 'RenderRequest'),
@@ -134,7 +134,8 @@ const pdfAnswer = (headers: readonly HeaderName[]): Answer => ({
 const renderOperation = (dashboardUrl: string): Operation => ({
   operationId: 'render',
   summary: 'Render HTML or a URL to PDF',
-  description: 'Answers with the PDF itself. Only a render that succeeds is counted.',
+  description:
+    'Renders HTML or a public URL and returns the PDF. Only successful renders count toward usage.',
   security: [{ apiKey: [] }],
   requestBody: renderBody(),
   responses: { '200': pdfAnswer(PDF_HEADERS), ...errorAnswers(renderRefusals(dashboardUrl)) },
@@ -142,9 +143,9 @@ const renderOperation = (dashboardUrl: string): Operation => ({
 
 const trialOperation: Operation = {
   operationId: 'trialRender',
-  summary: 'Render without a key, to try it',
+  summary: 'Render without an API key (trial)',
   description:
-    'The same render as `POST /v1/render`, for a few calls a minute from one address (5 by default), and only while the service has nothing else to do. Nothing is counted.',
+    "Renders like `POST /v1/render`, without authentication. Limited to a few renders per minute per IP address (5 by default). Customers' renders take precedence. Trial renders don't count toward usage.",
   security: [],
   requestBody: renderBody(),
   responses: { '200': pdfAnswer(TRIAL_PDF_HEADERS), ...errorAnswers(trialRefusals) },
@@ -153,9 +154,9 @@ const trialOperation: Operation = {
 const healthOperation: Operation = {
   operationId: 'health',
   summary: 'Liveness',
-  description: 'Answers while the process can answer at all.',
+  description: 'Returns 200 while the process is running.',
   security: [],
-  responses: { '200': jsonAnswer('The process answers.', 'Health', { status: 'ok' }) },
+  responses: { '200': jsonAnswer('The process is running.', 'Health', { status: 'ok' }) },
 };
 
 const readiness = (
@@ -170,20 +171,21 @@ const readiness = (
 const readinessOperation: Operation = {
   operationId: 'readiness',
   summary: 'Readiness',
-  description: 'Reports the database and the rendering workers, for people and monitors.',
+  description: 'Reports whether the database and the rendering workers are available.',
   security: [],
   responses: {
-    '200': jsonAnswer('Renders are taken.', 'Readiness', readiness('ready', 'ok', 5)),
+    '200': jsonAnswer('Ready to render.', 'Readiness', readiness('ready', 'ok', 5)),
     '503': jsonAnswer(
-      'Something that rendering needs is missing.',
+      'The database or the workers are unavailable.',
       'Readiness',
       readiness('unavailable', 'unavailable', 5),
     ),
   },
 };
 
-const chatPrograms = (mcpUrl: string) =>
-  ` Chat programs have the MCP tool \`render_pdf\` at \`${mcpUrl}\`: it takes the same fields, and the dashboard's sign-in (OAuth) in place of an API key.`;
+const INTRODUCTION = 'Turn HTML or a public URL into a PDF.';
+const introductionWithMcp = (mcpUrl: string) =>
+  `${INTRODUCTION} AI assistants and editors can use the MCP tool \`render_pdf\` at \`${mcpUrl}\`. It takes the same fields and uses OAuth with the dashboard instead of an API key.`;
 
 export interface Described {
   publicUrl: string;
@@ -192,19 +194,18 @@ export interface Described {
 }
 
 /**
- * The description as one JSON value. `publicUrl` is the configured one, without a slash at its end;
- * every absolute address is built from it. `trial`: whether renders without a key are switched on.
- * `mcpUrl`: where the tool for chat programs is, if anywhere.
+ * The OpenAPI document. `publicUrl`: the base of all absolute URLs, without a trailing slash.
+ * `trial`: whether trial renders are on. `mcpUrl`: the URL of the MCP server, if it is on.
  */
 export const openApi = ({ publicUrl, trial = true, mcpUrl }: Described): OpenApi => ({
   openapi: '3.1.0',
   info: {
     title: 'Pressroom',
     version: API_VERSION,
-    description: `HTML or a public URL in, a PDF out.${mcpUrl === undefined ? '' : chatPrograms(mcpUrl)}`,
+    description: mcpUrl === undefined ? INTRODUCTION : introductionWithMcp(mcpUrl),
   },
   servers: [{ url: publicUrl }],
-  externalDocs: { description: 'The same for people', url: `${publicUrl}/docs` },
+  externalDocs: { description: 'API reference', url: `${publicUrl}/docs` },
   paths: {
     [OPERATIONS.render.path]: { [OPERATIONS.render.method]: renderOperation(`${publicUrl}/app`) },
     ...(trial && {
@@ -226,7 +227,7 @@ export const openApi = ({ publicUrl, trial = true, mcpUrl }: Described): OpenApi
         type: 'http',
         scheme: 'bearer',
         description:
-          'An API key, `pressroom_live_…`. It is shown once when it is made; revoke one that leaked.',
+          'An API key (`pressroom_live_…`) from the dashboard. It is shown once, when you create it. Revoke a leaked key immediately.',
       },
     },
   },

@@ -1,5 +1,4 @@
-// Page selections: `1-3, 5, 7-`. Owns their syntax, their order and the text that Chrome takes for
-// them.
+// Page ranges such as `1-3, 5, 7-`: parses them and formats them for Chrome.
 
 /** `to` is Infinity for "to the end". */
 export interface PageRange {
@@ -10,19 +9,16 @@ export interface PageRange {
 const PAGE = '[1-9]\\d*';
 const PART = ` *${PAGE} *(?:- *(?:${PAGE})? *)?`;
 
-/** The syntax of a selection, as a regular expression for the API description. */
+/** The pattern in the OpenAPI document. */
 export const PAGES_PATTERN = `^${PART}(?:,${PART})*$`;
-/** Far more than any selection needs: the work of one request stays bounded. */
+/** Far more than needed; limits the work of one request. */
 export const MAX_PAGES_LENGTH = 4_096;
 
-/**
- * Chrome reads page numbers as 32-bit integers. No document has this many pages, so higher numbers
- * are lowered to it.
- */
+/** Chrome reads page numbers as 32-bit integers. No document has this many pages. */
 const LAST_PAGE = 999_999_999;
 const pageNumber = (digits: string) => Math.min(Number(digits), LAST_PAGE);
 
-/** Compares digits, since JavaScript's numbers are exact only up to about 16 of them. */
+/** Compares digits as text, because JavaScript numbers are exact only to about 16 digits. */
 const isAtMost = (a: string, b: string) => (a.length === b.length ? a <= b : a.length < b.length);
 
 const RANGE = new RegExp(`^(${PAGE})(?:(-)(${PAGE})?)?$`);
@@ -36,9 +32,9 @@ function parseRange(text: string): PageRange | undefined {
 }
 
 /**
- * Comma-separated `n`, `n-m` (n <= m) and `n-` to ranges in document order, where ranges that
- * overlap or touch are one: a page named twice is kept once. Undefined when the text is anything
- * else (`0`, `3-1`, `-3`, `1,,2`, empty) or longer than MAX_PAGES_LENGTH.
+ * Parses comma-separated `n`, `n-m` (n <= m) and `n-` to ranges in document order and merges ranges
+ * that overlap or touch. Undefined for anything else (`0`, `3-1`, `-3`, `1,,2`, empty) and for
+ * texts longer than MAX_PAGES_LENGTH.
  */
 export function parsePages(text: string): PageRange[] | undefined {
   if (text.length > MAX_PAGES_LENGTH || /\d +\d/.test(text)) return undefined;
@@ -56,5 +52,5 @@ export function parsePages(text: string): PageRange[] | undefined {
 const rangeText = ({ from, to }: PageRange) =>
   from === to ? `${from}` : `${from}-${Number.isFinite(to) ? to : ''}`;
 
-/** The ranges as `Page.printToPDF` takes them in `pageRanges`. */
+/** The ranges as the `pageRanges` of `Page.printToPDF`. */
 export const pageRangesText = (ranges: PageRange[]): string => ranges.map(rangeText).join(',');

@@ -1,31 +1,21 @@
-// An address in a request (`url`, `css`, `javascript`): how it must be written, and which ports and
-// literal addresses may be asked for. Names are judged where they are resolved: by the worker's
-// guard, which sees every connection of a page and cannot be talked past.
+// URLs in a request (`url`, `css`, `javascript`): validates their syntax, port and literal IP
+// address. Host names are checked by the worker's egress guard, which resolves them.
 import { isPublicAddress, literalAddress } from '../addresses.ts';
 import { ApiError, invalid } from './errors.ts';
 import { quoted } from './problems.ts';
 
 export const MAX_URL_BYTES = 8_192;
-/** What a URL must begin with, as a regular expression that the API description shows. */
+/** The beginning of a URL as a pattern for the OpenAPI document. */
 export const URL_PATTERN = '^[Hh][Tt][Tt][Pp][Ss]?://';
 
 const EXAMPLE = '`https://example.com/invoice/42`';
-/**
- * The authority is looked at as written: the parser takes `http:///host` and `http://@host` for
- * `http://host`.
- */
+/** The authority as written: the URL parser reads `http:///host` and `http://@host` as `http://host`. */
 const WRITTEN = new RegExp(`${URL_PATTERN}(?<authority>[^/?#]*)`);
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{0,20}:/;
-/**
- * What parsers of URLs drop or turn into something else, each in its own way. Refused, so that all
- * of them read the same.
- */
+/** Characters that URL parsers handle differently. They are rejected, so that all parsers agree. */
 const LOOSE = /[\s\\\u0000-\u001f\u007f-\u009f]/;
 
-/**
- * What can be looked up: the parser also takes `a..b`, `127.0.0.1..` and names with `$`, which the
- * worker's guard refuses.
- */
+/** Names that can be resolved. The URL parser also accepts `a..b`, `127.0.0.1..` and names with `$`. */
 const NAME = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?$/;
 const MAX_NAME_LENGTH = 253;
 const isHost = (hostname: string) =>
@@ -33,15 +23,15 @@ const isHost = (hostname: string) =>
   (NAME.test(hostname) && hostname.replace(/\.$/, '').length <= MAX_NAME_LENGTH);
 
 /**
- * What is wrong with the way `text` is written, as the words that follow the field's name;
- * undefined when nothing is. `instead`: where a password goes.
+ * The error text that follows the field's name, or undefined for a valid URL. `instead`: advice for
+ * a URL with a password.
  */
 export function urlProblem(text: string, instead = ''): string | undefined {
-  if (text === '') return `must be an address such as ${EXAMPLE}, not empty`;
+  if (text === '') return `must be a URL such as ${EXAMPLE}, not empty`;
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_URL_BYTES) return `must be at most ${MAX_URL_BYTES} bytes long, not ${bytes}`;
   if (LOOSE.test(text))
-    return 'must not contain white space, control characters or backslashes; write them percent-encoded';
+    return 'must not contain white space, control characters or backslashes; percent-encode them';
   const authority = WRITTEN.exec(text)?.groups?.['authority'];
   if (authority === undefined) {
     const scheme = SCHEME.exec(text)?.[0];
@@ -51,45 +41,41 @@ export function urlProblem(text: string, instead = ''): string | undefined {
   if (authority.includes('@')) return `must not contain a user name or a password${instead}`;
   const hostname = authority === '' || !text.isWellFormed() ? undefined : URL.parse(text)?.hostname;
   return hostname === undefined || !isHost(hostname)
-    ? `must be a valid address such as ${EXAMPLE}`
+    ? `must be a valid URL such as ${EXAMPLE}`
     : undefined;
 }
 
-/** Where the operator and the account let a page come from. */
+/** The URLs that installation and account allow. */
 export interface UrlRules {
-  /** The operator's list, for everyone. */
+  /** Ports for all accounts. */
   ports: readonly number[];
-  /** The account may reach addresses that are not public; the worker's guard decides which. */
+  /** The account may reach private addresses on the allow-list; the egress guard checks them. */
   intranet: boolean;
-  /** More ports, for accounts with `intranet` only. */
+  /** Additional ports for accounts with `intranet`. */
   allowPorts: readonly number[];
 }
 
 function isPrivateHost(hostname: string): boolean {
   const name = hostname.replace(/\.$/, '');
-  // Browsers take these for loopback without asking anybody
+  // Browsers resolve these to loopback without DNS
   // (https://www.rfc-editor.org/rfc/rfc6761#section-6.3).
   if (name === 'localhost' || name.endsWith('.localhost')) return true;
   const address = literalAddress(name);
   return address !== undefined && !isPublicAddress(address);
 }
 
-/**
- * What the caller reads when a literal address or one that a name resolved to is not public. It
- * does not tell what was resolved.
- */
-export const notPublic = (field: string): ApiError => {
-  const instead = field === 'url' ? 'send the document as `html`' : 'give the text itself';
-  return new ApiError(
+/** The error for a literal or resolved address that is not public. Does not reveal the address. */
+export const notPublic = (field: string): ApiError =>
+  new ApiError(
     'ssrf_blocked',
-    `\`${field}\` leads to an address that is not public. Give a public address, or ${instead}.`,
+    field === 'url'
+      ? '`url` points to an address that is not public. Use a public URL, or send the document as `html`.'
+      : `\`${field}\` points to an address that is not public. Use a public URL, or send the text inline.`,
   );
-};
 
 /**
- * Throws validation_error when the port of an address is outside the list, unless the address is
- * literally private, for which it throws ssrf_blocked; of several addresses the wrong port goes
- * first. Every address is one that urlProblem let pass.
+ * For URLs that passed urlProblem. Throws ssrf_blocked for a literal private address, and
+ * validation_error for a port that is not allowed, which takes precedence.
  */
 export function checkUrlRules(
   addresses: [field: string, address: string][],

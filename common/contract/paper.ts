@@ -1,20 +1,17 @@
-// Lengths, paper formats and margins: their notations, their limits and what they are in inches.
+// Lengths, paper formats and margins: parses them to inches and checks their limits.
 import { quoted } from './problems.ts';
 
-/**
- * CSS's units, by how many of them make an inch: dividing keeps 25.4mm exactly one inch, which
- * multiplying would not.
- */
+/** CSS units per inch. Division keeps 25.4mm exactly one inch; multiplication would not. */
 const PER_INCH: Record<string, number> = { in: 1, px: 96, cm: 2.54, mm: 25.4, pt: 72, pc: 6 };
 const NUMBER = '(?:\\d+(?:\\.\\d*)?|\\.\\d+)';
 const UNIT = '(?:px|in|cm|mm|pt|pc)';
 
-/** What a length looks like, as a regular expression that the API description shows. */
+/** The pattern of a length in the OpenAPI document. */
 export const LENGTH_PATTERN = `^${NUMBER}${UNIT}?$`;
 
 const MM = (width: number, height: number) => ({ widthIn: width / 25.4, heightIn: height / 25.4 });
 
-/** Named sizes, portrait except Ledger, which is Tabloid lying down. */
+/** Named sizes. All are portrait except Ledger, which is Tabloid in landscape. */
 export const NAMED_FORMATS = {
   A0: MM(841, 1189),
   A1: MM(594, 841),
@@ -33,31 +30,25 @@ const byLowerCase = new Map(
   Object.entries(NAMED_FORMATS).map(([name, size]) => [name.toLowerCase(), size]),
 );
 
-/**
- * Regular expressions in JSON Schema know no flag for case, so each letter of a name stands in
- * both.
- */
+/** JSON Schema patterns have no case-insensitive flag, so each letter is a pair. */
 const eitherCase = (name: string) =>
   name.replace(/[A-Za-z]/g, letter => `[${letter.toUpperCase()}${letter.toLowerCase()}]`);
 
-/** What a format looks like, as a regular expression that the API description shows. */
+/** The pattern of a format in the OpenAPI document. */
 export const FORMAT_PATTERN = `^(?:${Object.keys(NAMED_FORMATS).map(eitherCase).join('|')}|${NUMBER}${UNIT}?x(?:auto|${NUMBER}${UNIT}?))$`;
 
 const LENGTH = new RegExp(`^(${NUMBER})(${UNIT})?$`);
 const WIDTH_X_HEIGHT = new RegExp(`^(${NUMBER}${UNIT}?)x(auto|${NUMBER}${UNIT}?)$`);
 
-/**
- * True for `20`, false for `20px` and for what is no length: only a bare number can be meant in
- * another unit.
- */
+/** True for a number without a unit such as `20`; false for `20px` and invalid lengths. */
 export function isUnitless(text: string): boolean {
   const match = LENGTH.exec(text);
   return match !== null && match[2] === undefined;
 }
 
 /**
- * `10mm`, `.5in`, `20px` to inches, never negative. A bare number counts in `unitless`. Undefined
- * when the text is no length.
+ * Parses `10mm`, `.5in` or `20px` to inches. A number without a unit is in `unitless`. Undefined
+ * for an invalid length.
  */
 export function parseLengthIn(text: string, unitless: 'in' | 'px' = 'in'): number | undefined {
   const match = LENGTH.exec(text);
@@ -71,9 +62,9 @@ export interface Format {
 }
 
 /**
- * A name (without regard to case), `{width}x{height}` or `{width}xauto` to inches; the unit of one
- * side does not spread to the other. A bare number is inches, but pixels as the width beside
- * `auto`. Undefined when the text is none of these; sizes are not checked.
+ * Parses a name (case-insensitive), `{width}x{height}` or `{width}xauto` to inches. A number without
+ * a unit is in inches, or in pixels beside `auto`. Undefined for an invalid format. Sizes are not
+ * checked.
  */
 export function parseFormat(text: string): Format | undefined {
   const named = byLowerCase.get(text.toLowerCase());
@@ -91,19 +82,17 @@ export const DEFAULT_MARGIN = '0.4in';
 export const SIDES = ['top', 'right', 'bottom', 'left'] as const;
 export type Side = (typeof SIDES)[number];
 
-/** Sums of inches such as 12.7mm come out a hair off; nobody means that hair. */
-const HAIR_IN = 1e-9;
-const fits = (sideIn: number) => sideIn >= MIN_SIDE_IN - HAIR_IN && sideIn <= MAX_SIDE_IN + HAIR_IN;
+/** Tolerance for rounding errors of sums such as 12.7mm. */
+const TOLERANCE_IN = 1e-9;
+const fits = (sideIn: number) =>
+  sideIn >= MIN_SIDE_IN - TOLERANCE_IN && sideIn <= MAX_SIDE_IN + TOLERANCE_IN;
 export const inches = (valueIn: number) => `${Number(valueIn.toPrecision(4))} inches`;
 
-const LENGTH_WORDS =
+const LENGTH_SYNTAX =
   'a length such as `210mm`, `8.5in` or `800px` (px, in, cm, mm, pt, pc; inches without a unit)';
-const FORMAT_WORDS = `${Object.keys(NAMED_FORMATS).join(', ')}, {width}x{height} such as \`210mmx297mm\`, or {width}xauto such as \`80mmxauto\``;
+const FORMAT_SYNTAX = `${Object.keys(NAMED_FORMATS).join(', ')}, {width}x{height} such as \`210mmx297mm\`, or {width}xauto such as \`80mmxauto\``;
 
-/**
- * What is wrong with a margin, as the words that follow the field's name; undefined when nothing
- * is.
- */
+/** The error text that follows the field's name, or undefined for a valid margin. */
 export const marginProblem = (text: string): string | undefined =>
   parseLengthIn(text) === undefined
     ? `must be a length of 0 or more such as \`10mm\`, \`0.5in\` or \`20px\` (px, in, cm, mm, pt, pc; inches without a unit), not ${quoted(text)}`
@@ -112,7 +101,7 @@ export const marginProblem = (text: string): string | undefined =>
 /** Like marginProblem, for paper_width and paper_height. */
 export function sideProblem(text: string): string | undefined {
   const sideIn = parseLengthIn(text);
-  if (sideIn === undefined) return `must be ${LENGTH_WORDS}, not ${quoted(text)}`;
+  if (sideIn === undefined) return `must be ${LENGTH_SYNTAX}, not ${quoted(text)}`;
   if (fits(sideIn)) return undefined;
   const hint =
     isUnitless(text) && fits(sideIn / 96)
@@ -125,13 +114,13 @@ export function sideProblem(text: string): string | undefined {
 export function formatProblem(text: string): string | undefined {
   const format = parseFormat(text);
   if (!format)
-    return `must be ${FORMAT_WORDS}, with the units px, in, cm, mm, pt, pc or none for inches, not ${quoted(text)}`;
+    return `must be ${FORMAT_SYNTAX} (px, in, cm, mm, pt, pc; inches without a unit), not ${quoted(text)}`;
   if (format.heightIn === 'auto') {
     if (fits(format.widthIn)) return undefined;
     const width = text.slice(0, -'xauto'.length);
     const hint =
       isUnitless(width) && fits(format.widthIn * 96)
-        ? `; without a unit it counts in pixels here, did you mean \`${width}inxauto\`?`
+        ? `; a width without a unit is in pixels, did you mean \`${width}inxauto\`?`
         : '';
     return `must be from ${MIN_SIDE_IN} to ${MAX_SIDE_IN} inches wide${hint || `, not ${quoted(text)}`}`;
   }
@@ -143,15 +132,12 @@ export function formatProblem(text: string): string | undefined {
     fits(format.widthIn / 96) &&
     fits(format.heightIn / 96);
   const hint = meantPixels
-    ? `; without units they are inches, did you mean \`${width}pxx${height}px\`?`
+    ? `; sides without a unit are in inches, did you mean \`${width}pxx${height}px\`?`
     : '';
   return `must have sides from ${MIN_SIDE_IN} to ${MAX_SIDE_IN} inches${hint || `, not ${quoted(text)}`}`;
 }
 
-/**
- * The fields that say how large the sheet is and how much of it stays white; every text in them has
- * passed its check above.
- */
+/** The fields for paper size and margins. Each of them is validated. */
 export interface PaperFields {
   format?: string | undefined;
   paper_width?: string | undefined;
@@ -168,8 +154,8 @@ export const hasAutoHeight = ({ format }: PaperFields): boolean =>
   parseFormat(format ?? DEFAULT_FORMAT)?.heightIn === 'auto';
 
 /**
- * The sheet after `landscape`. With `singlePage` its height is only the one to lay out in: beside
- * `auto`, the default format's.
+ * The paper size after `landscape`. With `singlePage`, the height is only for layout: that of the
+ * default format for `auto`.
  */
 export function paperOf(fields: PaperFields): {
   widthIn: number;
@@ -192,29 +178,26 @@ export function paperOf(fields: PaperFields): {
     : { widthIn, heightIn, singlePage };
 }
 
-/**
- * The texts that ask for room at a side, by the field's name: a header draws in the margin, which
- * is as tall as the taller of the two says.
- */
-function roomAsked(
+/** The larger of a side's margin and its header or footer height, with the field's name. */
+function marginAt(
   { margin, header, footer }: PaperFields,
   side: Side,
-): { name: string; text: string | undefined; roomIn: number } {
+): { name: string; text: string | undefined; marginIn: number } {
   const own = {
     name: `margin.${side}`,
     text: margin?.[side],
-    roomIn: parseLengthIn(margin?.[side] ?? DEFAULT_MARGIN)!,
+    marginIn: parseLengthIn(margin?.[side] ?? DEFAULT_MARGIN)!,
   };
   const height = side === 'top' ? header?.height : side === 'bottom' ? footer?.height : undefined;
   const heightIn = height === undefined ? 0 : parseLengthIn(height)!;
-  return heightIn > own.roomIn
-    ? { name: side === 'top' ? 'header.height' : 'footer.height', text: height, roomIn: heightIn }
+  return heightIn > own.marginIn
+    ? { name: side === 'top' ? 'header.height' : 'footer.height', text: height, marginIn: heightIn }
     : own;
 }
 
-/** What stays white at each side for margins, header and footer. */
+/** The page margins in inches, including header and footer. */
 export const marginsOf = (fields: PaperFields): Record<Side, number> => {
-  const sideIn = (side: Side) => roomAsked(fields, side).roomIn;
+  const sideIn = (side: Side) => marginAt(fields, side).marginIn;
   return {
     top: sideIn('top'),
     right: sideIn('right'),
@@ -223,18 +206,15 @@ export const marginsOf = (fields: PaperFields): Record<Side, number> => {
   };
 };
 
-/** No one asks for a margin this wide; who writes `20` without a unit thinks of pixels. */
+/** A larger margin without a unit, such as `20`, was probably meant in pixels. */
 const MEANT_PIXELS_IN = 5;
 
-/**
- * What is wrong with the margins on this sheet, as a sentence; undefined when at least 0.5 in of it
- * is left in both directions.
- */
+/** An error message when less than 0.5 in of the page remains in a direction, else undefined. */
 export function roomProblem(fields: PaperFields): string | undefined {
   const paper = paperOf(fields);
   const directions = [
     { sides: ['left', 'right'], lengthIn: paper.widthIn, word: 'wide' },
-    // A single page grows with its content, but no sheet is taller than this.
+    // A single page grows with its content up to this height.
     {
       sides: ['top', 'bottom'],
       lengthIn: paper.singlePage ? MAX_SIDE_IN : paper.heightIn,
@@ -242,18 +222,18 @@ export function roomProblem(fields: PaperFields): string | undefined {
     },
   ] as const;
   for (const { sides, lengthIn, word } of directions) {
-    const asked = sides.map(side => roomAsked(fields, side));
-    const leftIn = asked.reduce((left, { roomIn }) => left - roomIn, lengthIn);
-    if (leftIn >= MIN_SIDE_IN - HAIR_IN) continue;
-    const bare = asked
+    const margins = sides.map(side => marginAt(fields, side));
+    const leftIn = margins.reduce((left, { marginIn }) => left - marginIn, lengthIn);
+    if (leftIn >= MIN_SIDE_IN - TOLERANCE_IN) continue;
+    const bare = margins
       .map(({ text }) => text)
       .find(text => text && isUnitless(text) && Number(text) >= MEANT_PIXELS_IN);
     const hint = bare ? ` \`${bare}\` is ${inches(Number(bare))}; did you mean \`${bare}px\`?` : '';
-    const names = asked.map(({ name }) => `\`${name}\``).join(' and ');
-    const unsaid = asked.every(({ text }) => text !== undefined)
+    const names = margins.map(({ name }) => `\`${name}\``).join(' and ');
+    const byDefault = margins.every(({ text }) => text !== undefined)
       ? ''
-      : ` (${DEFAULT_MARGIN} unless you say otherwise)`;
-    return `${names}${unsaid} leave less than ${MIN_SIDE_IN} inches of a page that is ${inches(lengthIn)} ${word}.${hint}`;
+      : ` (default ${DEFAULT_MARGIN})`;
+    return `${names}${byDefault} leave less than ${MIN_SIDE_IN} inches of a page that is ${inches(lengthIn)} ${word}.${hint}`;
   }
   return undefined;
 }

@@ -1,12 +1,12 @@
-// The placeholders in the html of a header or footer: found where they stand, and replaced by the
-// elements that Chrome fills in. Read as tokens, in one pass: what HTML's tree rules make of
-// hostile nesting can be a thousand times larger than its source.
+// Placeholders in the HTML of a header or footer: finds them and replaces them by the elements that
+// Chrome fills in. Tokenizes in one pass, because the tree of hostile HTML can be a thousand times
+// larger than its source.
 import { type Token, Tokenizer } from 'parse5';
 import { HtmlNesting } from './html-nesting.ts';
 import { quoted } from './problems.ts';
 
 /**
- * By what callers write between the braces.
+ * By the name between the braces.
  * https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-printToPDF
  */
 const SPANS: Record<string, string> = {
@@ -14,13 +14,10 @@ const SPANS: Record<string, string> = {
   total: '<span class="totalPages"></span>',
 };
 const ALLOWED = 'the placeholders are `{{page}}` and `{{total}}`';
-/** Chrome would fill these with the day, the document's title and its address. */
+/** Chrome would fill these with the date, the document's title and its URL. */
 const REFUSED_CLASSES = ['date', 'title', 'url'];
 
-/**
- * `{{…}}` in a text, from brace to brace. Searching instead of matching: a regular expression would
- * take the square of the length.
- */
+/** `{{…}}` in a text. A search, because a regular expression would take quadratic time. */
 function* braces(text: string): Generator<{ from: number; to: number; inner: string }> {
   for (let from = text.indexOf('{{'); from >= 0; ) {
     const end = text.indexOf('}}', from + 2);
@@ -47,16 +44,16 @@ function withSpans(text: string, refuse: (problem: string) => void): string | un
   return done === 0 ? undefined : html + escaped(text.slice(done));
 }
 
-/** What a tokenizer tells, put together to what matters here. */
+/** Reads the tokens of the HTML, checks it and replaces placeholders. */
 class Reader {
   readonly html: string;
   problem: string | undefined;
   readonly #nesting: HtmlNesting;
-  /** The text since the last tag, entities decoded, and where it stands in the source. */
+  /** The text since the last tag with decoded entities, and its position in the source. */
   #run = '';
   #runFrom = 0;
   #runTo = 0;
-  /** The texts so far: a placeholder over several of them shows only in their sum. */
+  /** The texts so far, to find a placeholder that is split across elements. */
   #texts: string[] = [];
   #raw: string | undefined;
   #done = 0;
@@ -71,7 +68,7 @@ class Reader {
       {
         onCharacter: characters,
         onWhitespaceCharacter: characters,
-        // Browsers leave it out.
+        // Browsers drop it.
         onNullCharacter: token => this.#characters(token, ''),
         onStartTag: token => this.#startTag(token),
         onEndTag: token => this.#endTag(token),
@@ -86,7 +83,7 @@ class Reader {
     for (const { inner } of braces(this.#texts.join('\0')))
       if (inner.includes('\0'))
         this.#refuse(
-          `must not spread ${quoted(`{{${inner.replaceAll('\0', '…')}}}`)} over several elements; ${ALLOWED}`,
+          `must not split ${quoted(`{{${inner.replaceAll('\0', '…')}}}`)} across elements; ${ALLOWED}`,
         );
   }
 
@@ -131,7 +128,7 @@ class Reader {
         name === 'class' && value.split(/\s+/).find(word => REFUSED_CLASSES.includes(word));
       if (refused)
         this.#refuse(
-          `must not have an element of the class "${refused}"; only "pageNumber" and "totalPages" are filled in`,
+          `must not use the class "${refused}"; only "pageNumber" and "totalPages" are supported`,
         );
     }
     if (this.#nesting.enter(token)) this.#raw = token.tagName;
@@ -144,14 +141,8 @@ class Reader {
   }
 }
 
-/**
- * What is wrong with the placeholders and classes of a header's html, as the words that follow the
- * field's name; undefined when nothing is.
- */
+/** The error text that follows the field's name, or undefined for valid HTML. */
 export const placeholderProblem = (html: string): string | undefined => new Reader(html).problem;
 
-/**
- * The html with the elements that Chrome fills in where placeholders stood, else as it was written.
- * Only for html that placeholderProblem let pass.
- */
+/** Validated HTML with its placeholders replaced by the elements that Chrome fills in. */
 export const replacePlaceholders = (html: string): string => new Reader(html).replaced;

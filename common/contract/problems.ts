@@ -1,43 +1,40 @@
-// What is wrong with a request, in sentences: from zod's issues to "`landscape` must be true or
-// false, not a string."
+// Turns zod's issues into error messages such as "`landscape` must be true or false, not a string."
 import type { z } from 'zod';
 import { nearestName } from './nearest-name.ts';
 
 const MAX_SHOWN = 60;
-/** Enough to mend a request in one go, and a bound on what a hostile one makes us write. */
+/** Enough to fix a request in one go, and a limit for hostile requests. */
 const MAX_PROBLEMS = 5;
 
-/** A caller's text, quoted, with control characters visible, cut to 60 characters. */
+/** A caller's text as a JSON string, cut to 60 characters. */
 export function quoted(text: string): string {
   const cut = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 1)}…` : text;
   return JSON.stringify(cut.toWellFormed());
 }
 
-/** "an object", "a number": what a value is, for "not …". */
+/** The type of a value for "not …": "an object", "a number". */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'number') return Number.isFinite(value) ? 'a number' : 'a number that large';
+  if (typeof value === 'number') return Number.isFinite(value) ? 'a number' : 'such a large number';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 const valueAt = (body: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown>)[key], body);
 
-/** Names of lists stand in `names` with the index 0; the suggestion has the caller's. */
+/** List items have the index 0 in `names`; the suggestion uses the caller's index. */
 const unknownField = (name: string, names: readonly string[]) => {
   const index = /\.(\d+)\./.exec(name)?.[0];
   const nearest = nearestName(index ? name.replace(index, '.0.') : name, names)?.replace(
     '.0.',
     index ?? '.0.',
   );
-  return `${code(name)} is not a field${nearest ? `; did you mean \`${nearest}\`?` : '. /docs lists the fields.'}`;
+  const advice = nearest ? `Did you mean \`${nearest}\`?` : 'See /docs for the list of fields.';
+  return `${code(name)} is not a valid field. ${advice}`;
 };
 
-/**
- * A field's name as the caller wrote it. Backticks and control characters cannot end the quotation,
- * and a long name is cut.
- */
+/** A field name from the request in backticks, with backticks and control characters escaped, cut. */
 const code = (name: string) =>
   `\`${quoted(name).slice(1, -1).replaceAll('\\"', '"').replaceAll('`', "'")}\``;
 
@@ -53,9 +50,8 @@ function sentencesOf(issue: z.core.$ZodIssue, body: unknown, names: readonly str
   const value = valueAt(body, issue.path);
   if (field === '')
     return [`The body must be a JSON object with \`html\` or \`url\`, not ${kindOf(value)}.`];
-  if (value === undefined) return [`${code(field)} is missing; it must be ${issue.message}.`];
-  // Lists and objects are named, not shown: they can be as long as a body, and one with a member
-  // `toString` is no text at all.
+  if (value === undefined) return [`${code(field)} is required and must be ${issue.message}.`];
+  // Lists and objects are named, not quoted: they can be very long, or have a member `toString`.
   const given =
     issue.code === 'invalid_type' || typeof value === 'object'
       ? kindOf(value)
@@ -66,9 +62,9 @@ function sentencesOf(issue: z.core.$ZodIssue, body: unknown, names: readonly str
 }
 
 /**
- * The issues as sentences, the first five. An issue's message is what the field must be ("true or
- * false"); a custom one is all that follows the field's name ("must not be empty"). `names` are the
- * fields to suggest for an unknown one, those inside objects as `margin.top`.
+ * Messages for the first five issues. The message of an issue says what the field must be ("true or
+ * false"); that of a custom issue follows the field's name ("must not be empty"). `names` are the
+ * suggestions for unknown fields, nested ones as `margin.top`.
  */
 export function problems(
   issues: readonly z.core.$ZodIssue[],

@@ -1,5 +1,5 @@
-// RenderRequest: the body of a render call, checked, and the rules that span several fields. The
-// fields themselves are in fields.ts.
+// RenderRequest: validates the body of a render call, including the rules that span several fields.
+// The fields are in fields.ts.
 
 import { z } from 'zod';
 import { additionUrl } from './additions.ts';
@@ -28,75 +28,75 @@ const authorization = ({ extra_http_headers }: RequestFields) =>
 const RULES: Rule[] = [
   {
     broken: ({ html, url }) => !given(html) && !given(url),
-    sentence: () => 'Exactly one of `html` and `url` must be given; neither was.',
+    sentence: () => 'Send exactly one of `html` and `url`. The request has neither.',
   },
   {
     broken: ({ html, url }) => given(html) && given(url),
-    sentence: () => 'Exactly one of `html` and `url` must be given; both were.',
+    sentence: () => 'Send exactly one of `html` and `url`. The request has both.',
   },
   {
     broken: ({ paper_width, paper_height }) => given(paper_width) && !given(paper_height),
-    sentence: () => '`paper_width` must be paired with `paper_height`; give both or neither.',
+    sentence: () => '`paper_width` requires `paper_height`. Set both or neither.',
   },
   {
     broken: ({ paper_width, paper_height }) => !given(paper_width) && given(paper_height),
-    sentence: () => '`paper_height` must be paired with `paper_width`; give both or neither.',
+    sentence: () => '`paper_height` requires `paper_width`. Set both or neither.',
   },
   {
     broken: request => hasSides(request) && hasAutoHeight(request),
     sentence: request =>
-      `\`paper_width\` and \`paper_height\` cannot be combined with ${auto(request)}, whose height follows the content; leave out one of the two.`,
+      `\`paper_width\` and \`paper_height\` cannot be combined with ${auto(request)}, whose height follows the content. Remove one of them.`,
   },
   {
     broken: request => hasSides(request) && request.single_page === true,
     sentence: () =>
-      '`paper_width` and `paper_height` cannot be combined with `single_page`, whose height follows the content; use `format` such as `80mmxauto`.',
+      '`paper_width` and `paper_height` cannot be combined with `single_page`, whose height follows the content. Use a `format` such as `80mmxauto` instead.',
   },
   {
     broken: request => request.landscape === true && hasAutoHeight(request),
     sentence: request =>
-      `\`landscape\` cannot be combined with ${auto(request)}; give the width that you want in \`format\`.`,
+      `\`landscape\` cannot be combined with ${auto(request)}. Set the width in \`format\` instead.`,
   },
   {
     broken: request => request.single_page === false && hasAutoHeight(request),
     sentence: request =>
-      `\`single_page\` cannot be false with ${auto(request)}, which is a single page; give a height in \`format\`.`,
+      `\`single_page\` cannot be false with ${auto(request)}, which is a single page. Set a height in \`format\` instead.`,
   },
   {
     broken: request => given(request.pages) && request.single_page === true,
     sentence: () =>
-      '`pages` cannot be combined with `single_page`, which has only one page; leave out one of the two.',
+      '`pages` cannot be combined with `single_page`, which has only one page. Remove one of them.',
   },
   {
     broken: request => given(request.pages) && hasAutoHeight(request),
     sentence: request =>
-      `\`pages\` cannot be combined with ${auto(request)}, which has only one page; give a height in \`format\`.`,
+      `\`pages\` cannot be combined with ${auto(request)}, which has only one page. Set a height in \`format\` instead.`,
   },
   {
     broken: ({ html, auth }) => given(html) && given(auth),
     sentence: () =>
-      '`auth` cannot be combined with `html`, which has no origin to authenticate at; give the page as `url`.',
+      '`auth` cannot be combined with `html`, which has no origin. Send the page as `url` instead.',
   },
   {
     broken: ({ html, extra_http_headers }) => given(html) && hasAuthorization(extra_http_headers),
     sentence: request =>
-      `${authorization(request)} cannot be combined with \`html\`, which has no origin to send it to; give the page as \`url\`.`,
+      `${authorization(request)} cannot be combined with \`html\`, which has no origin. Send the page as \`url\` instead.`,
   },
   {
     broken: ({ auth, extra_http_headers }) => given(auth) && hasAuthorization(extra_http_headers),
     sentence: request =>
-      `\`auth\` cannot be combined with ${authorization(request)}; leave out one of the two.`,
+      `\`auth\` cannot be combined with ${authorization(request)}. Remove one of them.`,
   },
 ];
 
-/** The rules that a request breaks, as sentences. Each of its fields is right by itself. */
+/** Error messages of the rules that a request breaks. Each of its fields is valid by itself. */
 export function combinationProblems(request: RequestFields): string[] {
   const broken = RULES.filter(rule => rule.broken(request)).map(rule => rule.sentence(request));
   const room = broken.length === 0 ? roomProblem(request) : undefined;
   return room === undefined ? broken : [room];
 }
 
-/** Whole requests that the description shows. */
+/** Complete requests for the OpenAPI document. */
 export const EXAMPLE_REQUESTS = {
   html: {
     html: '<!doctype html><h1>Invoice 42</h1>',
@@ -111,25 +111,19 @@ export const EXAMPLE_REQUESTS = {
   },
 } as const;
 
-/** The API description shows exactly this. */
+/** The schema in the OpenAPI document. */
 export const renderRequestSchema = z.strictObject(requestShape).meta({
   description:
-    'What to render and how. Exactly one of `html` and `url` must be given; unknown fields are refused.',
+    'A render request. Send exactly one of `html` and `url`. Unknown fields are rejected.',
   oneOf: [{ required: ['html'] }, { required: ['url'] }],
   dependentRequired: { paper_width: ['paper_height'], paper_height: ['paper_width'] },
   examples: Object.values(EXAMPLE_REQUESTS),
 });
 
-/**
- * A checked request: texts as the caller wrote them, every one of which parses. Absent fields mean
- * their defaults.
- */
+/** A validated request with the caller's original texts. Absent fields have their defaults. */
 export type RenderRequest = z.output<typeof renderRequestSchema>;
 
-/**
- * The fields of which there may be millions: as a whole they are looked at before the work for each
- * of them is begun.
- */
+/** Fields that may have millions of items: their size is checked before the items. */
 const SIZE_PROBLEMS = { cookies: cookiesProblem, extra_http_headers: headersProblem };
 
 function sizeProblems(body: unknown): string[] {
@@ -140,7 +134,7 @@ function sizeProblems(body: unknown): string[] {
   });
 }
 
-/** The fields that hold an address, with what they hold. */
+/** The fields that contain a URL, with the URL. */
 function addressesIn({ url, css, javascript }: RenderRequest): [field: string, address: string][] {
   const fields = {
     url,
@@ -153,11 +147,10 @@ function addressesIn({ url, css, javascript }: RenderRequest): [field: string, a
 }
 
 /**
- * Checks a body. Throws validation_error that names up to five wrong fields, each in a sentence
- * with what is accepted; when every field is right by itself, the combinations that are not
- * allowed; ssrf_blocked when only a literal private address in `url`, `css` or `javascript` is
- * wrong. The messages quote the caller's own values: they go back to the caller and nowhere else,
- * least of all into a log.
+ * Validates a body. Throws validation_error that names up to five invalid fields and what they
+ * accept, or, if each field is valid by itself, the forbidden combinations. Throws ssrf_blocked
+ * when `url`, `css` or `javascript` has a literal private address. Messages quote the caller's
+ * values, so they must not be logged.
  */
 export function parseRenderRequest(body: unknown, rules: UrlRules): RenderRequest {
   const tooMuch = sizeProblems(body);

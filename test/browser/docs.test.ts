@@ -35,7 +35,7 @@ describe('API reference page', () => {
     await says(page).filter({ hasText: '200' }).waitFor();
     expect(await says(page).textContent()).to.match(/^200 · \d+ ms · 1 page · \d+ KiB$/);
     const download = page.waitForEvent('download');
-    await page.getByRole('link', { name: 'Save it' }).click();
+    await page.getByRole('link', { name: 'Download' }).click();
     const file = await (await download).createReadStream();
     const chunks: Buffer[] = [];
     for await (const chunk of file) chunks.push(chunk as Buffer);
@@ -52,7 +52,7 @@ describe('API reference page', () => {
     await says(page).filter({ hasText: '400' }).waitFor();
     expect(await says(page).textContent())
       .to.include('validation_error')
-      .and.to.include('did you mean `landscape`');
+      .and.to.include('Did you mean `landscape`');
   });
   it('shows an error for an invalid key', async () => {
     const { page } = await open();

@@ -103,7 +103,7 @@ describe('MCP Inspector', function () {
         '{"html":"x","landscap":true}',
       ]);
       expect(code).to.equal(5);
-      expect(textOf(result<ToolAnswer>())).to.include('did you mean `landscape`?');
+      expect(textOf(result<ToolAnswer>())).to.include('Did you mean `landscape`?');
     });
 
     it('reports that it must sign in when the token is invalid', async () => {

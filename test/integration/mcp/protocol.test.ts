@@ -202,7 +202,7 @@ describe('the protocol of the MCP endpoint', () => {
           );
           expect(result!.isError).to.equal(true);
           expect(result!.content[0]!.text).to.match(
-            /^validation_error: Exactly one of `html` and `url` must be given; neither was\./,
+            /^validation_error: Send exactly one of `html` and `url`. The request has neither\./,
           );
         }
       });

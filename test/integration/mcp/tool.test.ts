@@ -184,7 +184,7 @@ for (const line of SDK_VERSIONS)
       expect(wrong.isError).to.equal(true);
       expect(wrong).to.not.have.property('structuredContent');
       expect(textOf(wrong)).to.match(
-        /^validation_error: `scale` must be a number from 0.1 to 2, not 9. `landscap` is not a field; did you mean `landscape`\?\nRequest ID: /,
+        /^validation_error: `scale` must be a number from 0.1 to 2, not 9. `landscap` is not a valid field. Did you mean `landscape`\?\nRequest ID: /,
       );
       expect(textOf(await client.render({})))
         .to.include('validation_error')

@@ -19,15 +19,15 @@ const ADDITIONS: Row[] = ['css', 'javascript'].flatMap((field): Row[] => [
   [
     field,
     'x'.repeat(262_145),
-    'must be at most 262144 characters long, not 262145; put it at a public address',
+    'must be at most 262144 characters long, not 262145; host it at a public URL',
   ],
-  [field, '\u0001'.repeat(140_000), "must be at most 786432 bytes in JSON's notation, not 840002"],
-  [field, '😀'.repeat(262_144), "must be at most 786432 bytes in JSON's notation"],
+  [field, '\u0001'.repeat(140_000), 'must be at most 786432 bytes as a JSON string, not 840002'],
+  [field, '😀'.repeat(262_144), 'must be at most 786432 bytes as a JSON string'],
   [field, `https://example.com/${'a'.repeat(8_192)}`, 'must be at most 8192 bytes long, not 8212'],
   [field, 'https://me:secret@example.com/a', 'must not contain a user name or a password'],
   [field, ' HTTPS://me@example.com/a\n', 'must not contain a user name or a password'],
-  [field, 'https://exa<mple.com/a', 'must be a valid address'],
-  [field, 'http://', 'must be a valid address'],
+  [field, 'https://exa<mple.com/a', 'must be a valid URL'],
+  [field, 'http://', 'must be a valid URL'],
   [
     field,
     'http://example.com\\a',
@@ -61,14 +61,18 @@ const METADATA: Row[] = [
   ['metadata', 'Invoice', 'not a string'],
   ['metadata', ['Invoice'], 'not an array'],
   ['metadata', 4, 'not a number'],
-  ['metadata.titel', { titel: 'x' }, 'is not a field; did you mean `metadata.title`?'],
-  ['metadata.Author', { Author: 'x' }, 'is not a field; did you mean `metadata.author`?'],
-  ['metadata.keyword', { keyword: 'x' }, 'is not a field; did you mean `metadata.keywords`?'],
-  ['metadata.producer', { producer: 'x' }, 'is not a field. /docs lists the fields'],
+  ['metadata.titel', { titel: 'x' }, 'is not a valid field. Did you mean `metadata.title`?'],
+  ['metadata.Author', { Author: 'x' }, 'is not a valid field. Did you mean `metadata.author`?'],
+  ['metadata.keyword', { keyword: 'x' }, 'is not a valid field. Did you mean `metadata.keywords`?'],
+  [
+    'metadata.producer',
+    { producer: 'x' },
+    'is not a valid field. See /docs for the list of fields',
+  ],
   ...['title', 'author', 'subject', 'keywords'].flatMap((member): Row[] =>
     (
       [
-        [null, 'must be text in a string, not null'],
+        [null, 'must be a string, not null'],
         [5, 'not a number'],
         [['a'], 'not an array'],
         [{}, 'not an object'],
@@ -77,8 +81,8 @@ const METADATA: Row[] = [
         ['a\u000bb', 'must not contain control characters other than line breaks and tabs'],
         ['\u007f', 'must not contain control characters other than line breaks and tabs'],
         ['\u0090', 'must not contain control characters other than line breaks and tabs'],
-        ['\ud83d', 'must be valid Unicode, without half of a surrogate pair'],
-        ['a\udc00b', 'must be valid Unicode, without half of a surrogate pair'],
+        ['\ud83d', 'must be valid Unicode without lone surrogates'],
+        ['a\udc00b', 'must be valid Unicode without lone surrogates'],
         ['x'.repeat(2_049), 'must be at most 2048 bytes of UTF-8, not 2049'],
         ['é'.repeat(1_025), 'must be at most 2048 bytes of UTF-8, not 2050'],
         ['日'.repeat(683), 'not 2049'],
@@ -113,7 +117,7 @@ describe('addresses in css and javascript', () => {
         const error = requestError({ html: 'x', [field]: address });
         expect(error).to.include({ code: 'ssrf_blocked', status: 422 });
         expect(error.message).to.equal(
-          `\`${field}\` leads to an address that is not public. Give a public address, or give the text itself.`,
+          `\`${field}\` points to an address that is not public. Use a public URL, or send the text inline.`,
         );
       });
     }
@@ -134,7 +138,7 @@ describe('addresses in css and javascript', () => {
 
   it('name the page first of several that are blocked', () => {
     expect(requestError({ url: 'http://10.0.0.1/', css: 'http://10.0.0.2/' }).message).to.contain(
-      '`url` leads to',
+      '`url` points to',
     );
   });
 });

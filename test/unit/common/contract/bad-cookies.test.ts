@@ -10,8 +10,8 @@ const GOOD = { name: 'a', value: 'b', domain: 'example.com' };
 type Row = [differs: Record<string, unknown>, member: string, says: string];
 
 const WRONG_TYPES: Row[] = ['name', 'value', 'domain'].flatMap((member): Row[] => [
-  [{ [member]: undefined }, member, 'is missing; it must be'],
-  [{ [member]: null }, member, 'in a string, not null'],
+  [{ [member]: undefined }, member, 'is required and must be'],
+  [{ [member]: null }, member, 'string, not null'],
   [{ [member]: 5 }, member, 'not a number'],
   [{ [member]: ['x'] }, member, 'not an array'],
 ]);
@@ -56,12 +56,12 @@ const WRONG_VALUES: Row[] = [
   ...['1', '0x7f.1', '127.1', '2130706433', '010.0.0.1'].map(domain => [
     'domain',
     domain,
-    'with all four numbers of an address',
+    'with all four numbers of an IPv4 address',
   ]),
   ...['.127.0.0.1', '.10.0.0.1'].map(domain => [
     'domain',
     domain,
-    'must not begin with a dot, since an address has no subdomains',
+    'must not begin with a dot, since an IP address has no subdomains',
   ]),
   [
     'domain',
@@ -69,10 +69,10 @@ const WRONG_VALUES: Row[] = [
     'must be at most 253 characters long, not 254',
   ],
   ...['', 'a', 'a/b', ' /', '/a b', '/a;b', '/a?b', '/a#b', '/é', '/a\n', '/a\\b', '/"'].map(
-    path => ['path', path, 'must be a path as in an address'],
+    path => ['path', path, 'must be a percent-encoded URL path'],
   ),
   ['path', `/${'a'.repeat(1_024)}`, 'must be at most 1024 characters long, not 1025'],
-  ['path', null, 'must be a path in a string, such as "/", not null'],
+  ['path', null, 'must be a path string such as "/", not null'],
   ['path', 5, 'not a number'],
   ...['secure', 'http_only'].flatMap(member => [
     [member, null, 'must be true or false, not null'],
@@ -136,7 +136,7 @@ describe('bad cookies', () => {
       });
       expect(error.code).to.equal('validation_error');
       expect(error.message)
-        .to.match(new RegExp(`^\`cookies\\.1\\.${member}\` (must |is missing)`))
+        .to.match(new RegExp(`^\`cookies\\.1\\.${member}\` (must |is required)`))
         .and.to.contain(says);
     });
   }
@@ -176,7 +176,7 @@ describe('bad cookies', () => {
         cookies: [GOOD, GOOD, { ...GOOD, [typed!]: 'Lax' }],
       });
       expect(message).to.equal(
-        `\`cookies.2.${typed}\` is not a field${meant ? `; did you mean \`cookies.2.${meant}\`?` : '. /docs lists the fields.'}`,
+        `\`cookies.2.${typed}\` is not a valid field${meant ? `. Did you mean \`cookies.2.${meant}\`?` : '. See /docs for the list of fields.'}`,
       );
     });
   }
@@ -186,7 +186,7 @@ describe('bad cookies', () => {
       index === 123 ? { ...GOOD, httpOnly: true } : GOOD,
     );
     expect(requestError({ html: 'x', cookies }).message).to.contain(
-      'did you mean `cookies.123.http_only`?',
+      'Did you mean `cookies.123.http_only`?',
     );
   });
 
@@ -194,7 +194,7 @@ describe('bad cookies', () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ ...GOOD, name: `n${index}` }));
     expect(requestError({ html: 'x', cookies: many(181) }).message).to.equal(
-      '`cookies` must have at most 180 cookies, not 181; browsers keep no more for a site.',
+      '`cookies` must have at most 180 cookies, not 181; browsers keep no more per site.',
     );
   });
 
@@ -205,7 +205,7 @@ describe('bad cookies', () => {
       value: 'v'.repeat(4_000),
     }));
     expect(requestError({ html: 'x', cookies }).message).to.match(
-      /^`cookies` must have at most 65536 bytes in all, not 32\d{4}\.$/,
+      /^`cookies` must have at most 65536 bytes in total, not 32\d{4}\.$/,
     );
   });
 
@@ -216,7 +216,7 @@ describe('bad cookies', () => {
       value: '日'.repeat(1_300),
     }));
     expect(requestError({ html: 'x', cookies }).message).to.match(
-      /^`cookies` must have at most 65536 bytes in all, not 78\d{3}\.$/,
+      /^`cookies` must have at most 65536 bytes in total, not 78\d{3}\.$/,
     );
   });
 

@@ -8,7 +8,7 @@ type Row = [value: unknown, member: string, says: string];
 
 const PLACEHOLDERS = 'the placeholders are `{{page}}` and `{{total}}`';
 const only = (name: string) =>
-  `must not have an element of the class "${name}"; only "pageNumber" and "totalPages" are filled in`;
+  `must not use the class "${name}"; only "pageNumber" and "totalPages" are supported`;
 
 const SHAPES: Row[] = [
   [null, '', 'must be an object with `html` and `height`, not null'],
@@ -16,14 +16,14 @@ const SHAPES: Row[] = [
   [5, '', 'not a number'],
   [true, '', 'not a boolean'],
   [[], '', 'not an array'],
-  [{ html: null }, '.html', 'must be HTML in a string, not null'],
+  [{ html: null }, '.html', 'must be an HTML string, not null'],
   [{ html: 5 }, '.html', 'not a number'],
   [{ html: ['x'] }, '.html', 'not an array'],
   [{ html: {} }, '.html', 'not an object'],
   [{ html: false }, '.html', 'not a boolean'],
   [{ html: 'x'.repeat(65_537) }, '.html', 'must be at most 65536 characters long, not 65537'],
   [{ html: '😀'.repeat(65_537) }, '.html', 'must be at most 65536 characters long'],
-  [{ height: null }, '.height', 'must be a length in a string, such as "15mm", not null'],
+  [{ height: null }, '.height', 'must be a length string such as "15mm", not null'],
   [{ height: 15 }, '.height', 'not a number'],
   [{ height: ['15mm'] }, '.height', 'not an array'],
   ...['-1', '-1mm', '15 mm', '1em', '5%', '', 'auto', '1,5cm', '15MM', 'NaN'].map(
@@ -52,8 +52,8 @@ const HTML: Row[] = (
     ['{{#if page}}x{{/if}}', 'must not contain "{{#if page}}"'],
     ['<p>{{name}}</p>', 'must not contain "{{name}}"'],
     ['&#123;&#123;date}}', 'must not contain "{{date}}"'],
-    ['{{<b>page</b>}}', 'must not spread "{{…page…}}" over several elements'],
-    ['{{<!-- -->page}}', 'must not spread "{{…page}}" over several elements'],
+    ['{{<b>page</b>}}', 'must not split "{{…page…}}" across elements'],
+    ['{{<!-- -->page}}', 'must not split "{{…page}}" across elements'],
     ['<p title="{{page}}">x</p>', 'must not contain "{{page}}" in the attribute "title"'],
     ['<p title="&#123;{total}}">x</p>', 'must not contain "{{total}}" in the attribute "title"'],
     ['<p {{page}}>x</p>', 'must not contain "{{page}}" in the attribute "{{page}}"'],
@@ -97,7 +97,7 @@ describe('bad headers and footers', () => {
     ] as const) {
       it(`refuses ${field}.${typed} and suggests ${field}.${meant}`, () => {
         expect(requestError({ html: 'x', [field]: { [typed]: '1' } }).message).to.equal(
-          `\`${field}.${typed}\` is not a field; did you mean \`${field}.${meant}\`?`,
+          `\`${field}.${typed}\` is not a valid field. Did you mean \`${field}.${meant}\`?`,
         );
       });
     }
@@ -108,7 +108,7 @@ describe('the room that headers and footers keep', () => {
   const ROOMS: [body: object, message: string][] = [
     [
       { header: { height: '11in' } },
-      '`header.height` and `margin.bottom` (0.4in unless you say otherwise) leave less than 0.5 inches of a page that is 11.69 inches tall.',
+      '`header.height` and `margin.bottom` (default 0.4in) leave less than 0.5 inches of a page that is 11.69 inches tall.',
     ],
     [
       { footer: { height: '11in' }, margin: { top: '0.3in' } },

@@ -4,17 +4,17 @@ import { expect } from 'chai';
 import { requestError, shown } from '../../../support/request-error.ts';
 
 const REFUSED: [name: string, says: string][] = [
-  ['Cookie', 'is not accepted; use `cookies`'],
+  ['Cookie', 'is not allowed; use `cookies`'],
   ['cookie', 'use `cookies`'],
   ['COOKIE', 'use `cookies`'],
   ['Cookie2', 'use `cookies`'],
   ['set-COOKIE', 'use `cookies`'],
-  ['Host', 'it is the host of each address'],
-  ['host', 'it is the host of each address'],
-  ['Content-Length', 'it is set by the browser'],
-  ['content-length', 'it is set by the browser'],
-  ['Expect', 'browsers do not wait for an answer to it'],
-  ['eXPECT', 'browsers do not wait for an answer to it'],
+  ['Host', 'the browser sets it from the URL'],
+  ['host', 'the browser sets it from the URL'],
+  ['Content-Length', 'the browser sets it from the body'],
+  ['content-length', 'the browser sets it from the body'],
+  ['Expect', 'browsers do not support it'],
+  ['eXPECT', 'browsers do not support it'],
   ...[
     'Connection',
     'Keep-Alive',
@@ -26,11 +26,11 @@ const REFUSED: [name: string, says: string][] = [
     'keep-alive',
     'te',
     'upgrade',
-  ].map((name): [string, string] => [name, 'it is about one connection']),
+  ].map((name): [string, string] => [name, 'it is a hop-by-hop header']),
   ...['Proxy-Authorization', 'proxy-connection', 'PROXY-X', 'Proxy-'].map(
     (name): [string, string] => [
       name,
-      'is not accepted; headers that begin with Proxy- are for proxies',
+      'is not allowed; headers that begin with Proxy- are for proxies',
     ],
   ),
   ...[
@@ -52,12 +52,12 @@ const REFUSED: [name: string, says: string][] = [
     'a=b',
     'a?b',
     'a\\b',
-  ].map((name): [string, string] => [name, "must be a header's name of letters, digits and"]),
+  ].map((name): [string, string] => [name, 'must be a header name of letters, digits and']),
   ['x'.repeat(257), 'must have a name of at most 256 characters, not 257'],
 ];
 
 const VALUES: [value: unknown, says: string][] = [
-  [null, 'must be a header value in a string, not null'],
+  [null, 'must be a header value string, not null'],
   [5, 'not a number'],
   [true, 'not a boolean'],
   [['a', 'b'], 'not an array'],
@@ -68,10 +68,10 @@ const VALUES: [value: unknown, says: string][] = [
   ['\u001f', 'must not contain control characters'],
   ['\u007f', 'must not contain control characters'],
   ['\u0085', 'must not contain control characters'],
-  ['\u0100', 'must not contain characters beyond U+00FF'],
-  ['日本', 'must not contain characters beyond U+00FF'],
-  ['😀', 'must not contain characters beyond U+00FF'],
-  ['\ud800', 'must not contain characters beyond U+00FF'],
+  ['\u0100', 'must not contain characters above U+00FF'],
+  ['日本', 'must not contain characters above U+00FF'],
+  ['😀', 'must not contain characters above U+00FF'],
+  ['\ud800', 'must not contain characters above U+00FF'],
   ['x'.repeat(8_193), 'must be at most 8192 characters long, not 8193'],
 ];
 
@@ -93,7 +93,7 @@ describe('bad headers of a request', () => {
 
   it('shows a name with control characters and backticks so that it cannot be taken for anything else', () => {
     expect(requestError({ html: 'x', extra_http_headers: { 'a`\r\nb': 'x' } }).message).to.match(
-      /^`extra_http_headers\.a'\\r\\nb` must be a header's name/,
+      /^`extra_http_headers\.a'\\r\\nb` must be a header name/,
     );
   });
 
@@ -123,7 +123,7 @@ describe('bad headers of a request', () => {
   it('refuses a name that is there twice in different case', () => {
     expect(
       requestError({ html: 'x', extra_http_headers: { 'X-A': '1', 'x-a': '2' } }).message,
-    ).to.equal('`extra_http_headers.x-a` must be given once; it is there as "X-A" too.');
+    ).to.equal('`extra_http_headers.x-a` is a duplicate of "X-A"; remove one of them.');
   });
 
   it('refuses more than 64, and looks at none of them', () => {
@@ -142,14 +142,14 @@ describe('bad headers of a request', () => {
       Array.from({ length: 40 }, (_, index) => [`X-${index}`, 'v'.repeat(8_000)]),
     );
     expect(requestError({ html: 'x', extra_http_headers: headers }).message).to.match(
-      /^`extra_http_headers` must have at most 65536 characters in all/,
+      /^`extra_http_headers` must have at most 65536 characters in total/,
     );
   });
 
   it('refuses the name __proto__, which would get lost', () => {
     expect(
       requestError(JSON.parse('{"html":"x","extra_http_headers":{"__proto__":"1"}}')).message,
-    ).to.equal('`extra_http_headers` must not have a header with the name `__proto__`.');
+    ).to.equal('`extra_http_headers` must not have a header named `__proto__`.');
   });
 
   it('never repeats a value', () => {
@@ -167,9 +167,9 @@ describe('bad authentication', () => {
     ['a:b', '', 'not a string'],
     [[], '', 'not an array'],
     [7, '', 'not a number'],
-    [{}, '.username', 'is missing'],
-    [{ username: 'a' }, '.password', 'is missing; it must be a string'],
-    [{ password: 'a' }, '.username', 'is missing; it must be a string'],
+    [{}, '.username', 'is required'],
+    [{ username: 'a' }, '.password', 'is required and must be a string'],
+    [{ password: 'a' }, '.username', 'is required and must be a string'],
     [{ username: null, password: 'a' }, '.username', 'must be a string, not null'],
     [{ username: 5, password: 'a' }, '.username', 'not a number'],
     [{ username: 'a', password: null }, '.password', 'must be a string, not null'],
@@ -197,11 +197,11 @@ describe('bad authentication', () => {
       '.password',
       'must be at most 4096 characters long, not 4097',
     ],
-    [{ username: 'a', password: 'b', user: 'c' }, '.user', 'is not a field'],
+    [{ username: 'a', password: 'b', user: 'c' }, '.user', 'is not a valid field'],
     [
       { usrname: 'a', password: 'b', username: 'c' },
       '.usrname',
-      'is not a field; did you mean `auth.username`?',
+      'is not a valid field. Did you mean `auth.username`?',
     ],
   ];
 
@@ -243,7 +243,7 @@ describe('authentication together with other fields', () => {
         extra_http_headers: { [name]: 'Bearer x' },
       });
       expect(message).to.equal(
-        `\`auth\` cannot be combined with \`extra_http_headers.${name}\`; leave out one of the two.`,
+        `\`auth\` cannot be combined with \`extra_http_headers.${name}\`. Remove one of them.`,
       );
     });
 

@@ -76,7 +76,7 @@ describe('render requests as a whole', () => {
       );
       expect(error.code).to.equal('validation_error');
       expect(error.message).to.equal(
-        `\`${field}\` is not a field${nearest ? `; did you mean \`${nearest}\`?` : '. /docs lists the fields.'}`,
+        `\`${field}\` is not a valid field${nearest ? `. Did you mean \`${nearest}\`?` : '. See /docs for the list of fields.'}`,
       );
     });
   }
@@ -107,7 +107,7 @@ describe('the messages of refused requests', () => {
 
   it('name the margins that nobody gave when a small sheet has no room for them', () => {
     expect(requestError({ html: 'x', format: '1x5' }).message).to.equal(
-      '`margin.left` and `margin.right` (0.4in unless you say otherwise) leave less than 0.5 inches of a page that is 1 inches wide.',
+      '`margin.left` and `margin.right` (default 0.4in) leave less than 0.5 inches of a page that is 1 inches wide.',
     );
   });
 
@@ -140,12 +140,16 @@ describe('the messages of refused requests', () => {
     const many = Object.fromEntries(
       Array.from({ length: 10_000 }, (_, index) => [`unknown_${index}`, 1]),
     );
-    expect(requestError({ html: 'x', ...many }).message.match(/is not a field/g)).to.have.length(5);
+    expect(
+      requestError({ html: 'x', ...many }).message.match(/is not a valid field/g),
+    ).to.have.length(5);
   });
 
   it('show control characters and broken text as escapes', () => {
     const { message } = requestError({ html: 'x', format: 'A4\r\n\ud800', 'a`b\n': 1 });
-    expect(message).to.contain('not "A4\\r\\n\ufffd"').and.to.contain("`a'b\\n` is not a field");
+    expect(message)
+      .to.contain('not "A4\\r\\n\ufffd"')
+      .and.to.contain("`a'b\\n` is not a valid field");
   });
 
   it('never repeat a password or the query of an address', () => {

@@ -77,7 +77,7 @@ describe('a member that an object has by itself', () => {
           const error = refused(around(`"${key}":${value}`));
           expect(error.code).to.equal('validation_error');
           expect(error.message).to.equal(
-            `\`${place}${key}\` is not a field. /docs lists the fields.`,
+            `\`${place}${key}\` is not a valid field. See /docs for the list of fields.`,
           );
         }
       });
@@ -101,9 +101,11 @@ describe('a member that an object has by itself', () => {
   });
 
   it('gives a request no field that it does not have', () => {
-    expect(refused('{"__proto__":{"html":"x"}}').message).to.contain('`__proto__` is not a field');
+    expect(refused('{"__proto__":{"html":"x"}}').message).to.contain(
+      '`__proto__` is not a valid field',
+    );
     expect(refused('{"html":"x","margin":{"__proto__":{"top":"nonsense"}}}').message).to.contain(
-      '`margin.__proto__` is not a field',
+      '`margin.__proto__` is not a valid field',
     );
   });
 

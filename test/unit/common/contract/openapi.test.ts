@@ -46,14 +46,14 @@ describe('the OpenAPI description', () => {
   });
 
   it('says where chat programs find the tool, when there is one', () => {
-    expect(document.info.description).to.equal('HTML or a public URL in, a PDF out.');
+    expect(document.info.description).to.equal('Turn HTML or a public URL into a PDF.');
     const withTool = openApi({
       publicUrl: 'https://pdf.example.com',
       mcpUrl: 'https://pdf.example.com/mcp',
     });
     expect(withTool.info.description)
       .to.include('`render_pdf` at `https://pdf.example.com/mcp`')
-      .and.include('in place of an API key');
+      .and.include('uses OAuth with the dashboard instead of an API key');
     expect(docsPage(withTool)).to.include('<code>https://pdf.example.com/mcp</code>');
   });
 

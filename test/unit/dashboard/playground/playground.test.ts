@@ -99,7 +99,7 @@ describe('playground form', () => {
       found(sections, search).flatMap(section => section.fields.map(({ name }) => name));
     expect(names('cookie')).to.include('cookies');
     expect(names('network idle')).to.include('wait_for_network_idle');
-    expect(names('go notation')).to.deep.equal(['wait_delay']);
+    expect(names('go duration')).to.deep.equal(['wait_delay']);
     expect(names('zebra')).to.deep.equal([]);
     expect(names('  ')).to.have.length(fields.length);
   });
@@ -181,7 +181,7 @@ describe('playground request', () => {
 
   it('assigns the sentences of an error message to the fields that they name', () => {
     const message =
-      '`margin.top` must be a length, such as "10mm", not "x". `lanscape` is not a field; did you mean `landscape`? `scale` is 3.';
+      '`margin.top` must be a length, such as "10mm", not "x". `lanscape` is not a valid field. Did you mean `landscape`? `scale` is 3.';
     const errors = fieldErrorsOf(message);
     expect([...errors.keys()]).to.deep.equal(['margin.top', 'lanscape', 'scale']);
     expect(errors.get('margin.top')).to.equal('Must be a length, such as "10mm", not "x".');
