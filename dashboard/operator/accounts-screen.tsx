@@ -39,7 +39,7 @@ function AllAccounts() {
         description="All accounts on this installation."
         actions={
           <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
-            New account
+            Create account
           </Button>
         }
       />

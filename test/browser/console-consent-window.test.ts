@@ -63,10 +63,10 @@ describe('consent pop-up', function () {
 
   it('stays connected to its opener on a client error and shows how to fix it', async () => {
     const { page: tab } = await all.browser.open(undefined, '/sign-in');
-    const popup = await all.popup(tab, { ...(await all.client()), id: 'nobody' });
+    const popup = await all.popup(tab, { ...(await all.client()), id: 'unknown' });
     await popup.getByRole('heading', { name: 'Could not connect the app' }).waitFor();
     expect(await pageText(popup)).to.include('Remove the connection in the app and add it again');
-    await looks(popup, 'consent-refused');
+    await looks(popup, 'consent-error');
     expect(await all.appStatus(tab)).to.equal('waiting');
     await popup.close();
     await eventually(async () => expect(await all.appStatus(tab)).to.equal('lost'));

@@ -39,11 +39,11 @@ describe('home and usage screens', function () {
   /** The box of a figure: title, value and note. */
   const figure = (page: Page, title: string) =>
     page.getByText(title, { exact: true }).locator('..');
-  const newcomer = async (role: 'owner' | 'viewer' = 'owner') =>
+  const userOfNewAccount = async (role: 'owner' | 'viewer' = 'owner') =>
     fixture.person({ role, account: await fixture.account2() });
 
   it('guides a new account from an API key to the first render', async () => {
-    const { page, expectNoErrors } = await browser.open(await newcomer(), '/');
+    const { page, expectNoErrors } = await browser.open(await userOfNewAccount(), '/');
     await page.getByRole('heading', { name: 'Render your first PDF' }).waitFor();
     await picture(page, 'quick-start-desktop-light');
     await page.getByRole('button', { name: 'Create API key' }).click();
@@ -74,7 +74,7 @@ describe('home and usage screens', function () {
   });
 
   it('keeps showing a new key when the first render finishes meanwhile', async () => {
-    const { page } = await browser.open(await newcomer(), '/');
+    const { page } = await browser.open(await userOfNewAccount(), '/');
     await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByLabel('Name').fill('first');
     await page.getByRole('button', { name: 'Create key' }).click();
@@ -90,14 +90,14 @@ describe('home and usage screens', function () {
   });
 
   it('tells a viewer of a new account which roles can create an API key', async () => {
-    const { page, expectNoErrors } = await browser.open(await newcomer('viewer'), '/');
+    const { page, expectNoErrors } = await browser.open(await userOfNewAccount('viewer'), '/');
     await page.getByText('ask an owner, admin or developer', { exact: false }).waitFor();
     expect(await page.getByRole('button', { name: 'Create API key' }).count()).to.equal(0);
     expectNoErrors();
   });
 
   it('is accessible before the first render', async () => {
-    await browser.looks(await newcomer(), '/', 'home-new', page =>
+    await browser.looks(await userOfNewAccount(), '/', 'home-new', page =>
       page.getByRole('heading', { name: 'Render your first PDF' }).waitFor(),
     );
   });

@@ -30,11 +30,11 @@ describe('operator screens', function () {
 
   it('creates an account and an invitation link for its owner', async () => {
     const { page, expectNoErrors } = await browser.open(operator, '/operator/accounts');
-    await page.getByRole('button', { name: 'New account' }).click();
-    await dialog(page).getByLabel('Name').fill('Newcomers Ltd');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await dialog(page).getByLabel('Name').fill('Globex Ltd');
     await dialog(page).getByLabel('Plan').selectOption('growth');
     await dialog(page).getByRole('button', { name: 'Create account' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Newcomers Ltd' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Globex Ltd' }).waitFor();
     await page.getByRole('button', { name: 'Invite member' }).click();
     await dialog(page).getByLabel('Email address').fill('owner@example.com');
     expect(await dialog(page).getByLabel('Owner').isChecked()).to.equal(true);
@@ -210,10 +210,10 @@ describe('operator screens', function () {
         () => '/operator/health',
         page => page.getByRole('list', { name: 'Checks' }).waitFor(),
       ],
-      audit: [() => '/operator/audit', page => row(page, 'Barrier Free Ltd').first().waitFor()],
+      audit: [() => '/operator/audit', page => row(page, 'Initech Ltd').first().waitFor()],
     };
     before(async () => {
-      await operator.good('POST', '/operator/accounts', { name: 'Barrier Free Ltd' });
+      await operator.good('POST', '/operator/accounts', { name: 'Initech Ltd' });
       expect(
         (await renderCall(fixture.api.port(), fixture.key, { html: '<p>x', sandbox: true })).status,
       ).to.equal(200);

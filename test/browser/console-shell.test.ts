@@ -261,7 +261,7 @@ describe('dashboard shell', function () {
     expect((await person.call('GET', '/me')).status).to.equal(401);
   });
 
-  it('redirects to the sign-in page and back when the session has ended', async () => {
+  it('redirects to the sign-in page with the current path when the session has ended', async () => {
     const person = await fixture.person({ role: 'owner' });
     const { page } = await browser.open(person, '/usage');
     await heading(page, 'Usage').waitFor();

@@ -14,7 +14,7 @@ import {
 const EMAIL = 'ada@example.com';
 const PASSWORD = 'correct horse battery';
 /** The browser's console message for a 4xx response. */
-const REFUSED = /^Failed to load resource: the server responded with a status of 4\d\d/;
+const CLIENT_ERROR = /^Failed to load resource: the server responded with a status of 4\d\d/;
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const active = (page: Page) =>
   page.evaluate<string>('document.activeElement.name || document.activeElement.textContent');
@@ -65,7 +65,7 @@ describe('sign-in pages', function () {
           await page.getByText('This token is incorrect').waitFor();
           expect(await active(page)).to.equal('token');
         },
-        REFUSED,
+        CLIENT_ERROR,
       ));
 
     it('moves the setup token from the link to its field, and works by keyboard', async () => {
@@ -108,7 +108,7 @@ describe('sign-in pages', function () {
           expect(await active(page)).to.equal('password');
           expect(await page.getByLabel('Email').inputValue()).to.equal(EMAIL);
         },
-        REFUSED,
+        CLIENT_ERROR,
       ));
 
     it('signs in without JavaScript and redirects to the requested page', async () => {
@@ -157,7 +157,7 @@ describe('sign-in pages', function () {
           await button(page, 'Sign in').click();
           await page.getByText('This code is incorrect').waitFor();
         },
-        REFUSED,
+        CLIENT_ERROR,
       );
       await fixture.store.console.signInLimits.deleteMany({});
       const { page } = await browser.open(undefined, '/sign-in?next=/app/keys', {

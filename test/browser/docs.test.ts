@@ -22,7 +22,7 @@ describe('API reference page', () => {
     await there.page.goto(`${pressroom.url}/docs`);
     return there;
   };
-  const says = (page: Page) => page.getByRole('status');
+  const status = (page: Page) => page.getByRole('status');
   const render = (page: Page) => page.getByRole('button', { name: 'Render' }).click();
   const bodyIs = (page: Page, body: string) => page.getByLabel('Body').fill(body);
   const keyIs = (page: Page, key: string) => page.getByLabel('API key').fill(key);
@@ -32,8 +32,8 @@ describe('API reference page', () => {
     await keyIs(page, pressroom.key);
     await bodyIs(page, JSON.stringify({ html: '<h1>From the page</h1>' }));
     await render(page);
-    await says(page).filter({ hasText: '200' }).waitFor();
-    expect(await says(page).textContent()).to.match(/^200 · \d+ ms · 1 page · \d+ KiB$/);
+    await status(page).filter({ hasText: '200' }).waitFor();
+    expect(await status(page).textContent()).to.match(/^200 · \d+ ms · 1 page · \d+ KiB$/);
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download' }).click();
     const file = await (await download).createReadStream();
@@ -49,8 +49,8 @@ describe('API reference page', () => {
     await keyIs(page, pressroom.key);
     await bodyIs(page, JSON.stringify({ html: 'x', lanscape: true }));
     await render(page);
-    await says(page).filter({ hasText: '400' }).waitFor();
-    expect(await says(page).textContent())
+    await status(page).filter({ hasText: '400' }).waitFor();
+    expect(await status(page).textContent())
       .to.include('validation_error')
       .and.to.include('Did you mean `landscape`');
   });
@@ -58,8 +58,8 @@ describe('API reference page', () => {
     const { page } = await open();
     await keyIs(page, 'pressroom_live_nonsense');
     await render(page);
-    await says(page).filter({ hasText: '401' }).waitFor();
-    expect(await says(page).textContent()).to.include('unauthorized');
+    await status(page).filter({ hasText: '401' }).waitFor();
+    expect(await status(page).textContent()).to.include('unauthorized');
   });
 
   it('validates key and JSON before it sends a request', async () => {
@@ -67,14 +67,14 @@ describe('API reference page', () => {
     const sent: string[] = [];
     page.on('request', request => request.method() === 'POST' && sent.push(request.url()));
     await render(page);
-    expect(await says(page).textContent()).to.equal('Enter an API key first.');
+    expect(await status(page).textContent()).to.equal('Enter an API key first.');
     await keyIs(page, 'pressroom_live_“x”');
     await render(page);
-    expect(await says(page).textContent()).to.include('letters, digits');
+    expect(await status(page).textContent()).to.include('letters, digits');
     await keyIs(page, pressroom.key);
     await bodyIs(page, '{"html": }');
     await render(page);
-    expect(await says(page).textContent()).to.include('The body is not JSON');
+    expect(await status(page).textContent()).to.include('The body is not JSON');
     expect(await page.getByLabel('Body').getAttribute('aria-invalid')).to.equal('true');
     expect(sent).to.deep.equal([]);
     expectNoErrors();
@@ -87,7 +87,7 @@ describe('API reference page', () => {
     await render(page);
     await pressroom.worker.until({ busy: 1 });
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await says(page).filter({ hasText: 'Cancelled.' }).waitFor();
+    await status(page).filter({ hasText: 'Cancelled.' }).waitFor();
     await pressroom.worker.until({ busy: 0 });
   });
 
@@ -100,7 +100,7 @@ describe('API reference page', () => {
     await page.keyboard.type(pressroom.key);
     await page.getByLabel('Body').focus();
     await page.keyboard.press('Control+Enter');
-    await says(page).filter({ hasText: '200' }).waitFor();
+    await status(page).filter({ hasText: '200' }).waitFor();
   });
 
   it('is accessible and sends no requests to other hosts', async () => {
