@@ -32,7 +32,7 @@ describe('the audit log', () => {
       })),
     );
 
-  it('says who did what to what, when and from where', async () => {
+  it('contains actor, action, target, time and address', async () => {
     const { key } = await owner.good<{ key: { id: string } }>('POST', `/accounts/${account}/keys`, {
       name: 'production',
     });
@@ -45,7 +45,7 @@ describe('the audit log', () => {
     expect(key.id).to.be.a('string');
   });
 
-  it('is read page by page, newest first, each entry once, also those of one millisecond', async () => {
+  it('is paginated newest first, with each entry once, also within one millisecond', async () => {
     const at = Date.now();
     await put(
       Array.from({ length: 25 }, (_, index) => ({
@@ -67,7 +67,7 @@ describe('the audit log', () => {
     expect(new Set(seen).size).to.equal(25);
   });
 
-  it('goes on where it was, whatever was written since', async () => {
+  it('continues at the cursor, whatever was written since', async () => {
     const at = Date.now();
     await put([1, 2, 3].map(index => ({ id: `aud_${account}${index}`, at: new Date(at + index) })));
     const first = await owner.good<AuditPage>('GET', `/accounts/${account}/audit?limit=2`);
@@ -80,7 +80,7 @@ describe('the audit log', () => {
     expect(second.next).to.equal(null);
   });
 
-  it('of one account is not given out for another’s cursor', async () => {
+  it('of one account is not readable with the cursor of another', async () => {
     const at = Date.now();
     await put([1, 2, 3].map(index => ({ id: `aud_${account}${index}`, at: new Date(at + index) })));
     const { next } = await owner.good<AuditPage>('GET', `/accounts/${account}/audit?limit=1`);
@@ -90,7 +90,7 @@ describe('the audit log', () => {
     expect(page.items).to.deep.equal([]);
   });
 
-  it('is over all accounts for an operator, with their names, and with what concerns none', async () => {
+  it('covers all accounts for an operator, with their names', async () => {
     const operator = await fixture.person({ operator: true });
     await owner.good('POST', `/accounts/${account}/keys`, { name: 'production' });
     const person = await fixture.person();
@@ -106,7 +106,7 @@ describe('the audit log', () => {
     expect(own.items[0]).not.to.have.property('account');
   });
 
-  it('takes between 1 and 100 entries a page', async () => {
+  it('has 1 to 100 entries per page', async () => {
     for (const limit of ['0', '101', '-1', '1.5', 'x', '']) {
       const answer = await owner.call('GET', `/accounts/${account}/audit?limit=${limit}`);
       expect(answer.status, limit).to.equal(400);

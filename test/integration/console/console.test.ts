@@ -1,20 +1,20 @@
 import { expect } from 'chai';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 
-describe('the dashboard without a session', () => {
+describe('the dashboard page', () => {
   let fixture: ConsoleFixture;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
   });
   after(() => fixture.stop());
 
-  it('sends to the sign-in', async () => {
+  it('redirects to the sign-in without a session', async () => {
     const { status, headers } = await fixture.call('GET', '/app');
     expect(status).to.equal(302);
     expect(headers['location']).to.equal('/app/sign-in');
   });
 
-  it('is the page with a session, under a strict policy', async () => {
+  it('is served with a session, under a strict Content-Security-Policy', async () => {
     const person = await fixture.person({ role: 'owner' });
     const { status, headers, body } = await person.call('GET', '/app', undefined, {
       'sec-fetch-site': 'none',

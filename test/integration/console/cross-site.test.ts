@@ -9,7 +9,7 @@ const CHANGING = Object.keys(SAMPLES).filter(name => !name.startsWith('GET'));
 const READING = Object.keys(SAMPLES).filter(name => name.startsWith('GET'));
 const WITH_BODY = Object.entries(SAMPLES).flatMap(([name, { body }]) => (body ? [name] : []));
 
-describe('a call that another site makes a browser send', function () {
+describe('a cross-site request', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   before(async () => {
@@ -44,7 +44,7 @@ describe('a call that another site makes a browser send', function () {
   ];
 
   for (const name of CHANGING)
-    it(`is refused: ${name}`, async () => {
+    it(`is rejected: ${name}`, async () => {
       const call = await prepared(name);
       await unchanged(call, async () => {
         for (const [what, headers] of SITES) {
@@ -55,7 +55,7 @@ describe('a call that another site makes a browser send', function () {
       });
     });
 
-  it('is refused when it only reads, too', async () => {
+  it('is rejected for GET, too', async () => {
     for (const name of READING) {
       const call = await prepared(name);
       for (const site of ['cross-site', 'same-site'])
@@ -71,7 +71,7 @@ describe('a call that another site makes a browser send', function () {
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
   ])
-    it(`is refused as ${type}, which a form can send`, async () => {
+    it(`is rejected as ${type}, which a form can send`, async () => {
       for (const name of WITH_BODY) {
         const call = await prepared(name);
         await unchanged(call, async () => {
@@ -86,7 +86,7 @@ describe('a call that another site makes a browser send', function () {
       }
     });
 
-  it('is told nothing by CORS', async () => {
+  it('gets no CORS headers', async () => {
     const { caller, path } = await prepared('GET /me');
     const headers = { origin: 'https://evil.example', 'access-control-request-method': 'PATCH' };
     for (const method of ['OPTIONS', 'GET']) {
@@ -97,7 +97,7 @@ describe('a call that another site makes a browser send', function () {
     }
   });
 
-  it('is not what a program sends, or our own page in an old browser', async () => {
+  it('differs from requests of API clients and of our page in an old browser', async () => {
     for (const headers of [
       { 'sec-fetch-site': '' },
       { 'sec-fetch-site': '', origin: 'http://localhost:8080' },
@@ -107,7 +107,7 @@ describe('a call that another site makes a browser send', function () {
     }
   });
 
-  it('is thought of for every row that changes something', () => {
+  it('is tested for every row that changes something', () => {
     const changing = fixture.api.consoleRows.filter(({ method }) => method !== 'get');
     expect(changing.map(nameOf).sort()).to.deep.equal([...CHANGING].sort());
   });

@@ -7,7 +7,7 @@ import type { ConsoleOpenApi, ConsoleOperation } from '../../../api/console/rout
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { nameOf, pathWith, SAMPLES } from '../../support/console/console-rows.ts';
 
-describe('the description of the management API', () => {
+describe('the OpenAPI document of the management API', () => {
   let fixture: ConsoleFixture;
   let description: ConsoleOpenApi;
   let rows: readonly ConsoleRoute[];
@@ -23,7 +23,7 @@ describe('the description of the management API', () => {
     return description.paths[path]![row.method]!;
   };
 
-  it('is OpenAPI 3.1, and says where the API is and how one is signed in', () => {
+  it('is OpenAPI 3.1 with server and security scheme', () => {
     expect(description.openapi).to.equal('3.1.0');
     expect(description.servers).to.deep.equal([{ url: 'http://localhost:8080/console/v1' }]);
     expect(description.security).to.deep.equal([{ session: [] }]);
@@ -34,7 +34,7 @@ describe('the description of the management API', () => {
     });
   });
 
-  it('has every row and nothing else', () => {
+  it('contains exactly the rows', () => {
     const described = Object.entries(description.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map(
         method => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
@@ -43,7 +43,7 @@ describe('the description of the management API', () => {
     expect(described.sort()).to.deep.equal(rows.map(nameOf).sort());
   });
 
-  it('has an id and a sentence for each, no id twice', () => {
+  it('has a unique id and a summary for each row', () => {
     const ids = rows.map(row => operationOf(row).operationId);
     expect(new Set(ids).size).to.equal(ids.length);
     for (const row of rows) {
@@ -52,7 +52,7 @@ describe('the description of the management API', () => {
     }
   });
 
-  it('names every part of a path, and every field of a query with what it may be', () => {
+  it('describes every path and query parameter', () => {
     for (const row of rows) {
       const { parameters } = operationOf(row);
       const inPath = parameters.filter(each => each.in === 'path').map(({ name }) => name);
@@ -73,7 +73,7 @@ describe('the description of the management API', () => {
     });
   });
 
-  it('refers only to schemas that it has', () => {
+  it('references only schemas that it contains', () => {
     const refs = [...JSON.stringify(description).matchAll(/"\$ref":"([^"]+)"/g)].map(
       match => match[1]!,
     );
@@ -84,7 +84,7 @@ describe('the description of the management API', () => {
       );
   });
 
-  it('says of a body that it takes no other fields', () => {
+  it('declares that bodies accept no other fields', () => {
     const strictBodies = Object.entries(description.components.schemas).filter(([name]) =>
       /^(New|Profile|Account(Change|Rename)|RoleChange)/.test(name),
     );
@@ -95,13 +95,13 @@ describe('the description of the management API', () => {
     }
   });
 
-  it('has no secrets of people in any answer', () => {
+  it('has no secrets in any response', () => {
     expect(JSON.stringify(description.components.schemas)).not.to.match(
       /"(passwordHash|hash|recoveryCodesHash|lastStep)"/,
     );
   });
 
-  it('has the status of every sample call, and its answer fits', async () => {
+  it('matches the status and the response of every sample call', async () => {
     for (const row of rows) {
       const sample = SAMPLES[nameOf(row)]!;
       const account = await fixture.account2();

@@ -65,7 +65,7 @@ describe('an invitation', () => {
     (await fixture.store.console.teams.findOne({ _id: account }))!.members;
   const userOf = (email: string) => fixture.store.console.users.findOne({ email });
 
-  it('opens on a page that asks for the code, needs no script and shows nobody’s token', async () => {
+  it('opens a page that asks for the code, works without scripts and contains no token', async () => {
     const { token } = await invited();
     const { status, headers, body } = await fixture.call('GET', '/app/invitation', {
       'sec-fetch-site': 'cross-site',
@@ -78,7 +78,7 @@ describe('an invitation', () => {
     expect(body.toString()).to.include('name="token"').and.not.include(token);
   });
 
-  it('makes a person with a session and the role that was given', async () => {
+  it('creates a user with a session and the invited role', async () => {
     const { email, token } = await invited();
     const visitor = await opened(token);
     const page = (await visitor.get('/app/invitation/accept')).html;
@@ -101,12 +101,12 @@ describe('an invitation', () => {
     });
   });
 
-  it('takes the whole link in place of the code', async () => {
+  it('accepts the whole link in place of the code', async () => {
     const { link } = await invited();
     await opened(` ${link} `);
   });
 
-  it('says at the field what is wrong with a name or a password, and makes nobody', async () => {
+  it('shows errors at the fields and creates no user', async () => {
     const { email, token } = await invited();
     const visitor = await opened(token);
     const answer = await join(visitor, { name: 'Ada', password: 'short' });
@@ -119,7 +119,7 @@ describe('an invitation', () => {
     expect((await join(visitor)).status).to.equal(303);
   });
 
-  it('works once, whoever sends it at the same moment', async () => {
+  it('works once when used concurrently', async () => {
     const { email, token } = await invited();
     const visitors = await Promise.all(Array.from({ length: 5 }, () => opened(token)));
     const answers = await Promise.all(visitors.map(visitor => join(visitor)));
@@ -133,7 +133,7 @@ describe('an invitation', () => {
     expect(late.body.toString()).to.include('was used');
   });
 
-  it('is accepted once by a person who clicks twice', async () => {
+  it('is accepted once when a user clicks twice', async () => {
     const { email, token } = await invited();
     await fixture.store.console.users.insertOne({
       _id: 'usr_twice',
@@ -152,7 +152,7 @@ describe('an invitation', () => {
     expect((await members()).filter(({ user }) => user === 'usr_twice')).to.have.length(1);
   });
 
-  it('leaves nobody behind when it is taken back while somebody fills in the form', async () => {
+  it('leaves no user behind when it is revoked while the form is open', async () => {
     const { email, id, token } = await invited();
     const visitor = await opened(token);
     await owner.good('DELETE', `/accounts/${account}/team/invitations/${id}`);
@@ -161,7 +161,7 @@ describe('an invitation', () => {
     expect(await members()).to.have.length(1);
   });
 
-  it('is void after seven days', async () => {
+  it('expires after seven days', async () => {
     const { token } = await invited();
     let ms = Date.now();
     const invitations = new Invitations(fixture.store, createTeams(fixture.store), () => ms);
@@ -172,7 +172,7 @@ describe('an invitation', () => {
     expect(await invitations.accept(token, owner.id)).to.equal(undefined);
   });
 
-  it('is accepted with one button by the person it is for', async () => {
+  it('is accepted with one button by the invited user', async () => {
     const person = await fixture.person();
     const { token } = await invited(person.email, 'admin');
     const visitor = await opened(token, person);
@@ -183,7 +183,7 @@ describe('an invitation', () => {
     expect((await members()).find(({ user }) => user === person.id)).to.include({ role: 'admin' });
   });
 
-  it('sends a person who has an address here already to the sign-in, and back', async () => {
+  it('sends an existing user to the sign-in and back', async () => {
     const person = await fixture.person();
     const { token } = await invited(person.email);
     const visitor = await opened(token);
@@ -195,7 +195,7 @@ describe('an invitation', () => {
     expect(await members()).to.have.length(1);
   });
 
-  it('is for nobody else: another person can only sign out', async () => {
+  it('offers another user only to sign out', async () => {
     const other = await fixture.person();
     const { token } = await invited((await fixture.person()).email);
     const visitor = await opened(token, other);
@@ -209,7 +209,7 @@ describe('an invitation', () => {
     expect((await other.call('GET', '/me')).status).to.equal(401);
   });
 
-  it('is refused for a disabled person', async () => {
+  it('is rejected for a disabled user', async () => {
     const person = await fixture.person();
     const { token } = await invited(person.email);
     await fixture.store.console.users.updateOne({ _id: person.id }, { $set: { disabled: true } });
@@ -225,7 +225,7 @@ describe('an invitation', () => {
     expect(await members()).to.have.length(1);
   });
 
-  it('never takes over a token that was in the browser before', async () => {
+  it('does not adopt a session token that was in the browser before', async () => {
     const { token } = await invited();
     const visitor = await opened(token);
     visitor.cookies.set(SESSION, 'x'.repeat(43));
@@ -235,7 +235,7 @@ describe('an invitation', () => {
       .and.not.equal('x'.repeat(43));
   });
 
-  it('is not accepted by a form of another site', async () => {
+  it('is not accepted from a form of another site', async () => {
     const person = await fixture.person();
     const { token } = await invited(person.email);
     const visitor = await opened(token, person);
@@ -257,7 +257,7 @@ describe('an invitation', () => {
     expect(await members()).to.have.length(1);
   });
 
-  it('shows names of accounts and addresses as text', async () => {
+  it('escapes account names and addresses', async () => {
     await fixture.store.accounts.updateOne(
       { _id: account },
       { $set: { name: `<img src=x onerror=alert(1)> ${account}` } },

@@ -12,7 +12,7 @@ import { type Installation, installation } from '../../support/installation.ts';
 const HELLO = { html: '<h1>hello</h1>', sandbox: true };
 type Created = { key: { id: string }; text: string };
 
-describe('keys of the dashboard in two API processes', () => {
+describe('API keys in two API processes', () => {
   let fixture: ConsoleFixture;
   let other: Installation;
   let owner: Person;
@@ -39,18 +39,18 @@ describe('keys of the dashboard in two API processes', () => {
       [fixture, other].map(async ({ api }) => (await renderCall(api.port(), text, HELLO)).status),
     );
 
-  it('render at once in both', async () => {
+  it('work immediately in both', async () => {
     expect(await render((await create()).text)).to.deep.equal([200, 200]);
   });
 
-  it('are refused by the next request to either, once they are revoked', async () => {
+  it('are rejected by both on the next request once revoked', async () => {
     const { key, text } = await create();
     expect(await render(text)).to.deep.equal([200, 200]);
     await owner.good('DELETE', path(`/${key.id}`));
     expect(await render(text)).to.deep.equal([401, 401]);
   });
 
-  it('let a render end that runs while its key is revoked', async () => {
+  it('let a running render finish while its key is revoked', async () => {
     const { key, text } = await create();
     const running = renderCall(fixture.api.port(), text, { ...HELLO, wait_delay: '1s' });
     await fixture.worker.until({ busy: 1 });
@@ -58,7 +58,7 @@ describe('keys of the dashboard in two API processes', () => {
     expect((await running).status).to.equal(200);
   });
 
-  it('work in both while they run out after a rotation, and no longer', async () => {
+  it('work in both during the overlap of a rotation, and no longer', async () => {
     const former = await create();
     expect(await render(former.text)).to.deep.equal([200, 200]);
     const next = await owner.good<Created>('POST', path(`/${former.key.id}/rotate`), {
@@ -75,7 +75,7 @@ describe('keys of the dashboard in two API processes', () => {
     expect(await render(next.text)).to.deep.equal([200, 200]);
   });
 
-  it('are refused by the next request to either, once they are rotated without an overlap', async () => {
+  it('are rejected by both on the next request once rotated without an overlap', async () => {
     const former = await create();
     expect(await render(former.text)).to.deep.equal([200, 200]);
     const next = await owner.good<Created>('POST', path(`/${former.key.id}/rotate`), {
@@ -85,7 +85,7 @@ describe('keys of the dashboard in two API processes', () => {
     expect(await render(next.text)).to.deep.equal([200, 200]);
   });
 
-  it('are refused from an address that is not theirs', async () => {
+  it('are rejected from an address that is not allowed', async () => {
     expect(await render((await create({ allowedIps: ['192.0.2.0/24'] })).text)).to.deep.equal([
       401, 401,
     ]);

@@ -23,7 +23,7 @@ type Created = { key: Key; text: string };
 const DAY_MS = 86_400e3;
 const at = (text: string | null) => new Date(text!).getTime();
 
-describe('keys in the dashboard', () => {
+describe('API keys in the management API', () => {
   let fixture: ConsoleFixture;
   let developer: Person;
   /** An account without a key. */
@@ -53,7 +53,7 @@ describe('keys in the dashboard', () => {
   const works = async (text: string) =>
     (await fixture.render({}, { authorization: `Bearer ${text}` })).status === 400;
 
-  it('are made with a name, an end and networks, and shown without their text afterwards', async () => {
+  it('are created with name, expiry and networks, and listed without their text', async () => {
     const expiresAt = new Date(Date.now() + 30 * DAY_MS).toISOString();
     const made = await create({ expiresAt, allowedIps: ['127.0.0.1', '2001:db8::1/32'] });
     expect(made.text).to.match(/^pressroom_live_[0-9A-Za-z]{38}$/);
@@ -82,7 +82,7 @@ describe('keys in the dashboard', () => {
     expect((await list()).map(({ name }) => name)).to.deep.equal(['three', 'two', 'one']);
   });
 
-  it('say when they were last used', async () => {
+  it('include when they were last used', async () => {
     const [used, unused] = [await create(), await create()];
     const of = (day: string) => ({
       _id: { account, day, key: used.key.id },
@@ -140,14 +140,14 @@ describe('keys in the dashboard', () => {
     ['a field that there is not', { hash: 'x' }, '`hash` is not a field'],
   ];
   for (const [what, body, words] of wrong)
-    it(`refuse ${what}, naming the field`, async () => {
+    it(`reject ${what}, naming the field`, async () => {
       const refused = await refusal('POST', '', { name: 'press', ...body });
       expect(refused).to.include({ status: 400, code: 'validation_error' });
       expect(refused.message).to.include(words);
       expect(await stored()).to.have.length(0);
     });
 
-  it('are at most 200 in an account, those included that only run out', async () => {
+  it('are limited to 200 per account, including rotated ones', async () => {
     const { key } = await create();
     const [one] = await stored();
     const more = Array.from({ length: 199 }, (_, nth) => ({
@@ -167,7 +167,7 @@ describe('keys in the dashboard', () => {
     expect(await stored()).to.have.length(200);
   });
 
-  it('keep a name that reads like an expression of the database', async () => {
+  it('keep a name that looks like a database expression', async () => {
     const { key } = await create({ name: '$leases' });
     const rotated = await developer.good<Created>('POST', path(`/${key.id}/rotate`), {
       overlap: 'hour',
@@ -180,7 +180,7 @@ describe('keys in the dashboard', () => {
     const rotate = (id: string, overlap: string) =>
       developer.good<Created>('POST', path(`/${id}/rotate`), { overlap });
 
-    it('give their name, networks and life to the new one, and work on for the overlap', async () => {
+    it('pass name, networks and expiry to the new key, and work for the overlap', async () => {
       const former = await create({
         expiresAt: new Date(Date.now() + 90 * DAY_MS).toISOString(),
         allowedIps: ['127.0.0.0/8'],
@@ -199,7 +199,7 @@ describe('keys in the dashboard', () => {
       expect(await works(text)).to.equal(true);
     });
 
-    it('go at once without an overlap', async () => {
+    it('stop working immediately without an overlap', async () => {
       const former = await create();
       const { key, text } = await rotate(former.key.id, 'none');
       expect(key.expiresAt).to.equal(null);
@@ -208,14 +208,14 @@ describe('keys in the dashboard', () => {
       expect(await works(text)).to.equal(true);
     });
 
-    it('never live longer than they would have', async () => {
+    it('never expire later than before', async () => {
       const former = await create({ expiresAt: new Date(Date.now() + 60e3).toISOString() });
       await rotate(former.key.id, 'week');
       const old = (await list()).find(({ id }) => id === former.key.id)!;
       expect(old.expiresAt).to.equal(former.key.expiresAt);
     });
 
-    it('are not rotated twice', async () => {
+    it('cannot be rotated twice', async () => {
       const { key } = await create();
       const next = await rotate(key.id, 'day');
       expect(await refusal('POST', `/${key.id}/rotate`, { overlap: 'day' })).to.include({
@@ -226,7 +226,7 @@ describe('keys in the dashboard', () => {
     });
 
     for (const overlap of ['none', 'hour'])
-      it(`give one new key to two who rotate at once, with overlap ${overlap}`, async () => {
+      it(`yield one new key for two concurrent rotations with overlap ${overlap}`, async () => {
         for (let round = 0; round < 5; round++) {
           const { key } = await create({ name: `round ${round}` });
           const answers = await Promise.all(
@@ -240,7 +240,7 @@ describe('keys in the dashboard', () => {
         }
       });
 
-    it('are refused with an overlap that there is not', async () => {
+    it('reject an unknown overlap', async () => {
       const { key } = await create();
       expect((await refusal('POST', `/${key.id}/rotate`, { overlap: 'month' })).message).to.equal(
         '`overlap` must be none, hour, day or week.',
@@ -248,7 +248,7 @@ describe('keys in the dashboard', () => {
     });
   });
 
-  it('are gone once they are revoked', async () => {
+  it('are removed once revoked', async () => {
     const { key, text } = await create();
     expect((await developer.call('DELETE', path(`/${key.id}`))).status).to.equal(204);
     expect(await list()).to.deep.equal([]);
@@ -256,7 +256,7 @@ describe('keys in the dashboard', () => {
     expect(await refusal('DELETE', `/${key.id}`)).to.include({ status: 404, code: 'not_found' });
   });
 
-  it('of another account are not there', async () => {
+  it('of another account are not found', async () => {
     const own = await create();
     const other = await fixture.account2();
     const stranger = await fixture.person({ role: 'owner', account: other });
@@ -273,7 +273,7 @@ describe('keys in the dashboard', () => {
     expect(await list()).to.deep.equal([own.key]);
   });
 
-  it('are seen and not touched by a viewer, and not even seen by who only pays', async () => {
+  it('are read-only for viewers and hidden from the billing role', async () => {
     const { key } = await create();
     const viewer = await fixture.person({ role: 'viewer', account });
     const payer = await fixture.person({ role: 'billing', account });
@@ -289,7 +289,7 @@ describe('keys in the dashboard', () => {
     expect(await list()).to.deep.equal([key]);
   });
 
-  it('leave what was done to them in the audit log, without a text or a hash', async () => {
+  it('write changes to the audit log, without text or hash', async () => {
     const made = await create();
     const rotated = await developer.good<Created>('POST', path(`/${made.key.id}/rotate`), {
       overlap: 'hour',

@@ -8,7 +8,7 @@ import {
 import { eventually } from '../../support/eventually.ts';
 import { html, type Installation, installation } from '../../support/installation.ts';
 
-describe('the installation as an operator sees it', () => {
+describe('live data for operators', () => {
   let fixture: ConsoleFixture;
   before(async () => {
     fixture = await consoleFixture({ env: { PRESSROOM_SLOTS: '1' } });
@@ -20,7 +20,7 @@ describe('the installation as an operator sees it', () => {
   const health = async () =>
     (await fixture.person({ operator: true })).good<Health>('GET', '/operator/health');
 
-  it('has the worker with its slots', async () => {
+  it('contain the worker with its slots', async () => {
     const { processes } = await eventually(async () => {
       const found = await live();
       expect(found.processes[0]?.workers[0]?.state).to.equal('serving');
@@ -33,7 +33,7 @@ describe('the installation as an operator sees it', () => {
     ]);
   });
 
-  it('has what runs and what waits, and whose it is', async () => {
+  it('contain running and queued renders by account', async () => {
     const calls = [1, 2, 3].map(() => fixture.render({ html: html('slow'), wait_delay: '30s' }));
     for (const call of calls) call.catch(() => {});
     const found = await eventually(async () => {
@@ -53,7 +53,7 @@ describe('the installation as an operator sees it', () => {
     await eventually(async () => expect((await live()).processes[0]!.queue.waiting).to.equal(0));
   });
 
-  it('has another process while it runs, and not when it has gone', async () => {
+  it('contain another process only while it runs', async () => {
     const other: Installation = await installation({
       workers: 0,
       uri: fixture.uri,
@@ -67,7 +67,7 @@ describe('the installation as an operator sees it', () => {
     expect((await live()).processes).to.have.length(1);
   });
 
-  it('shows no report that is too old', async () => {
+  it('omit expired reports', async () => {
     const report = (await fixture.store.console.processes.findOne({}))!;
     await fixture.store.console.processes.insertOne({
       ...report,
@@ -78,7 +78,7 @@ describe('the installation as an operator sees it', () => {
     await fixture.store.console.processes.deleteOne({ _id: 'killed' });
   });
 
-  it('is judged by checks, each with a hint where something is to be done', async () => {
+  it('are checked, with a hint for each problem', async () => {
     const { checks } = await health();
     const named = new Map(checks.map(check => [check.name, check]));
     expect([...named.keys()]).to.include.members([
@@ -96,7 +96,7 @@ describe('the installation as an operator sees it', () => {
     for (const { status, hint } of checks) expect(hint === null).to.equal(status === 'ok');
   });
 
-  it('is down without a worker', async () => {
+  it('report the status down without a worker', async () => {
     const without = await consoleFixture({ workers: 0 });
     try {
       const operator = await without.person({ operator: true });
@@ -111,7 +111,7 @@ describe('the installation as an operator sees it', () => {
     }
   });
 
-  it('is shown to operators alone', async () => {
+  it('are available only to operators', async () => {
     const owner = await fixture.person({ role: 'owner' });
     for (const path of ['live', 'health'])
       expect((await owner.call('GET', `/operator/${path}`)).status, path).to.equal(403);

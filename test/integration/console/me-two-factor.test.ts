@@ -12,7 +12,7 @@ import { type CookieClient, cookieClient } from '../../support/cookie-client.ts'
 
 const PASSWORD = 'correct horse battery';
 
-describe('setting up the second factor', () => {
+describe('two-factor settings', () => {
   let fixture: ConsoleFixture;
   let email: string;
   let userId: string;
@@ -54,7 +54,7 @@ describe('setting up the second factor', () => {
     who = await signedIn();
   });
 
-  it('gives a secret for an app, as text, as a link and as a picture', async () => {
+  it('return a secret as text, link and QR code', async () => {
     const { secret, uri, qrSvg } = await json('POST', '/me/two-factor', { password: PASSWORD });
     expect(secret).to.match(/^[A-Z2-7]{32}$/);
     expect(uri).to.match(/^otpauth:\/\/totp\//);
@@ -72,7 +72,7 @@ describe('setting up the second factor', () => {
       .and.not.match(/<script|style=|on\w+=/);
   });
 
-  it('switches nothing on before a code has confirmed it', async () => {
+  it('stay off until a code confirms the secret', async () => {
     const { secret } = await json('POST', '/me/two-factor', { password: PASSWORD });
     expect((await json('GET', '/me')).user.twoFactor.on).to.equal(false);
     const wrong = await who.api('POST', '/me/two-factor/confirm', { code: appCode(secret, 20) });
@@ -81,7 +81,7 @@ describe('setting up the second factor', () => {
     expect((await json('GET', '/me')).user.twoFactor.on).to.equal(false);
   });
 
-  it('gives ten recovery codes once, and ends the other sessions', async () => {
+  it('return ten recovery codes once and end the other sessions', async () => {
     const elsewhere = await signedIn();
     const { recoveryCodes } = await on();
     expect(recoveryCodes).to.have.length(10);
@@ -95,7 +95,7 @@ describe('setting up the second factor', () => {
     expect(await actions()).to.include('person.two_factor_on');
   });
 
-  it('does not take the code that confirmed it for a sign-in', async () => {
+  it('reject the confirming code for a sign-in', async () => {
     const { secret } = await json('POST', '/me/two-factor', { password: PASSWORD });
     const code = appCode(secret);
     await json('POST', '/me/two-factor/confirm', { code });
@@ -103,17 +103,17 @@ describe('setting up the second factor', () => {
     expect((await visit.post('/app/sign-in/code', { code })).status).to.equal(401);
   });
 
-  it('asks for the password first', async () => {
+  it('require the password', async () => {
     for (const body of [{}, { password: '' }, { password: 'another password' }])
       expect((await who.api('POST', '/me/two-factor', body)).status).to.equal(400);
   });
 
-  it('needs no password of who has none', async () => {
+  it('require no password from a user without one', async () => {
     const person = await fixture.person();
     expect((await person.call('POST', '/me/two-factor', {})).status).to.equal(200);
   });
 
-  it('confirms nothing that was not begun, or was begun too long ago', async () => {
+  it('reject a confirmation without a pending secret, or after it expired', async () => {
     expect((await who.api('POST', '/me/two-factor/confirm', { code: '123456' })).status).to.equal(
       409,
     );
@@ -131,13 +131,13 @@ describe('setting up the second factor', () => {
     expect(refused).to.include({ code: 'conflict' });
   });
 
-  it('is not set up twice', async () => {
+  it('cannot be set up twice', async () => {
     await on();
     const again = await who.api('POST', '/me/two-factor', { password: PASSWORD });
     expect(again.status).to.equal(409);
   });
 
-  it('renews the recovery codes for a code; the former ones are void', async () => {
+  it('replace the recovery codes; the previous ones are void', async () => {
     const { secret, recoveryCodes: former } = await on();
     const { recoveryCodes } = await json('POST', '/me/two-factor/recovery-codes', {
       code: appCode(secret, 1),
@@ -148,7 +148,7 @@ describe('setting up the second factor', () => {
     expect(await actions()).to.include('person.recovery_codes_renewed');
   });
 
-  it('is switched off with a code, which ends the other sessions', async () => {
+  it('turn off with a code, which ends the other sessions', async () => {
     const { recoveryCodes } = await on();
     const elsewhere = await signedIn();
     await elsewhere.post('/app/sign-in/code', { code: recoveryCodes[0]! });
@@ -162,7 +162,7 @@ describe('setting up the second factor', () => {
     expect(await actions()).to.include('person.two_factor_off');
   });
 
-  it('is held up when codes are guessed at inside a session', async () => {
+  it('are rate-limited after wrong codes inside a session', async () => {
     const { recoveryCodes } = await on();
     for (let each = 0; each < 5; each += 1)
       await who.api('DELETE', '/me/two-factor', { code: `guess ${each}` });
@@ -171,7 +171,7 @@ describe('setting up the second factor', () => {
     );
   });
 
-  it('tells nothing of it in the audit log but that it was done', async () => {
+  it('write no secret to the audit log', async () => {
     const { secret, recoveryCodes } = await on();
     const all = JSON.stringify(await fixture.store.console.audit.find({ user: userId }).toArray());
     expect(all).not.to.include(secret).and.not.include(recoveryCodes[0]);

@@ -9,7 +9,7 @@ import { type CookieClient, cookieClient, SESSION } from '../../support/cookie-c
 const PASSWORD = 'correct horse battery';
 const NEXT = 'staple of another horse';
 
-describe('what a person does with their own sign-in', () => {
+describe('a signed-in user', () => {
   let fixture: ConsoleFixture;
   let email: string;
   let userId: string;
@@ -40,7 +40,7 @@ describe('what a person does with their own sign-in', () => {
       ._id;
   });
 
-  it('is told who they are, their accounts with what they may do there, and what the installation offers', async () => {
+  it('reads their profile, their accounts with permissions, and the settings of the installation', async () => {
     await fixture.store.console.teams.updateOne(
       { _id: fixture.accountId },
       {
@@ -79,7 +79,7 @@ describe('what a person does with their own sign-in', () => {
     });
   });
 
-  it('changes their name, and nothing else', async () => {
+  it('changes only their name', async () => {
     const who = await signedIn();
     expect((await json(who, 'PATCH', '/me', { name: ' Ada L. ' })).user.name).to.equal('Ada L.');
     const refused = await who.api('PATCH', '/me', { name: 'Ada', operator: true });
@@ -88,8 +88,8 @@ describe('what a person does with their own sign-in', () => {
     expect((await createUsers(fixture.store).byId(userId))!.operator).to.equal(false);
   });
 
-  describe('with their password', () => {
-    it('changes it, which ends the other sessions and not this one', async () => {
+  describe('with a password', () => {
+    it('changes it, which ends all other sessions', async () => {
       const [who, elsewhere] = [await signedIn(), await signedIn()];
       expect(
         (await who.api('POST', '/me/password', { current: PASSWORD, next: NEXT })).status,
@@ -103,7 +103,7 @@ describe('what a person does with their own sign-in', () => {
       expect((await again.post('/app/sign-in', { email, password: NEXT })).status).to.equal(303);
     });
 
-    it('notes the change, without any password', async () => {
+    it('writes the change to the audit log without passwords', async () => {
       await (await signedIn()).api('POST', '/me/password', { current: PASSWORD, next: NEXT });
       const entry = await fixture.store.console.audit.findOne({
         user: userId,
@@ -121,14 +121,14 @@ describe('what a person does with their own sign-in', () => {
       [{ current: PASSWORD, next: 'short' }, '`next` must be at least 12 characters.'],
       [{ current: PASSWORD, next: 'x'.repeat(201) }, '`next` must be at most 200 characters.'],
     ] as const)
-      it(`says what is wrong with ${JSON.stringify(body).slice(0, 50)}`, async () => {
+      it(`gets an error for ${JSON.stringify(body).slice(0, 50)}`, async () => {
         const answer = await (await signedIn()).api('POST', '/me/password', body);
         // Not 401, at which the page would ask for a new sign-in.
         expect(answer.status).to.equal(400);
         expect(answer.error().message).to.equal(words);
       });
 
-    it('is held up when the current one is guessed at', async () => {
+    it('is rate-limited after wrong current passwords', async () => {
       const who = await signedIn();
       for (let each = 0; each < 5; each += 1)
         await who.api('POST', '/me/password', { current: `guess ${each}`, next: NEXT });
@@ -137,15 +137,15 @@ describe('what a person does with their own sign-in', () => {
       expect(Number(held.headers['retry-after'])).to.be.within(25, 30);
     });
 
-    it('sets a first one without a current one, when they have none', async () => {
+    it('sets a first password without a current one', async () => {
       const person = await fixture.person();
       expect((await person.call('POST', '/me/password', { next: NEXT })).status).to.equal(204);
       expect((await person.call('POST', '/me/password', { next: PASSWORD })).status).to.equal(400);
     });
   });
 
-  describe('with their sessions', () => {
-    it('lists them, and tells which one this is', async () => {
+  describe('with sessions', () => {
+    it('lists them and marks the current one', async () => {
       const [who] = [await signedIn(), await signedIn()];
       const { items } = await json(who, 'GET', '/me/sessions');
       expect(items).to.have.length(2);
@@ -161,7 +161,7 @@ describe('what a person does with their own sign-in', () => {
       );
     });
 
-    it('never gives out a token or its hash', async () => {
+    it('never receives a token or its hash', async () => {
       const who = await signedIn();
       const token = who.cookies.get(SESSION)!;
       for (const path of ['/me', '/me/sessions']) {
@@ -179,7 +179,7 @@ describe('what a person does with their own sign-in', () => {
       expect((await who.api('DELETE', `/me/sessions/${other.id}`)).status).to.equal(404);
     });
 
-    it('cannot end somebody else’s', async () => {
+    it('cannot end those of another user', async () => {
       const [who, stranger] = [await signedIn(), await fixture.person()];
       const { items } = await json(who, 'GET', '/me/sessions');
       expect((await stranger.call('DELETE', `/me/sessions/${items[0].id}`)).status).to.equal(404);
@@ -193,14 +193,14 @@ describe('what a person does with their own sign-in', () => {
       expect((await who.api('GET', '/me')).status).to.equal(200);
     });
 
-    it('loses them when they are disabled, at once', async () => {
+    it('loses them immediately when disabled', async () => {
       const who = await signedIn();
       await fixture.store.console.users.updateOne({ _id: userId }, { $set: { disabled: true } });
       expect((await who.api('GET', '/me')).status).to.equal(401);
     });
   });
 
-  describe('in time', () => {
+  describe('over time', () => {
     const opened = async (now: () => number) => {
       const sessions = createSessions(fixture.store, now);
       return {
@@ -214,7 +214,7 @@ describe('what a person does with their own sign-in', () => {
       };
     };
 
-    it('stays signed in as long as they come back within a day', async () => {
+    it('stays signed in while active within each day', async () => {
       let at = Date.now();
       const { sessions, token } = await opened(() => at);
       for (let day = 0; day < 5; day += 1) {
@@ -225,7 +225,7 @@ describe('what a person does with their own sign-in', () => {
       expect(await sessions.find(token)).to.equal(undefined);
     });
 
-    it('signs in again after two weeks, whatever they did', async () => {
+    it('must sign in again after two weeks in any case', async () => {
       let at = Date.now();
       const { sessions, token } = await opened(() => at);
       for (let half = 0; half < 27; half += 1) {
@@ -239,7 +239,7 @@ describe('what a person does with their own sign-in', () => {
       expect(await sessions.find(token)).to.equal(undefined);
     });
 
-    it('has fifty sessions at most: the oldest goes', async () => {
+    it('has at most fifty sessions: the oldest ends', async () => {
       let at = Date.now();
       const { sessions, token } = await opened(() => at);
       for (let each = 0; each < 50; each += 1) {

@@ -37,8 +37,8 @@ describe('an operator', () => {
     return items;
   }
 
-  describe('sees accounts', () => {
-    it('newest first, page by page, each once', async () => {
+  describe('lists accounts', () => {
+    it('newest first, paginated, each once', async () => {
       const mark = randomUUID();
       const at = new Date();
       // Three of them in the same millisecond: the id decides.
@@ -66,7 +66,7 @@ describe('an operator', () => {
       );
     });
 
-    it('by the beginning of a name whatever its case, by id, and by state', async () => {
+    it('by prefix of the name ignoring case, by id, and by state', async () => {
       const name = `Größe (a.b) ${randomUUID()}`;
       const made = await operator.good<OperatorAccount>('POST', '/operator/accounts', {
         name,
@@ -117,7 +117,7 @@ describe('an operator', () => {
       Buffer.from('12.{"$gt":""}').toString('base64url'),
       Buffer.from(`${'9'.repeat(20)}.a`).toString('base64url'),
     ])
-      it(`and refuses the cursor ${cursor}`, async () => {
+      it(`but not with the cursor ${cursor}`, async () => {
         const answer = await operator.call('GET', `/operator/accounts?cursor=${cursor}`);
         expect(answer.error()).to.include({ code: 'validation_error' });
         expect(answer.error().message).to.include('`cursor`');
@@ -125,7 +125,7 @@ describe('an operator', () => {
   });
 
   describe('changes accounts', () => {
-    it('and the account’s own log says who did it and what it was before', async () => {
+    it('and the audit log of the account contains actor and previous values', async () => {
       const account = await fixture.account2('free');
       const shown = await operator.good<OperatorAccount>('PATCH', `/operator/accounts/${account}`, {
         plan: 'scale',
@@ -148,7 +148,7 @@ describe('an operator', () => {
       });
     });
 
-    it('and is told what plans and states there are', async () => {
+    it('and gets the known plans and states in an error', async () => {
       const path = `/operator/accounts/${await fixture.account2()}`;
       expect((await operator.call('PATCH', path, { plan: 'gold' })).error().message).to.include(
         'The plans are free, starter',
@@ -161,7 +161,7 @@ describe('an operator', () => {
       );
     });
 
-    it('but not what Stripe decides: only to pause an account and to end that', async () => {
+    it('but only the state `paused` when Stripe manages billing', async () => {
       const accounts = new Accounts(fixture.store, {
         plans: parsePlans([]),
         peppers: ['p'],
@@ -199,7 +199,7 @@ describe('an operator', () => {
       });
     });
 
-    it('and is told that no state counts in an installation without billing', async () => {
+    it('but no other state in an installation without billing', async () => {
       const accounts = new Accounts(fixture.store, {
         plans: parsePlans([]),
         peppers: ['p'],
@@ -236,15 +236,15 @@ describe('an operator', () => {
       ).to.deep.equal(['owner']);
     });
 
-    it('whose names are their own', async () => {
+    it('with unique names only', async () => {
       const answer = await operator.call('POST', '/operator/accounts', { name: fixture.account });
       expect(answer.status).to.equal(400);
       expect(answer.error().message).to.include('already');
     });
   });
 
-  describe('sees people', () => {
-    it('by the beginning of an address or a name, with their accounts, and without secrets', async () => {
+  describe('lists users', () => {
+    it('by prefix of address or name, with their accounts and without secrets', async () => {
       const account = await fixture.account2();
       const person = await fixture.person({ role: 'developer', account });
       await fixture.store.console.users.updateOne(
@@ -277,7 +277,7 @@ describe('an operator', () => {
       expect(String(answer.body)).not.to.match(/argon2|sealed|recovery/);
     });
 
-    it('page by page, each once', async () => {
+    it('paginated, each once', async () => {
       const people = await Promise.all(Array.from({ length: 5 }, () => fixture.person()));
       const found = await all<{ id: string }>('/operator/users?limit=2');
       expect(found.map(({ id }) => id)).to.include.members(people.map(({ id }) => id));
@@ -285,8 +285,8 @@ describe('an operator', () => {
     });
   });
 
-  describe('changes people', () => {
-    it('and who is disabled is out at once, in every session, and cannot come back', async () => {
+  describe('changes users', () => {
+    it('and a disabled user loses all sessions immediately and cannot sign in', async () => {
       const person = await fixture.person({ role: 'owner', account: await fixture.account2() });
       await person.good('GET', '/me');
       await operator.good('PATCH', `/operator/users/${person.id}`, { disabled: true });
@@ -303,7 +303,7 @@ describe('an operator', () => {
       ]);
     });
 
-    it('and who is no operator any more is none from the next call on', async () => {
+    it('and a removed operator is rejected from the next call on', async () => {
       const other = await fixture.person();
       await operator.good('PATCH', `/operator/users/${other.id}`, { operator: true });
       await other.good('GET', '/operator/users');
@@ -311,7 +311,7 @@ describe('an operator', () => {
       expect((await other.call('GET', '/operator/users')).status).to.equal(403);
     });
 
-    it('but not itself', async () => {
+    it('but not themselves', async () => {
       for (const change of [{ operator: false }, { disabled: true }])
         expect(
           (await operator.call('PATCH', `/operator/users/${operator.id}`, change)).status,
@@ -319,7 +319,7 @@ describe('an operator', () => {
       await operator.good('GET', '/operator/users');
     });
 
-    it('and at least one operator is left when two unmake each other at once', async () => {
+    it('and one operator remains when two remove each other concurrently', async () => {
       const alone = await consoleFixture({ workers: 0 });
       try {
         for (let round = 0; round < 10; round += 1) {
@@ -354,7 +354,7 @@ describe('an account that an operator suspends', function () {
   });
   after(() => fixture.stop());
 
-  it('renders no more from the next request on, and again when that is ended', async () => {
+  it('is rejected from the next request on, and served again once reactivated', async () => {
     const operator = await fixture.person({ operator: true });
     const page = { html: '<p>Hello</p>' };
     const owner = await fixture.person({ role: 'owner' });

@@ -45,7 +45,7 @@ describe('the playground', () => {
     );
   }
 
-  it('renders with the watermark unless told otherwise, and does not count that', async () => {
+  it('renders with the watermark by default and does not count it', async () => {
     const before = await fixture.usage();
     const answer = await render(HELLO);
     expect(answer.status).to.equal(200);
@@ -68,7 +68,7 @@ describe('the playground', () => {
     expect(await fixture.usage()).to.equal(before);
   });
 
-  it('renders without the watermark when that is switched off, and counts it', async () => {
+  it('renders without the watermark when `sandbox` is false, and counts it', async () => {
     const before = await fixture.usage();
     const answer = await render({ ...EMPTY, sandbox: false });
     expect(answer.headers)
@@ -79,7 +79,7 @@ describe('the playground', () => {
     expect(await fixture.usage()).to.equal(before + 1);
   });
 
-  it('holds the places of the plan together with the API', async () => {
+  it('shares the concurrency limit with the API', async () => {
     const calls = [render(LONG), fixture.render(LONG)];
     const gone = calls.map(call => call.catch(() => {}));
     await fixture.worker.until({ busy: 2 });
@@ -96,7 +96,7 @@ describe('the playground', () => {
     await Promise.all(gone);
   });
 
-  it('gives slot and place back when the person goes away, and counts nothing', async () => {
+  it('frees slot and lease when the client disconnects, and counts nothing', async () => {
     const before = await fixture.usage();
     const call = render({ ...LONG, sandbox: false });
     const gone = call.catch(error => error.name);
@@ -108,7 +108,7 @@ describe('the playground', () => {
     expect(await fixture.usage()).to.equal(before);
   });
 
-  it('refuses what /v1/render refuses, in the same words', async () => {
+  it('rejects what /v1/render rejects, with the same messages', async () => {
     const wrong: unknown[] = [
       {},
       { html: 'x', url: 'http://example.com/' },
@@ -130,7 +130,7 @@ describe('the playground', () => {
     }
   });
 
-  it('takes a body as large as /v1/render takes, and none that is larger', async () => {
+  it('accepts bodies up to the limit of /v1/render', async () => {
     const html = `<!--${'x'.repeat(1_000_000)}--><p>LARGE`;
     expect(await pdfText((await render({ html })).body)).to.include('LARGE');
     const answer = await render({ html: 'x'.repeat(10 * 1024 * 1024) });
@@ -138,7 +138,7 @@ describe('the playground', () => {
     expect(answer.error()).to.include({ code: 'payload_too_large' });
   });
 
-  it('says that a page which fails has failed, with the reason', async () => {
+  it('returns the reason of a failed render', async () => {
     const answer = await render({
       html: `<p>${'x'.repeat(100)}`,
       single_page: true,
@@ -149,7 +149,7 @@ describe('the playground', () => {
     expect(answer.error().reason).to.be.a('string');
   });
 
-  it('refuses a suspended account, and serves it again when it is active', async () => {
+  it('rejects a suspended account, and serves it again when it is active', async () => {
     await fixture.accounts.setAccount(fixture.account, { state: 'paused' });
     const answer = await render(HELLO);
     expect(answer.status).to.equal(403);
@@ -159,7 +159,7 @@ describe('the playground', () => {
     expect((await render(HELLO)).status).to.equal(200);
   });
 
-  it('reaches the intranet only from an account that may', async () => {
+  it('reaches the intranet only from an account with `intranet`', async () => {
     const url = 'http://127.0.0.1:8080/';
     expect((await render({ url })).error().code).to.equal('ssrf_blocked');
     const denied = async () =>
@@ -184,7 +184,7 @@ describe('the playground', () => {
       return { status: answer.status, code: answer.error().code };
     };
 
-    it('to a viewer, and to who only pays', async () => {
+    it('to viewers and to the billing role', async () => {
       for (const role of ['viewer', 'billing'] as const)
         expect(await refused(await fixture.person({ role }))).to.deep.equal({
           status: 403,
@@ -192,7 +192,7 @@ describe('the playground', () => {
         });
     });
 
-    it('to members of other accounts, and to an operator who is no member', async () => {
+    it('to members of other accounts, and to an operator who is not a member', async () => {
       const account = await fixture.account2();
       for (const person of [
         await fixture.person({ role: 'owner', account }),
@@ -201,7 +201,7 @@ describe('the playground', () => {
         expect(await refused(person)).to.deep.equal({ status: 404, code: 'not_found' });
     });
 
-    it('from the next call on to whom the session or the role was taken', async () => {
+    it('from the next call on when the session or the role was removed', async () => {
       const [out, demoted] = [
         await fixture.person({ role: 'developer' }),
         await fixture.person({ role: 'developer' }),

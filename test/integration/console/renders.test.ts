@@ -35,7 +35,7 @@ describe('the log of renders', () => {
     return log.detail(answer.headers['x-request-id']!);
   }
 
-  it('has a good render with its key, its options and where its time went', async () => {
+  it('contains a successful render with key, options and phases', async () => {
     const row = await rowOf(
       { html: html('good'), format: 'A5', landscape: true, margin: { top: '20mm' } },
       200,
@@ -71,7 +71,7 @@ describe('the log of renders', () => {
     expect(row.totalMs).to.be.at.least(row.timings.print!);
   });
 
-  it('says of a sandboxed render that it was not counted', async () => {
+  it('marks a sandbox render as not counted', async () => {
     expect(await rowOf({ html: html('mark'), sandbox: true }, 200)).to.include({
       outcome: 'ok',
       sandbox: true,
@@ -79,13 +79,13 @@ describe('the log of renders', () => {
     });
   });
 
-  it('has the address of a page without its query, and what the page wrote to its console', async () => {
+  it('contains the URL without its query, and the console output', async () => {
     const row = await rowOf({ url: `http://127.0.0.1:${web.port}/page?token=s3cret#part` }, 200);
     expect(row).to.include({ source: 'url', url: `http://127.0.0.1:${web.port}/page` });
     expect(row.console).to.deep.equal([{ level: 'log', text: 'of the page' }]);
   });
 
-  it('has the error of a page that fails, with the phases that it came to', async () => {
+  it('contains the error of a failed page with its completed phases', async () => {
     const row = await rowOf({ url: `http://127.0.0.1:${web.port}/missing` }, 502);
     expect(row).to.include({
       outcome: 'error',
@@ -99,14 +99,14 @@ describe('the log of renders', () => {
     expect(row.timings).to.include.keys('admit', 'queue', 'load').and.not.have.property('print');
   });
 
-  it('has a refusal of what was asked for', async () => {
+  it('contains a rejected request', async () => {
     const row = await rowOf({ html: 'x', format: 'B9' }, 400);
     expect(row).to.include({ outcome: 'error', code: 'validation_error', source: null });
     expect(row.key).to.include({ id: keyId });
     expect(row.message).to.include('`format`');
   });
 
-  it('has a refusal of a private address, found by the worker or before it', async () => {
+  it('contains a blocked private address, found by the worker or before', async () => {
     expect(await rowOf({ url: 'http://10.0.0.1/' }, 422)).to.include({
       outcome: 'error',
       code: 'ssrf_blocked',
@@ -128,7 +128,7 @@ describe('the log of renders', () => {
     });
   });
 
-  it('has a call over the cap, and a caller who went away', async () => {
+  it('contains a call over the limit, and a canceled one', async () => {
     const slow = fixture.render({ html: html('slow'), wait_delay: '30s' });
     slow.catch(() => {});
     await eventually(async () => expect(await fixture.running()).to.equal(1));
@@ -142,7 +142,7 @@ describe('the log of renders', () => {
     await eventually(async () => expect(await fixture.running()).to.equal(0));
   });
 
-  it('has a call of an account that is not served any more', async () => {
+  it('contains a call of a suspended account', async () => {
     const account = await fixture.account2();
     const { name } = (await fixture.store.accounts.findOne({ _id: account }))!;
     const { text } = await fixture.accounts.createKey(name, { name: 'unpaid' });
@@ -160,7 +160,7 @@ describe('the log of renders', () => {
     expect(row.key?.name).to.equal('unpaid');
   });
 
-  it('has who rendered in the playground', async () => {
+  it('contains the user of a playground render', async () => {
     const path = `/console/v1/accounts/${fixture.accountId}/playground/render`;
     const answer = await log.person.call('POST', path, { html: html('tried') });
     expect(answer.status).to.equal(200);
@@ -175,7 +175,7 @@ describe('the log of renders', () => {
     });
   });
 
-  it('says nothing of a caller whose key is not good', async () => {
+  it('omits callers with an invalid key', async () => {
     const before = await fixture.store.console.renders.countDocuments();
     const answer = await fixture.call(
       'POST',

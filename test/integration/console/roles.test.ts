@@ -81,7 +81,7 @@ describe('the management API', function () {
     expect(rows.map(nameOf).sort()).to.deep.equal(Object.keys(SAMPLES).sort());
   });
 
-  it('says of every row who may call it as the table of samples does', () => {
+  it('has the access of the sample table for every row', () => {
     const said = rows.map(row => [
       nameOf(row),
       typeof row.access === 'object' ? row.access.permission : row.access,
@@ -105,7 +105,7 @@ describe('the management API', function () {
     };
 
     describe(name, () => {
-      it('lets in exactly those whom the table of permissions names, and changes nothing for others', async () => {
+      it('admits exactly the permitted callers and changes nothing for others', async () => {
         const row = rowOf();
         const outcome: Record<string, number> = {};
         const wanted: Record<string, number> = {};
@@ -136,7 +136,7 @@ describe('the management API', function () {
         .map(match => match[1]!)
         .filter(param => param !== 'account');
       if (others.length > 0 && sample.needs !== 'operator')
-        it('knows nothing of what is another’s, and leaves it as it is', async () => {
+        it('does not find or change objects of another account', async () => {
           const row = rowOf();
           const [own, foreign] = [await anAccount(), await anAccount()];
           const [caller, other] = [
@@ -162,7 +162,7 @@ describe('the management API', function () {
         });
 
       if (others.length > 0)
-        it('has a 404 for an id that nobody has', async () => {
+        it('returns 404 for an unknown id', async () => {
           const row = rowOf();
           const account = await anAccount();
           const caller = await fixture.person({
@@ -181,7 +181,7 @@ describe('the management API', function () {
     });
   }
 
-  it('takes a role away from the next call on', async () => {
+  it('applies a changed role from the next call on', async () => {
     const account = await anAccount();
     const admin = await fixture.person({ role: 'admin', account });
     await admin.good('GET', `/accounts/${account}/audit`);

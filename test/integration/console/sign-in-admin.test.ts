@@ -50,7 +50,7 @@ describe('pressroom admin', () => {
   after(() => fixture.stop());
 
   for (const [name, program] of Object.entries(PROGRAMS))
-    it(`makes an operator by ${name}, with a password from standard input`, async () => {
+    it(`creates an operator by ${name}, with a password from standard input`, async () => {
       const email = `${name.replaceAll(' ', '-')}@example.com`;
       const { code, out, errors } = await admin(
         [...who(email.toUpperCase()), '--password-stdin'],
@@ -69,7 +69,7 @@ describe('pressroom admin', () => {
       ).to.equal(1);
     });
 
-  it('calls the person by the address where no name is given', async () => {
+  it('uses the email address as the name when none is given', async () => {
     const { code, errors } = await admin(
       ['--email', 'grace.hopper@example.com', '--password-stdin'],
       PASSWORD,
@@ -91,7 +91,7 @@ describe('pressroom admin', () => {
     ).to.equal(true);
   });
 
-  it('makes the person an owner of the account that is named', async () => {
+  it('makes the user an owner of the named account', async () => {
     const { code, errors } = await admin(
       [...who('owner@example.com'), '--password-stdin', '--account', fixture.account],
       PASSWORD,
@@ -101,7 +101,7 @@ describe('pressroom admin', () => {
     expect(await rolesIn(fixture.account)).to.deep.include([user._id, 'owner']);
   });
 
-  it('makes the person an owner of `default`, where there is one', async () => {
+  it('makes the user an owner of `default` if it exists', async () => {
     await fixture.accounts.createAccount('default');
     const { errors } = await admin([...who('default@example.com'), '--password-stdin'], PASSWORD);
     expect(errors).to.include('owner of account `default`');
@@ -138,7 +138,7 @@ describe('pressroom admin', () => {
     [who('a@example.com'), '', 2, '--password-stdin'],
     [['--name', 'Ada'], '', 2, '--email'],
   ] as const)
-    it(`refuses ${args.join(' ')}`, async () => {
+    it(`rejects ${args.join(' ')}`, async () => {
       const ran = await admin([...args], input);
       expect(ran.code, ran.errors).to.equal(code);
       expect(ran.errors).to.include(words).and.not.include(PASSWORD);
@@ -146,7 +146,7 @@ describe('pressroom admin', () => {
       expect(await createUsers(fixture.store).byEmail(args[1])).to.equal(undefined);
     });
 
-  it('changes nobody who is there', async () => {
+  it('does not change an existing user', async () => {
     const { password } = await createUsers(fixture.store).create({
       email: 'there@example.com',
       name: 'There',
@@ -188,7 +188,7 @@ describe('pressroom admin', () => {
       );
     });
 
-    it('sets another password, which ends the sessions and leaves the second factor', async () => {
+    it('sets a new password, ends the sessions and keeps the second factor', async () => {
       const { code, errors } = await run(
         ['reset-password', '--email', email.toUpperCase(), '--password-stdin'],
         'another long password',
@@ -211,7 +211,7 @@ describe('pressroom admin', () => {
       ).to.equal(1);
     });
 
-    it('switches the second factor off where that is asked for', async () => {
+    it('turns two-factor authentication off with the option', async () => {
       await run(
         ['reset-password', '--email', email, '--password-stdin', '--two-factor-off'],
         PASSWORD,
@@ -219,7 +219,7 @@ describe('pressroom admin', () => {
       expect(await createUsers(fixture.store).byId(userId)).not.to.have.property('twoFactor');
     });
 
-    it('says so when there is nobody', async () => {
+    it('reports an unknown user', async () => {
       const { code, errors } = await run(
         ['reset-password', '--email', 'nobody@example.com', '--password-stdin'],
         PASSWORD,

@@ -12,7 +12,7 @@ import { cookieClient } from '../../support/cookie-client.ts';
 
 const PASSWORD = 'correct horse battery';
 
-describe('the limits of signing in', () => {
+describe('the rate limits of sign-ins', () => {
   let fixture: ConsoleFixture;
   // Not earlier than now: the database removes what is over.
   let at = Date.now();
@@ -46,8 +46,8 @@ describe('the limits of signing in', () => {
     return all;
   }
 
-  describe('for one address at one place', () => {
-    it('lets five tries through, then asks for a pause', async () => {
+  describe('for one email and one IP address', () => {
+    it('allows five attempts, then requires a pause', async () => {
       const attempt = { email: someEmail(), ip: someIp(), device: undefined };
       expect(await times(6, () => limits().password(attempt))).to.deep.equal([
         ...Array(5).fill('tried'),
@@ -55,14 +55,14 @@ describe('the limits of signing in', () => {
       ]);
     });
 
-    it('takes two tries at once, whichever clock is behind', async () => {
+    it('allows two concurrent attempts, whichever clock is behind', async () => {
       const attempt = { email: someEmail(), ip: someIp(), device: undefined };
       await limits().password(attempt);
       const behind = createSignInLimits(fixture.store, CONSOLE_SECRET, () => at - 50);
       expect(await outcome(behind.password(attempt))).to.equal('tried');
     });
 
-    it('doubles each pause, and ends at an hour', async () => {
+    it('doubles each pause up to an hour', async () => {
       const attempt = { email: someEmail(), ip: someIp(), device: undefined };
       await times(5, () => limits().password(attempt));
       const pauses: number[] = [];
@@ -75,14 +75,14 @@ describe('the limits of signing in', () => {
       expect(pauses).to.deep.equal([30, 60, 120, 240, 480, 960, 1920, 3600, 3600]);
     });
 
-    it('does not prolong a pause when somebody tries during it', async () => {
+    it('does not prolong a pause by attempts during it', async () => {
       const attempt = { email: someEmail(), ip: someIp(), device: undefined };
       await times(10, () => limits().password(attempt));
       at += 30_000;
       expect(await outcome(limits().password(attempt))).to.equal('tried');
     });
 
-    it('lets no more through when they come at the same moment', async () => {
+    it('allows no more attempts when they are concurrent', async () => {
       const attempt = { email: someEmail(), ip: someIp(), device: undefined };
       const all = await Promise.all(
         Array.from({ length: 12 }, () => outcome(limits().password(attempt))),
@@ -90,7 +90,7 @@ describe('the limits of signing in', () => {
       expect(all.filter(each => each === 'tried')).to.have.length(5);
     });
 
-    it('forgets mistypings once the password was right', async () => {
+    it('resets the count after a correct password', async () => {
       const attempt = { email: someEmail(), ip: someIp(), device: undefined };
       await times(5, () => limits().password(attempt));
       await limits().passwordWasRight(attempt);
@@ -99,7 +99,7 @@ describe('the limits of signing in', () => {
       );
     });
 
-    it('forgets everything after a day of peace', async () => {
+    it('resets the count after a day without attempts', async () => {
       const attempt = { email: someEmail(), ip: someIp(), device: undefined };
       await times(6, () => limits().password(attempt));
       at += 25 * 3600e3;
@@ -108,7 +108,7 @@ describe('the limits of signing in', () => {
       );
     });
 
-    it('takes all of an IPv6 subscriber for one place', async () => {
+    it('counts an IPv6 subscriber as one address', async () => {
       const email = someEmail();
       const tries = await Promise.all(
         Array.from({ length: 8 }, (_, host) =>
@@ -119,7 +119,7 @@ describe('the limits of signing in', () => {
     });
   });
 
-  it('lets a stranger elsewhere keep nobody out', async () => {
+  it('does not lock a user out by attempts from another address', async () => {
     const email = someEmail();
     const stranger = { email, ip: someIp(), device: undefined };
     await times(10, () => limits().password(stranger));
@@ -128,7 +128,7 @@ describe('the limits of signing in', () => {
     );
   });
 
-  it('lets twenty tries a minute through for all people behind one address', async () => {
+  it('allows twenty attempts per minute for all users behind one address', async () => {
     const ip = someIp();
     const tries = await times(22, () =>
       limits().password({ email: someEmail(), ip, device: undefined }),
@@ -140,7 +140,7 @@ describe('the limits of signing in', () => {
     ).to.equal('tried');
   });
 
-  describe('when many places guess at one address', () => {
+  describe('when many addresses guess the password of one user', () => {
     const email = someEmail();
     before(async () => {
       expect(
@@ -148,13 +148,13 @@ describe('the limits of signing in', () => {
       ).not.to.include(3600);
     });
 
-    it('takes no more of unknown devices for an hour', async () => {
+    it('rejects unknown devices for an hour', async () => {
       expect(await outcome(limits().password({ email, ip: someIp(), device: undefined }))).to.equal(
         3600,
       );
     });
 
-    it('still takes the device on which the person signed in before, with a count of its own', async () => {
+    it('still allows the known device of the user, with its own count', async () => {
       const own = { email, ip: someIp(), device: 'the own one' };
       expect(await times(6, () => limits().password(own))).to.deep.equal([
         ...Array(5).fill('tried'),
@@ -163,7 +163,7 @@ describe('the limits of signing in', () => {
     });
   });
 
-  it('lets ten codes a day through for a person, over all sign-ins', async () => {
+  it('allows ten codes per day for a user, over all sign-ins', async () => {
     const user = `usr_${randomUUID()}`;
     const tries = await times(11, () =>
       limits().secondFactor({ user, passing: randomUUID(), device: undefined }),
@@ -174,21 +174,21 @@ describe('the limits of signing in', () => {
     ).to.equal('tried');
   });
 
-  it('stores no address of a person or of a machine', async () => {
+  it('stores neither email nor IP addresses', async () => {
     const attempt = { email: someEmail(), ip: '192.0.2.99', device: undefined };
     await limits().password(attempt);
     const all = JSON.stringify(await fixture.store.console.signInLimits.find().toArray());
     expect(all).not.to.include(attempt.email).and.not.include('192.0.2.99');
   });
 
-  it('grows its pauses by numbers that a person can wait for', () => {
+  it('computes the pauses', () => {
     expect([1, 4, 5, 6, 12, 1_000].map(pauseAfterMs)).to.deep.equal([
       0, 0, 30_000, 60_000, 3600e3, 3600e3,
     ]);
   });
 
   describe('on the page', () => {
-    it('are a 429 that says how long to wait, the same for a person and for nobody', async () => {
+    it('are a 429 with the time to wait, the same for known and unknown users', async () => {
       const email = someEmail();
       await createUsers(fixture.store).create({ email, name: 'Ada', password: PASSWORD });
       const who = cookieClient(fixture.api.port(), { ip: '203.0.113.1' });
@@ -210,7 +210,7 @@ describe('the limits of signing in', () => {
       expect(words(refusedNobody.html)).to.equal(words(refused.html));
     });
 
-    it('know the device by its cookie, for the person whose it is', async () => {
+    it('recognize a known device by its cookie, for its own user only', async () => {
       const [email, other] = [someEmail(), someEmail()];
       for (const each of [email, other])
         await createUsers(fixture.store).create({ email: each, name: 'Ada', password: PASSWORD });

@@ -20,7 +20,7 @@ import {
 const PASSWORD = 'correct horse battery';
 const STEP_MS = 30_000;
 
-describe('the second factor', () => {
+describe('a sign-in with two-factor authentication', () => {
   let fixture: ConsoleFixture;
   let email: string;
   let userId: string;
@@ -72,13 +72,13 @@ describe('the second factor', () => {
     recoveryCodes = await twoFactor(() => anHourAgo).confirm(await stored(), appCode(0, anHourAgo));
   });
 
-  it('gives no session for the password alone', async () => {
+  it('opens no session for the password alone', async () => {
     const who = await halfWay();
     expect(who.cookies.has(SESSION)).to.equal(false);
     expect((await who.api('GET', '/me')).status).to.equal(401);
   });
 
-  it('opens a session with the code of the app, and goes on to the page that was wanted', async () => {
+  it('opens a session with a code of the app and redirects to the requested page', async () => {
     const who = await halfWay(browser(), '?next=%2Fapp%2Fkeys');
     const { status, location } = await send(who, appCode(), '?next=%2Fapp%2Fkeys');
     expect([status, location]).to.deep.equal([303, '/app/keys']);
@@ -86,7 +86,7 @@ describe('the second factor', () => {
     expect(who.cookies.has(SECOND_FACTOR)).to.equal(false);
   });
 
-  it('takes the code of the step before and after, for clocks that differ, and no other', async () => {
+  it('accepts the codes of the adjacent time steps and no others', async () => {
     const at = Date.parse('2026-11-10T12:00:00Z');
     const use = async (steps: number) => {
       await fixture.store.console.users.updateOne(
@@ -102,7 +102,7 @@ describe('the second factor', () => {
     expect(await use(2)).to.equal(false);
   });
 
-  it('takes a code once', async () => {
+  it('accepts a code once', async () => {
     const code = appCode();
     expect((await send(await halfWay(), code)).status).to.equal(303);
     const again = await send(await halfWay(), code);
@@ -110,21 +110,21 @@ describe('the second factor', () => {
     expect(again.html).to.include('was already used');
   });
 
-  it('takes no code of a step before one that was used', async () => {
+  it('rejects a code older than one that was used', async () => {
     const at = Date.now();
     const user = await stored();
     expect(await twoFactor(() => at).use(user, appCode(0, at))).to.equal('app');
     expect(await twoFactor(() => at).use(user, appCode(-1, at))).to.equal(false);
   });
 
-  it('lets one of two in who send the same code at the same moment', async () => {
+  it('accepts one of two concurrent requests with the same code', async () => {
     const [one, other] = [await halfWay(), await halfWay()];
     const code = appCode();
     const answers = await Promise.all([send(one, code), send(other, code)]);
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([303, 401]);
   });
 
-  it('takes each recovery code once, however it is written', async () => {
+  it('accepts each recovery code once, in any notation', async () => {
     const [first] = recoveryCodes;
     const who = await halfWay();
     expect((await who.get('/app/sign-in/code?recovery')).html).to.include('Recovery code');
@@ -139,13 +139,13 @@ describe('the second factor', () => {
     ).to.equal(1);
   });
 
-  it('lets one of two in who send the same recovery code at the same moment', async () => {
+  it('accepts one of two concurrent requests with the same recovery code', async () => {
     const visitors = [await halfWay(), await halfWay()];
     const answers = await Promise.all(visitors.map(who => send(who, recoveryCodes[1]!)));
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([303, 401]);
   });
 
-  it('starts again after five wrong codes, even with a right one', async () => {
+  it('starts over after five wrong codes, even with a correct one', async () => {
     const who = await halfWay();
     const cookie = who.cookies.get(SECOND_FACTOR)!;
     for (let each = 0; each < 5; each += 1)
@@ -158,7 +158,7 @@ describe('the second factor', () => {
     expect((await send(who, appCode())).status).to.equal(401);
   });
 
-  it('notes wrong codes in the audit log, without the code', async () => {
+  it('writes wrong codes to the audit log, without the code', async () => {
     await send(
       await halfWay(cookieClient(fixture.api.port(), { ip: '198.51.100.9' })),
       wrongCode(),
@@ -193,7 +193,7 @@ describe('the second factor', () => {
     expect(await step.waiting({} as never)).to.equal(undefined);
   });
 
-  it('voids a stolen half-finished sign-in when the password is changed', async () => {
+  it('voids a pending login when the password changes', async () => {
     const thief = await halfWay();
     await createUsers(fixture.store).setPassword(userId, 'a new password of the owner');
     const { status, html } = await send(thief, appCode());
@@ -202,7 +202,7 @@ describe('the second factor', () => {
     expect(thief.cookies.has(SESSION)).to.equal(false);
   });
 
-  it('voids it when the second factor is set up anew, or the person is disabled', async () => {
+  it('voids a pending login when the second factor changes or the user is disabled', async () => {
     const who = await halfWay();
     await twoFactor().off(userId);
     await twoFactor().begin(await stored());
@@ -212,14 +212,14 @@ describe('the second factor', () => {
     expect((await other.api('GET', '/me')).status).to.equal(200);
   });
 
-  it('lets nobody in who was disabled between the two steps', async () => {
+  it('rejects a user who was disabled between the two steps', async () => {
     const who = await halfWay();
     await fixture.store.console.users.updateOne({ _id: userId }, { $set: { disabled: true } });
     expect((await send(who, appCode())).status).to.equal(401);
     expect(who.cookies.has(SESSION)).to.equal(false);
   });
 
-  it('takes no cookie that was made up or changed', async () => {
+  it('rejects a forged or modified cookie', async () => {
     const who = await halfWay();
     const cookie = who.cookies.get(SECOND_FACTOR)!;
     for (const forged of [
@@ -232,7 +232,7 @@ describe('the second factor', () => {
     }
   });
 
-  it('refuses a form of another site', async () => {
+  it('rejects a form of another site', async () => {
     const who = await halfWay();
     expect(
       (await who.post('/app/sign-in/code', { code: appCode() }, { 'sec-fetch-site': 'cross-site' }))
@@ -240,19 +240,19 @@ describe('the second factor', () => {
     ).to.equal(403);
   });
 
-  it('asks phones for digits, and offers what they were sent', async () => {
+  it('sets the numeric keyboard and one-time-code autocomplete', async () => {
     const { html } = await (await halfWay()).get('/app/sign-in/code');
     expect(html).to.include('autocomplete="one-time-code"').and.include('inputmode="numeric"');
   });
 
-  it('stores the secret sealed, and of recovery codes a hash', async () => {
+  it('stores the secret encrypted and recovery codes as hashes', async () => {
     const text = JSON.stringify(await stored());
     expect(text).not.to.include(secret);
     for (const code of recoveryCodes)
       expect(text).not.to.include(code).and.not.include(code.replaceAll('-', ''));
   });
 
-  it('says what is wrong when the installation’s secret is another one, and still takes a recovery code', async () => {
+  it('reports a changed PRESSROOM_SECRET and still accepts a recovery code', async () => {
     const changed = new TwoFactor(fixture.store, {
       secret: 'another secret, long enough',
       label: 'x',

@@ -9,7 +9,7 @@ import type { Installation } from '../../support/installation.ts';
 
 const PASSWORD = 'correct horse battery';
 
-describe('the first person of an installation', () => {
+describe('the setup of an installation', () => {
   const running: { stop(): Promise<boolean> }[] = [];
 
   /** One that nobody has set up, and the links that its log has shown. */
@@ -46,7 +46,7 @@ describe('the first person of an installation', () => {
     for (const each of running.splice(0).reverse()) expect(await each.stop()).to.equal(true);
   });
 
-  it('comes by the link of the log, and runs the installation then', async () => {
+  it('creates the first administrator by the link in the log', async () => {
     const { at, links } = await fresh();
     expect(links).to.have.length(1);
     expect(links[0]).to.match(/^http:\/\/localhost:8080\/app\/setup#[\w-]{43}$/);
@@ -72,7 +72,7 @@ describe('the first person of an installation', () => {
     ).to.equal(1);
   });
 
-  it('can sign in with the password from then on', async () => {
+  it('lets the administrator sign in with the password afterwards', async () => {
     const { at, links } = await fresh();
     await browser(at).post('/app/setup', someone(tokenOf(links[0]!)));
     expect(
@@ -81,7 +81,7 @@ describe('the first person of an installation', () => {
     ).to.equal('/app');
   });
 
-  it('owns the account `default` when that waits for an owner', async () => {
+  it('makes the administrator owner of the account `default` when it has no owner', async () => {
     const { at, links } = await fresh();
     const { id } = await at.accounts.createAccount('default', { plan: 'scale' });
     const who = browser(at);
@@ -93,7 +93,7 @@ describe('the first person of an installation', () => {
     expect(accounts[0]).to.include({ id, name: 'default', role: 'owner' });
   });
 
-  it('is one alone when the link is used twice at the same moment', async () => {
+  it('creates one user when the link is used twice concurrently', async () => {
     const { at, links } = await fresh();
     const token = tokenOf(links[0]!);
     const answers = await Promise.all(
@@ -111,7 +111,7 @@ describe('the first person of an installation', () => {
     expect(await at.store.console.users.countDocuments()).to.equal(1);
   });
 
-  it('gives a link to one of many who use it at once', async () => {
+  it('lets one of many concurrent requests use a token', async () => {
     const { at } = await fresh();
     const setup = createSetup(at.store);
     const [one, other] = [await setup.createToken(), await setup.createToken()];
@@ -121,7 +121,7 @@ describe('the first person of an installation', () => {
     expect(used.filter(Boolean)).to.have.length(1);
   });
 
-  it('voids the links of all processes by using one', async () => {
+  it('voids the links of all processes once one is used', async () => {
     const { at, links } = await fresh();
     const second = await fresh({}, at.uri);
     expect(second.links).to.have.length(1);
@@ -136,7 +136,7 @@ describe('the first person of an installation', () => {
     expect((await fresh({}, at.uri)).links).to.deep.equal([]);
   });
 
-  it('cannot come by a link that is older than a day', async () => {
+  it('rejects a link older than a day', async () => {
     const { at } = await fresh();
     let now = Date.now();
     const setup = createSetup(at.store, () => now);
@@ -148,7 +148,7 @@ describe('the first person of an installation', () => {
     expect(await setup.use(token)).to.equal(false);
   });
 
-  it('cannot come without the link', async () => {
+  it('rejects a request without a valid token', async () => {
     const { at } = await fresh();
     for (const token of ['', 'x', 'a'.repeat(43)]) {
       const { status, html } = await browser(at).post('/app/setup', someone(token));
@@ -161,7 +161,7 @@ describe('the first person of an installation', () => {
     expect(await at.store.console.users.countDocuments()).to.equal(0);
   });
 
-  it('keeps the link good when something else in the form is wrong', async () => {
+  it('keeps the link valid when another field is invalid', async () => {
     const { at, links } = await fresh();
     const token = tokenOf(links[0]!);
     const wrong: [Record<string, string>, string][] = [
@@ -178,12 +178,12 @@ describe('the first person of an installation', () => {
     expect((await browser(at).post('/app/setup', someone(token))).status).to.equal(303);
   });
 
-  it('takes the whole link where the token is asked for', async () => {
+  it('accepts the whole link in place of the token', async () => {
     const { at, links } = await fresh();
     expect((await browser(at).post('/app/setup', someone(links[0]!))).status).to.equal(303);
   });
 
-  it('is shown the way: who wants to sign in comes to the setup, as long as there is nobody', async () => {
+  it('redirects from the sign-in to the setup while no user exists', async () => {
     const { at, links } = await fresh();
     expect((await browser(at).get('/app/sign-in')).location).to.equal('/app/setup');
     await browser(at).post('/app/setup', someone(tokenOf(links[0]!)));
@@ -193,7 +193,7 @@ describe('the first person of an installation', () => {
     );
   });
 
-  it('refuses a form of another site', async () => {
+  it('rejects a form of another site', async () => {
     const { at, links } = await fresh();
     const answer = await browser(at).post('/app/setup', someone(tokenOf(links[0]!)), {
       'sec-fetch-site': 'cross-site',
@@ -201,10 +201,10 @@ describe('the first person of an installation', () => {
     expect(answer.status).to.equal(403);
   });
 
-  describe('that the configuration names', () => {
+  describe('with an administrator in the configuration', () => {
     const ADMIN = { PRESSROOM_ADMIN_EMAIL: 'Root@Example.com', PRESSROOM_ADMIN_PASSWORD: PASSWORD };
 
-    it('is there after the start, and no link is shown', async () => {
+    it('creates the administrator at startup and shows no link', async () => {
       const { at, links } = await fresh(ADMIN);
       expect(links).to.deep.equal([]);
       const who = browser(at);
@@ -218,13 +218,13 @@ describe('the first person of an installation', () => {
       ).to.deep.equal([['default', 'owner']]);
     });
 
-    it('is one person when processes start at the same moment', async () => {
+    it('creates one user when processes start concurrently', async () => {
       const { at } = await fresh();
       await Promise.all([fresh(ADMIN, at.uri), fresh(ADMIN, at.uri)]);
       expect(await at.store.console.users.countDocuments()).to.equal(1);
     });
 
-    it('keeps a password that was changed, and a person who is there', async () => {
+    it('keeps an existing user and a changed password', async () => {
       const { at } = await fresh();
       const users = createUsers(at.store);
       const { password } = await users.create({

@@ -7,7 +7,7 @@ import { type CookieClient, cookieClient, DEVICE, SESSION } from '../../support/
 
 const PASSWORD = 'correct horse battery';
 
-describe('signing in to the dashboard', () => {
+describe('the sign-in page', () => {
   let fixture: ConsoleFixture;
   let email: string;
   let userId: string;
@@ -29,8 +29,8 @@ describe('signing in to the dashboard', () => {
       ._id;
   });
 
-  describe('the page', () => {
-    it('says which installation it is, and keeps what browsers fill in apart', async () => {
+  describe('the form', () => {
+    it('names the installation and sets autocomplete for its fields', async () => {
       const { status, html } = await browser().get('/app/sign-in');
       expect(status).to.equal(200);
       expect(html)
@@ -39,7 +39,7 @@ describe('signing in to the dashboard', () => {
         .and.include('autocomplete="current-password"');
     });
 
-    it('lets nothing run, load or frame it but its own style and script', async () => {
+    it('allows only its own style and script, and no framing', async () => {
       const { headers } = await browser().get('/app/sign-in');
       const policy = headers['content-security-policy']!;
       expect(policy)
@@ -51,13 +51,13 @@ describe('signing in to the dashboard', () => {
       expect(headers['referrer-policy']).to.equal('same-origin');
     });
 
-    it('goes on at once for who is signed in already', async () => {
+    it('redirects a user who is already signed in', async () => {
       const who = browser();
       await signIn(who);
       expect((await who.get('/app/sign-in?next=/app/keys')).location).to.equal('/app/keys');
     });
 
-    it('is where the dashboard sends who is not signed in, with the way back', async () => {
+    it('is the redirect target of the dashboard without a session, with the path to return to', async () => {
       const { status, location } = await browser().get('/app/renders?status=error');
       expect(status).to.equal(302);
       expect(location).to.equal(
@@ -66,7 +66,7 @@ describe('signing in to the dashboard', () => {
     });
   });
 
-  describe('with the right password', () => {
+  describe('with the correct password', () => {
     it('opens a session', async () => {
       const who = browser();
       const { status, location } = await signIn(who);
@@ -74,7 +74,7 @@ describe('signing in to the dashboard', () => {
       expect((await who.api('GET', '/me')).status).to.equal(200);
     });
 
-    it('takes the address in capitals and with spaces around it', async () => {
+    it('accepts the address in capitals and with surrounding spaces', async () => {
       const who = browser();
       const { status } = await who.post('/app/sign-in', {
         email: ` ${email.toUpperCase()} `,
@@ -83,7 +83,7 @@ describe('signing in to the dashboard', () => {
       expect(status).to.equal(303);
     });
 
-    it('sets cookies that scripts, other sites and plain connections do not get', async () => {
+    it('sets cookies with HttpOnly, SameSite and Secure', async () => {
       const { set } = await signIn();
       for (const name of [SESSION, DEVICE])
         expect(set.get(name))
@@ -92,7 +92,7 @@ describe('signing in to the dashboard', () => {
       expect(set.get(SESSION)).to.include('Max-Age=1209600');
     });
 
-    it('gives a token of its own to each session, and stores its hash alone', async () => {
+    it('creates a new token for each session and stores only its hash', async () => {
       const who = browser();
       await signIn(who);
       const token = who.cookies.get(SESSION)!;
@@ -101,7 +101,7 @@ describe('signing in to the dashboard', () => {
       expect(JSON.stringify(stored)).not.to.include(token);
     });
 
-    it('does not take over a token that somebody put into the browser', async () => {
+    it('does not adopt a session token that was planted in the browser', async () => {
       const who = browser();
       const planted = 'a'.repeat(43);
       who.cookies.set(SESSION, planted);
@@ -112,7 +112,7 @@ describe('signing in to the dashboard', () => {
       );
     });
 
-    it('ends the session that the browser had before', async () => {
+    it('ends the previous session of the browser', async () => {
       const who = browser();
       await signIn(who);
       const former = who.cookies.get(SESSION)!;
@@ -123,7 +123,7 @@ describe('signing in to the dashboard', () => {
       expect((await thief.api('GET', '/me')).status).to.equal(401);
     });
 
-    it('notes who came, when and from where', async () => {
+    it('writes user, time and address to the audit log', async () => {
       await signIn(cookieClient(fixture.api.port(), { ip: '198.51.100.7' }));
       const entry = await fixture.store.console.audit.findOne({
         user: userId,
@@ -134,7 +134,7 @@ describe('signing in to the dashboard', () => {
       expect((await createUsers(fixture.store).byId(userId))!.lastSignInAt).to.be.instanceOf(Date);
     });
 
-    it('goes on to the page that was wanted', async () => {
+    it('redirects to the requested page', async () => {
       expect(
         (await signIn(browser(), PASSWORD, '/app/sign-in?next=%2Fapp%2Frenders%3Fstatus%3Derror'))
           .location,
@@ -149,7 +149,7 @@ describe('signing in to the dashboard', () => {
       '/appetite',
       '/app/../x',
     ])
-      it(`does not go on to ${elsewhere}`, async () => {
+      it(`does not redirect to ${elsewhere}`, async () => {
         const { location } = await signIn(
           browser(),
           PASSWORD,
@@ -158,7 +158,7 @@ describe('signing in to the dashboard', () => {
         expect(location).to.equal('/app');
       });
 
-    it('keeps out who is disabled, with the words for a wrong password', async () => {
+    it('rejects a disabled user with the message for a wrong password', async () => {
       const wrong = await signIn(browser(), 'another password');
       await fixture.store.console.users.updateOne({ _id: userId }, { $set: { disabled: true } });
       const refused = await signIn();
@@ -167,8 +167,8 @@ describe('signing in to the dashboard', () => {
     });
   });
 
-  describe('with something wrong', () => {
-    it('says the same of a wrong password and of an unknown address', async () => {
+  describe('with invalid input', () => {
+    it('sends the same message for a wrong password and an unknown address', async () => {
       const known = await signIn(browser(), 'another password');
       const unknown = await browser().post('/app/sign-in', {
         email: `x${email}`,
@@ -178,7 +178,7 @@ describe('signing in to the dashboard', () => {
       expect(unknown.html.replaceAll(`x${email}`, email)).to.equal(known.html);
     });
 
-    it('keeps the address, never the password, and goes to the password', async () => {
+    it('keeps the address, never the password, and focuses the password field', async () => {
       const { html } = await signIn(browser(), 'another password');
       expect(html)
         .to.include(`value="${email}"`)
@@ -187,7 +187,7 @@ describe('signing in to the dashboard', () => {
       expect(html).to.match(/name="password"[^>]* autofocus/);
     });
 
-    it('names the field that is empty', async () => {
+    it('shows the error at the empty field', async () => {
       const { status, html } = await browser().post('/app/sign-in', { email: '', password: 'x' });
       expect(status).to.equal(400);
       expect(html).to.match(
@@ -198,7 +198,7 @@ describe('signing in to the dashboard', () => {
       );
     });
 
-    it('writes whatever was typed as text', async () => {
+    it('escapes the input', async () => {
       const { html } = await browser().post('/app/sign-in', {
         email: '"><script>alert(1)</script>',
         password: 'x',
@@ -206,7 +206,7 @@ describe('signing in to the dashboard', () => {
       expect(html).to.include('&quot;&gt;&lt;script&gt;').and.not.include('<script>alert');
     });
 
-    it('opens nothing for who has no password', async () => {
+    it('rejects a user without a password', async () => {
       const { email: ofCompany } = await fixture.person();
       expect(
         (await browser().post('/app/sign-in', { email: ofCompany, password: '' })).status,
@@ -217,9 +217,9 @@ describe('signing in to the dashboard', () => {
     });
   });
 
-  describe('from elsewhere', () => {
+  describe('from another site', () => {
     for (const site of ['cross-site', 'same-site', 'none'])
-      it(`refuses a form of a ${site} page`, async () => {
+      it(`rejects a form of a ${site} page`, async () => {
         const { status, set } = await browser().post(
           '/app/sign-in',
           { email, password: PASSWORD },
@@ -229,7 +229,7 @@ describe('signing in to the dashboard', () => {
         expect(set.size).to.equal(0);
       });
 
-    it('refuses the form of another origin in a browser that says nothing of the site', async () => {
+    it('rejects the form of another origin when the browser sends no Sec-Fetch-Site', async () => {
       const headers = { 'sec-fetch-site': '', origin: 'https://evil.example' };
       expect(
         (await browser().post('/app/sign-in', { email, password: PASSWORD }, headers)).status,
@@ -237,8 +237,8 @@ describe('signing in to the dashboard', () => {
     });
   });
 
-  describe('as no form sends it', () => {
-    it('refuses JSON', async () => {
+  describe('with a body that no form sends', () => {
+    it('rejects JSON', async () => {
       const { status } = await browser().post(
         '/app/sign-in',
         JSON.stringify({ email, password: PASSWORD }),
@@ -249,7 +249,7 @@ describe('signing in to the dashboard', () => {
       expect(status).to.equal(400);
     });
 
-    it('refuses a field that comes twice', async () => {
+    it('rejects a repeated field', async () => {
       const { status, html } = await browser().post(
         '/app/sign-in',
         `email=${email}&password=a&password=b`,
@@ -258,11 +258,11 @@ describe('signing in to the dashboard', () => {
       expect(html).to.include('is repeated');
     });
 
-    it('refuses what is no UTF-8', async () => {
+    it('rejects invalid UTF-8', async () => {
       expect((await browser().post('/app/sign-in', 'email=%ff&password=x')).status).to.equal(400);
     });
 
-    it('refuses more than 16 KiB, announced or not', async () => {
+    it('rejects more than 16 KiB, with or without Content-Length', async () => {
       const long = `email=a&password=${'a'.repeat(17_000)}`;
       expect((await browser().post('/app/sign-in', long)).error().code).to.equal(
         'payload_too_large',
@@ -274,7 +274,7 @@ describe('signing in to the dashboard', () => {
     });
   });
 
-  it('signs out: the session is over and its cookie gone', async () => {
+  it('ends the session and clears its cookie on sign-out', async () => {
     const who = browser();
     await signIn(who);
     const token = who.cookies.get(SESSION)!;

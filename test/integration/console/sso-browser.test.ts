@@ -7,7 +7,7 @@ import { PASSWORD, personWithPassword, signInAtProvider } from '../../support/pa
 import { type PublicUrlFixture, publicUrlFixture } from '../../support/public-url-fixture.ts';
 import type { TestProvider } from '../../support/servers/identity-provider.ts';
 
-describe('the sign-in of the company in a browser', function () {
+describe('single sign-on in a browser', function () {
   this.timeout(120_000);
   let provider: TestProvider;
   let all: PublicUrlFixture;
@@ -19,7 +19,7 @@ describe('the sign-in of the company in a browser', function () {
   });
   after(() => all?.stop());
 
-  it('leads over the provider, which is another site, into a session, without scripts', async () => {
+  it('opens a session through the provider on another site, without scripts', async () => {
     const ada = newLogin();
     provider.addLogin(ada);
     const { page } = await browser.open(undefined, '/sign-in', { javaScriptEnabled: false });
@@ -32,7 +32,7 @@ describe('the sign-in of the company in a browser', function () {
     await page.context().close();
   });
 
-  it('can be read by everybody when it goes wrong, and leads back', async () => {
+  it('shows an accessible error page with links back', async () => {
     const { page } = await browser.open(undefined, '/sign-in');
     const eve = newLogin({ email: 'eve@evil-example.com' });
     provider.addLogin(eve);
@@ -45,7 +45,7 @@ describe('the sign-in of the company in a browser', function () {
     await page.context().close();
   });
 
-  it('asks whose the address is, and signs in with the password', async () => {
+  it('asks for the password of an existing user and signs in', async () => {
     const person = await personWithPassword(all.fixture, { operator: true });
     const ada = newLogin({ email: person.email });
     provider.addLogin(ada);

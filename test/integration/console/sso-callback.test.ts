@@ -12,7 +12,7 @@ import {
 
 const COOKIE = '__Host-pressroom-company';
 
-describe('the way back from the provider of the company', () => {
+describe('the callback from the identity provider', () => {
   let fixture: SsoFixture;
   const lines: string[] = [];
   before(async () => {
@@ -32,7 +32,7 @@ describe('the way back from the provider of the company', () => {
   const lastProblem = () =>
     JSON.parse(lines.findLast(line => line.includes('single sign-on failed'))!);
 
-  it('takes no state but the one that it sent, and lets the right one through afterwards', async () => {
+  it('rejects another state, and accepts the correct one afterwards', async () => {
     const ada = newLogin();
     const visitor = fixture.client();
     const back = await fixture.provider.signIn(await fixture.startSignIn(visitor), ada);
@@ -46,7 +46,7 @@ describe('the way back from the provider of the company', () => {
     expect((await visitor.get(pathOf(back))).status).to.equal(200);
   });
 
-  it('is good once: in the browser, and with the cookie of before', async () => {
+  it('works once, also with the previous cookie', async () => {
     const visitor = fixture.client();
     const authorization = await fixture.startSignIn(visitor);
     const cookie = visitor.cookies.get(COOKIE)!;
@@ -59,7 +59,7 @@ describe('the way back from the provider of the company', () => {
     expect(await thief.me()).to.equal(undefined);
   });
 
-  it('is good in the browser that left for the provider and in no other', async () => {
+  it('works only in the browser that started the sign-in', async () => {
     const path = pathOf(
       await fixture.provider.signIn(await fixture.startSignIn(fixture.client()), newLogin()),
     );
@@ -70,7 +70,7 @@ describe('the way back from the provider of the company', () => {
     expect(await thief.me()).to.equal(undefined);
   });
 
-  it('is good for ten minutes', async () => {
+  it('expires after ten minutes', async () => {
     const visitor = fixture.client();
     const path = pathOf(
       await fixture.provider.signIn(await fixture.startSignIn(visitor), newLogin()),
@@ -85,7 +85,7 @@ describe('the way back from the provider of the company', () => {
     expect((await visitor.get(path)).status).to.equal(400);
   });
 
-  it('refuses a code that belongs to another challenge', async () => {
+  it('rejects a code that belongs to another challenge', async () => {
     const victim = fixture.client();
     const thief = fixture.client();
     const stolen = await fixture.provider.signIn(await fixture.startSignIn(victim), newLogin());
@@ -97,7 +97,7 @@ describe('the way back from the provider of the company', () => {
     expect(await thief.me()).to.equal(undefined);
   });
 
-  it('refuses an id token of another request', async () => {
+  it('rejects an ID token of another request', async () => {
     const visitor = fixture.client();
     const authorization = new URL(await fixture.startSignIn(visitor));
     authorization.searchParams.set('nonce', 'another');
@@ -119,7 +119,7 @@ describe('the way back from the provider of the company', () => {
     ],
     ['nobody', { sub: undefined }, {}],
   ] as const)
-    it(`refuses an id token of ${what}, and says in the log what to fix`, async () => {
+    it(`rejects an ID token of ${what} and logs the fix`, async () => {
       const visitor = fixture.client();
       fixture.provider.tamper(claims => ({ ...claims, ...change }));
       const answer = await fixture.signIn(visitor, newLogin());
@@ -129,7 +129,7 @@ describe('the way back from the provider of the company', () => {
       expect(await visitor.me()).to.equal(undefined);
     });
 
-  it('refuses an id token that the provider did not sign', async () => {
+  it('rejects an ID token with an invalid signature', async () => {
     fixture.provider.forge(true);
     try {
       const visitor = fixture.client();
@@ -140,7 +140,7 @@ describe('the way back from the provider of the company', () => {
     }
   });
 
-  it('finds a key that the provider changed a moment ago', async () => {
+  it('accepts a signature with a key that was just rotated', async () => {
     const ada = newLogin();
     await fixture.signIn(fixture.client(), ada);
     fixture.provider.rotateKeys();
@@ -149,7 +149,7 @@ describe('the way back from the provider of the company', () => {
     expect((await visitor.me())!.email).to.equal(ada.email);
   });
 
-  it('says so when the person stopped on the provider’s page', async () => {
+  it('explains that access was denied or canceled', async () => {
     const visitor = fixture.client();
     const answer = await visitor.get(
       pathOf(await fixture.provider.deny(await fixture.startSignIn(visitor))),
@@ -162,7 +162,7 @@ describe('the way back from the provider of the company', () => {
     });
   });
 
-  it('shows nothing of what stands in the address', async () => {
+  it('shows no text of the query', async () => {
     const visitor = fixture.client();
     const { state, iss } = {
       state: new URL(await fixture.startSignIn(visitor)).searchParams.get('state')!,
@@ -180,14 +180,14 @@ describe('the way back from the provider of the company', () => {
     expect(answer.headers['content-security-policy']).to.include("default-src 'none'");
   });
 
-  it('says with a wrong secret what to fix', async () => {
+  it('logs the fix for a wrong client secret', async () => {
     const variant = await fixture.variant({ PRESSROOM_OIDC_CLIENT_SECRET: 'not the secret' });
     const answer = await fixture.signIn(fixture.client(variant), newLogin());
     expect(answer.status).to.equal(502);
     expect(lastProblem().fix).to.include('_CLIENT_SECRET');
   });
 
-  it('is a page when the provider went down meanwhile', async () => {
+  it('shows an error page when the provider is down', async () => {
     const visitor = fixture.client();
     const path = pathOf(
       await fixture.provider.signIn(await fixture.startSignIn(visitor), newLogin()),
@@ -198,7 +198,7 @@ describe('the way back from the provider of the company', () => {
     expect(visibleText(answer)).to.include('is not responding').and.include('Try again');
   });
 
-  it('keeps codes, tokens and secrets out of the log and the audit log, whatever goes wrong', async () => {
+  it('keeps codes, tokens and secrets out of both logs after any error', async () => {
     const secrets = [fixture.provider.clientSecret];
     const visitor = fixture.client();
     // A provider that repeats all that it hears.

@@ -15,7 +15,7 @@ import {
 const LINK = '/app/sign-in/company/link';
 const PASSWORD = 'a password of the tests';
 
-describe('the sign-in of the company for a person with a password', () => {
+describe('single sign-on for a user with a password', () => {
   let fixture: SsoFixture;
   let hash: string;
   before(async () => {
@@ -59,13 +59,13 @@ describe('the sign-in of the company for a person with a password', () => {
   const identitiesOf = async (id: string) =>
     (await fixture.store.console.users.findOne({ _id: id }))!.identities;
 
-  it('links nobody by the address alone, and opens no session', async () => {
+  it('neither links by the address alone nor opens a session', async () => {
     const { id, visitor } = await arrived();
     expect(await visitor.me()).to.equal(undefined);
     expect(await identitiesOf(id)).to.deep.equal([]);
   });
 
-  it('asks for the password once, links, and opens the page that was asked for', async () => {
+  it('asks for the password once, links, and redirects to the requested page', async () => {
     const { ada, id, visitor } = await arrived();
     expect(visibleText(await visitor.get(LINK))).to.include(ada.email);
     const answer = await visitor.post(LINK, { password: PASSWORD });
@@ -87,7 +87,7 @@ describe('the sign-in of the company for a person with a password', () => {
     ]);
   });
 
-  it('takes no other password, and makes who guesses wait', async () => {
+  it('rejects a wrong password and limits guesses', async () => {
     const { id, visitor } = await arrived();
     for (let guess = 0; guess < 5; guess += 1) {
       const answer = await visitor.post(LINK, { password: `guess ${guess}` });
@@ -101,7 +101,7 @@ describe('the sign-in of the company for a person with a password', () => {
     expect(await visitor.me()).to.equal(undefined);
   });
 
-  it('never sends back what was typed', async () => {
+  it('never sends the input back', async () => {
     const { visitor } = await arrived();
     expect((await visitor.post(LINK, { password: 'not this one' })).body.toString()).to.not.include(
       'not this one',
@@ -109,7 +109,7 @@ describe('the sign-in of the company for a person with a password', () => {
     expect((await visitor.post(LINK, { password: '' })).status).to.equal(401);
   });
 
-  it('asks for the second factor too, where there is one: afterwards the company stands for both', async () => {
+  it('also asks for the second factor, and for neither afterwards', async () => {
     const { id, visitor } = await arrived();
     const twoFactor = new TwoFactor(fixture.store, { secret: CONSOLE_SECRET, label: 'a test' });
     const user = async () => (await fixture.store.console.users.findOne({ _id: id }))!;
@@ -128,7 +128,7 @@ describe('the sign-in of the company for a person with a password', () => {
     expect(await identitiesOf(id)).to.have.length(1);
   });
 
-  it('takes no form of another site', async () => {
+  it('rejects a form of another site', async () => {
     const { id, visitor } = await arrived();
     const answer = await visitor.post(
       LINK,
@@ -139,7 +139,7 @@ describe('the sign-in of the company for a person with a password', () => {
     expect(await identitiesOf(id)).to.deep.equal([]);
   });
 
-  it('asks nobody who did not come from the provider', async () => {
+  it('rejects a request that did not come from the provider', async () => {
     const { visitor } = await arrived();
     for (const stranger of [fixture.client(), other('__Host-pressroom-company', 'A'.repeat(200))]) {
       expect((await stranger.get(LINK)).status).to.equal(400);
@@ -160,14 +160,14 @@ describe('the sign-in of the company for a person with a password', () => {
     }
   });
 
-  it('keeps out who was disabled meanwhile', async () => {
+  it('rejects a user who was disabled in the meantime', async () => {
     const { id, visitor } = await arrived();
     await fixture.store.console.users.updateOne({ _id: id }, { $set: { disabled: true } });
     expect((await visitor.post(LINK, { password: PASSWORD })).status).to.equal(400);
     expect(await visitor.me()).to.equal(undefined);
   });
 
-  it('does not link a second subject of the company, even with the password', async () => {
+  it('does not link a second subject, even with the password', async () => {
     const { ada, id, visitor } = await arrived();
     const late = fixture.client();
     await fixture.signIn(late, { ...newLogin(), claims: ada.claims });
@@ -180,7 +180,7 @@ describe('the sign-in of the company for a person with a password', () => {
     expect(await late.me()).to.equal(undefined);
   });
 
-  it('asks for the password although there is an invitation to the address', async () => {
+  it('asks for the password although the address is invited', async () => {
     const { ada, id } = await withPassword();
     await fixture.store.console.teams.updateOne(
       { _id: await fixture.account2() },
@@ -220,7 +220,7 @@ describe('the sign-in of the company for a person with a password', () => {
     return (await visitor.get('/app/invitation/accept', {})).body.toString();
   }
 
-  it('makes no person of a company’s address by an invitation: the company says who that is', async () => {
+  it('does not create a user with an SSO address by an invitation', async () => {
     const ada = newLogin();
     const visitor = fixture.client();
     expect(await invited(visitor, ada.email))
@@ -239,7 +239,7 @@ describe('the sign-in of the company for a person with a password', () => {
     expect((await visitor.me())!.accounts.map(({ role }) => role)).to.deep.equal(['viewer']);
   });
 
-  it('takes a password for an address that the company does not know, which it would refuse', async () => {
+  it('lets an invited user outside the SSO domains set a password', async () => {
     const visitor = fixture.client();
     const email = `ada.${Date.now()}@elsewhere.example`;
     expect(await invited(visitor, email))
@@ -253,7 +253,7 @@ describe('the sign-in of the company for a person with a password', () => {
     expect((await visitor.me())!.email).to.equal(email);
   });
 
-  describe('where passwords are switched off', () => {
+  describe('when passwords are turned off', () => {
     let variant: ConsoleFixture;
     before(async () => {
       variant = await fixture.variant({ PRESSROOM_PASSWORDS: 'off' });
@@ -262,7 +262,7 @@ describe('the sign-in of the company for a person with a password', () => {
     const signIn = (visitor: SsoClient, email: string, password = PASSWORD) =>
       visitor.post('/app/sign-in', { email, password });
 
-    it('lets nobody in by one', async () => {
+    it('rejects sign-ins with a password', async () => {
       const { ada } = await withPassword();
       const visitor = fixture.client(variant);
       const answer = await signIn(visitor, ada.email);
@@ -273,30 +273,30 @@ describe('the sign-in of the company for a person with a password', () => {
       expect(await visitor.me()).to.equal(undefined);
     });
 
-    it('tells nobody whether a password is right who does not know it', async () => {
+    it('does not reveal whether a wrong password is wrong', async () => {
       const { ada } = await withPassword();
       expect((await signIn(fixture.client(variant), ada.email, 'a guess')).status).to.equal(401);
     });
 
-    it('lets operators in, who could not mend the sign-in of the company otherwise', async () => {
+    it('lets operators sign in with a password', async () => {
       const { ada, id } = await withPassword({ operator: true });
       const visitor = fixture.client(variant);
       expect((await signIn(visitor, ada.email)).status).to.equal(303);
       expect((await visitor.me())!.id).to.equal(id);
     });
 
-    it('still takes the password once, to link whose it is', async () => {
+    it('still accepts the password once, to link a user', async () => {
       const { id, visitor } = await arrived(variant);
       expect((await visitor.post(LINK, { password: PASSWORD })).status).to.equal(303);
       expect((await visitor.me())!.id).to.equal(id);
     });
 
-    it('shows the button of the company first', async () => {
+    it('shows the SSO button first', async () => {
       const page = (await fixture.client(variant).get('/app/sign-in', {})).body.toString();
       expect(page.indexOf('/app/sign-in/company')).to.be.within(0, page.indexOf('name="password"'));
     });
 
-    it('sends whoever is invited to the company', async () => {
+    it('sends invited users to single sign-on', async () => {
       const visitor = fixture.client(variant);
       expect(await invited(visitor, 'ada@elsewhere.example'))
         .to.include(COMPANY_AND_BACK)

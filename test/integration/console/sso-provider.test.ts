@@ -14,7 +14,7 @@ import { type TestProvider, testProvider } from '../../support/servers/identity-
 const PUBLIC_URL = 'http://localhost:8080';
 const CALLBACK = `${PUBLIC_URL}/app/sign-in/company/callback`;
 
-describe('the provider of the company', () => {
+describe('the identity provider', () => {
   let provider: TestProvider;
   const started: TestProvider[] = [];
   beforeEach(async () => {
@@ -60,7 +60,7 @@ describe('the provider of the company', () => {
   const discoveries = () =>
     provider.calls.filter(path => path === '/.well-known/openid-configuration').length;
 
-  it('is asked for nothing before somebody signs in, and then once an hour', async () => {
+  it('is called only after the first sign-in, and for discovery once an hour', async () => {
     let nowMs = 0;
     const made = client({}, { now: () => nowMs });
     expect(provider.calls).to.deep.equal([]);
@@ -73,17 +73,17 @@ describe('the provider of the company', () => {
   });
 
   for (const clientAuth of ['client_secret_basic', 'client_secret_post'] as const)
-    it(`is shown the secret by ${clientAuth} where it takes that alone`, async () => {
+    it(`receives the secret by ${clientAuth} when it supports only that`, async () => {
       const other = await begun({ clientAuth });
       expect((await claims(client({}, {}, other), newLogin(), other)).emailVerified).to.equal(true);
     });
 
-  it('is shown the secret as it is configured', async () => {
+  it('receives the secret by the configured method', async () => {
     const problem = await problemOf(claims(client({ PRESSROOM_OIDC_CLIENT_AUTH: 'post' })));
     expect(problem.details!['fix']).to.include('_CLIENT_AUTH');
   });
 
-  it('is asked for the address where the id token does not say it', async () => {
+  it('is queried for the address when the ID token lacks it', async () => {
     const other = await begun({ claimsInIdToken: false });
     const ada = newLogin();
     expect(await claims(client({}, {}, other), ada, other)).to.deep.equal({
@@ -95,7 +95,7 @@ describe('the provider of the company', () => {
     });
   });
 
-  it('takes an address and its verification from the same answer', async () => {
+  it('provides address and verification in the same response', async () => {
     const ada = newLogin();
     provider.tamper(({ email_verified: _, ...rest }) => ({
       ...rest,
@@ -104,7 +104,7 @@ describe('the provider of the company', () => {
     expect(await claims(client(), ada)).to.include({ email: ada.email, emailVerified: true });
   });
 
-  it('is left alone for a moment when it is down, and asked again afterwards', async () => {
+  it('is not called for a moment after a failure, and called again afterwards', async () => {
     let nowMs = 0;
     const made = client({}, { now: () => nowMs });
     provider.replace((_request, response) => response.writeHead(500).end());
@@ -117,7 +117,7 @@ describe('the provider of the company', () => {
     expect((await made.begin()).url.origin).to.equal(provider.issuer);
   });
 
-  it('is still used with the discovery document of before when that cannot be read again', async () => {
+  it('is used with the cached discovery document when a refresh fails', async () => {
     let nowMs = 0;
     const made = client({}, { now: () => nowMs });
     await made.begin();
@@ -126,7 +126,7 @@ describe('the provider of the company', () => {
     expect((await made.begin()).url.origin).to.equal(provider.issuer);
   });
 
-  it('is given up when it does not answer, or not to the end', async () => {
+  it('is aborted when its response is missing or incomplete', async () => {
     const held: ServerResponse[] = [];
     for (const answer of [
       () => {},
@@ -142,7 +142,7 @@ describe('the provider of the company', () => {
     for (const response of held) response.destroy();
   });
 
-  it('is given up when its answer has no end', async () => {
+  it('is aborted when its response is endless', async () => {
     const piece = Buffer.alloc(64 * 1_024, ' ');
     let bytes = 0;
     provider.replace((_request, response) => {
@@ -156,7 +156,7 @@ describe('the provider of the company', () => {
     expect(bytes).to.be.lessThan(16 * 2 ** 20);
   });
 
-  it('is named in the log when it cannot be reached', async () => {
+  it('is named in the log when it is unreachable', async () => {
     const made = client();
     await provider.stop();
     started.length = 0;
@@ -165,7 +165,7 @@ describe('the provider of the company', () => {
     expect(details).to.include({ problem: 'the provider is unreachable', code: 'ECONNREFUSED' });
   });
 
-  it('must be the issuer that is configured, in every letter', async () => {
+  it('must match the configured issuer exactly', async () => {
     const { details } = await problemOf(
       client({ PRESSROOM_OIDC_ISSUER: new URL(`${provider.issuer}/tenant`) }).begin(),
     );
@@ -181,7 +181,7 @@ describe('the provider of the company', () => {
     expect((await problemOf(client().begin())).details!['fix']).to.include('PRESSROOM_OIDC_ISSUER');
   });
 
-  it('must be of one company, even where the library lets one answer for all of them', async () => {
+  it('must be a single tenant, even though the library accepts shared issuers', async () => {
     const everybodys = new URL('https://login.microsoftonline.com/common/v2.0');
     const issuer = 'https://login.microsoftonline.com/{tenantid}/v2.0';
     const { fetch } = globalThis;

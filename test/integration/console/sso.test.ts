@@ -7,7 +7,7 @@ import {
   visibleText,
 } from '../../support/console/sso-fixture.ts';
 
-describe('the sign-in of the company', () => {
+describe('single sign-on', () => {
   let fixture: SsoFixture;
   before(async () => {
     fixture = await ssoFixture();
@@ -22,8 +22,8 @@ describe('the sign-in of the company', () => {
       { upsert: true },
     );
 
-  describe('on the way to the provider', () => {
-    it('asks for a code with PKCE, state and nonce, for a callback made from the public URL whatever the Host says', async () => {
+  describe('when it redirects to the provider', () => {
+    it('requests a code with PKCE, state and nonce, and a callback at the public URL whatever the Host header', async () => {
       const { headers } = await fixture
         .client()
         .get('/app/sign-in/company', { host: 'evil.example' });
@@ -41,7 +41,7 @@ describe('the sign-in of the company', () => {
         expect(query[name], name).to.match(/^[\w-]{43}$/);
     });
 
-    it('keeps what it must remember sealed, in a cookie of ten minutes that no script reads', async () => {
+    it('keeps its state encrypted in an HttpOnly cookie of ten minutes', async () => {
       const visitor = fixture.client();
       const { headers } = await visitor.get('/app/sign-in/company');
       const [cookie] = headers['set-cookie'] as unknown as string[];
@@ -53,7 +53,7 @@ describe('the sign-in of the company', () => {
       expect(value).to.not.include(state).and.not.include(nonce);
     });
 
-    it('offers it on the sign-in page, by its name, with the page that was asked for', async () => {
+    it('shows its button on the sign-in page with the path to return to', async () => {
       const { body } = await fixture.client().get('/app/sign-in?next=%2Fapp%2Fkeys', {});
       expect(body.toString())
         .to.include('href="/app/sign-in/company?next=%2Fapp%2Fkeys"')
@@ -61,8 +61,8 @@ describe('the sign-in of the company', () => {
     });
   });
 
-  describe('of somebody new', () => {
-    it('makes a person without a password, linked by issuer and subject, who is told to wait for an invitation', async () => {
+  describe('of a new user', () => {
+    it('creates a user without a password, linked by issuer and subject, and explains that an invitation is needed', async () => {
       const ada = newLogin();
       const visitor = fixture.client();
       const answer = await fixture.signIn(visitor, ada);
@@ -81,7 +81,7 @@ describe('the sign-in of the company', () => {
       expect(user.password).to.equal(undefined);
     });
 
-    it('takes the address as lower case', async () => {
+    it('stores the address in lower case', async () => {
       const ada = newLogin();
       await fixture.signIn(fixture.client(), {
         ...ada,
@@ -90,7 +90,7 @@ describe('the sign-in of the company', () => {
       expect(await userOf(ada.email)).to.not.equal(null);
     });
 
-    it('names a person without a good name by the address', async () => {
+    it('uses the address as the name when the claim is invalid', async () => {
       const ada = newLogin({ name: 'forged\nline' });
       await fixture.signIn(fixture.client(), ada);
       expect((await userOf(ada.email))!.name).to.equal(ada.email.split('@')[0]);
@@ -101,7 +101,7 @@ describe('the sign-in of the company', () => {
       ['is not said to be verified', { email_verified: undefined }],
       ['is verified by a word instead of `true`', { email_verified: 'true' }],
     ] as const)
-      it(`refuses an address that ${what}`, async () => {
+      it(`rejects an address that ${what}`, async () => {
         const ada = newLogin(claims);
         const visitor = fixture.client();
         const answer = await fixture.signIn(visitor, ada);
@@ -118,14 +118,14 @@ describe('the sign-in of the company', () => {
       'example.co',
       'com',
     ])
-      it(`refuses an address of ${domain} where example.com is allowed`, async () => {
+      it(`rejects an address of ${domain} when example.com is allowed`, async () => {
         const email = `ada@${domain}`;
         const answer = await fixture.signIn(fixture.client(), newLogin({ email }));
         expect(answer.status).to.equal(403);
         expect(await userOf(email)).to.equal(null);
       });
 
-    it('refuses an address that only looks like one of the domain', async () => {
+    it('rejects an address that only resembles the domain', async () => {
       for (const email of [
         'ada@evil.org@example.com',
         '"ada@evil.org"@example.com',
@@ -139,13 +139,13 @@ describe('the sign-in of the company', () => {
         ).to.equal(403);
     });
 
-    it('refuses who has no address', async () => {
+    it('rejects a user without an address', async () => {
       const answer = await fixture.signIn(fixture.client(), newLogin({ email: undefined }));
       expect(answer.status).to.equal(403);
       expect(visibleText(answer)).to.include('did not send an email address');
     });
 
-    it('makes one person of two first sign-ins at once', async () => {
+    it('creates one user from two concurrent first sign-ins', async () => {
       const ada = newLogin();
       const visitors = [fixture.client(), fixture.client(), fixture.client()];
       const statuses = await Promise.all(
@@ -155,7 +155,7 @@ describe('the sign-in of the company', () => {
       expect(await fixture.store.console.users.countDocuments({ email: ada.email })).to.equal(1);
     });
 
-    it('shows names and addresses as text', async () => {
+    it('escapes names and addresses', async () => {
       const answer = await fixture.signIn(
         fixture.client(),
         newLogin({ name: '<img src=x onerror=alert(1)>' }),
@@ -164,7 +164,7 @@ describe('the sign-in of the company', () => {
     });
   });
 
-  describe('of somebody who came before', () => {
+  describe('of a known user', () => {
     async function known() {
       const ada = newLogin();
       await fixture.signIn(fixture.client(), ada);
@@ -173,7 +173,7 @@ describe('the sign-in of the company', () => {
       return { ada, user };
     }
 
-    it('opens the page that was asked for, in a session of its own', async () => {
+    it('redirects to the requested page in a new session', async () => {
       const { ada, user } = await known();
       const visitor = fixture.client();
       const answer = await fixture.signIn(visitor, ada, '/app/keys?page=2');
@@ -185,7 +185,7 @@ describe('the sign-in of the company', () => {
       expect([...visitor.cookies.keys()]).to.not.include('__Host-pressroom-company');
     });
 
-    it('leads to no other site afterwards', async () => {
+    it('does not redirect to another site', async () => {
       const { ada } = await known();
       for (const next of ['https://evil.org/app', '//evil.org', '/app\\..\\evil', '/console/v1/me'])
         expect(
@@ -194,7 +194,7 @@ describe('the sign-in of the company', () => {
         ).to.equal('/app');
     });
 
-    it('knows a person whose address changed at the provider, and keeps the address of here', async () => {
+    it('recognizes a user whose address changed at the provider, and keeps the stored address', async () => {
       const { ada, user } = await known();
       const visitor = fixture.client();
       await fixture.signIn(visitor, {
@@ -204,7 +204,7 @@ describe('the sign-in of the company', () => {
       expect(await visitor.me()).to.include({ id: user._id, email: ada.email });
     });
 
-    it('does not take another subject with the same address for the same person', async () => {
+    it('rejects another subject with the same address', async () => {
       const { ada, user } = await known();
       const visitor = fixture.client();
       const answer = await fixture.signIn(visitor, { ...newLogin(), claims: ada.claims });
@@ -213,7 +213,7 @@ describe('the sign-in of the company', () => {
       expect((await userOf(ada.email))!.identities).to.deep.equal(user.identities);
     });
 
-    it('takes another subject for the person after an operator had the former one forgotten', async () => {
+    it('links another subject after an operator unlinked the previous one', async () => {
       const { ada, user } = await known();
       const before = fixture.client();
       await fixture.signIn(before, ada);
@@ -227,7 +227,7 @@ describe('the sign-in of the company', () => {
       expect(act).to.include({ actor: operator.email, target: ada.email });
     });
 
-    it('keeps out who is disabled', async () => {
+    it('rejects a disabled user', async () => {
       const { ada, user } = await known();
       await fixture.store.console.users.updateOne({ _id: user._id }, { $set: { disabled: true } });
       const visitor = fixture.client();
@@ -237,7 +237,7 @@ describe('the sign-in of the company', () => {
       expect(await visitor.me()).to.equal(undefined);
     });
 
-    it('keeps out who moved to a domain that is not allowed', async () => {
+    it('rejects a user who moved to a domain that is not allowed', async () => {
       const { ada } = await known();
       expect(
         (
@@ -249,7 +249,7 @@ describe('the sign-in of the company', () => {
       ).to.equal(403);
     });
 
-    it('asks nobody for the second factor of the dashboard', async () => {
+    it('does not ask for the second factor of the dashboard', async () => {
       const { ada, user } = await known();
       const twoFactor = {
         secret: 'sealed',
@@ -263,7 +263,7 @@ describe('the sign-in of the company', () => {
       expect((await visitor.me())!.id).to.equal(user._id);
     });
 
-    it('writes into the audit log who came, and how', async () => {
+    it('writes user and method to the audit log', async () => {
       const { user } = await known();
       const acts = await fixture.store.console.audit
         .find({ user: user._id }, { sort: { at: 1 } })
@@ -275,7 +275,7 @@ describe('the sign-in of the company', () => {
     });
   });
 
-  it('links a person without a password and another identity, whose address somebody entered here', async () => {
+  it('links an existing user without a password by the address', async () => {
     const ada = newLogin();
     const id = `usr_${ada.subject}`;
     await fixture.store.console.users.insertOne({
@@ -294,7 +294,7 @@ describe('the sign-in of the company', () => {
     ]);
   });
 
-  it('makes who comes the first time a member of the configured account, once', async () => {
+  it('adds a new user to the configured account, once', async () => {
     const variant = await fixture.variant({
       PRESSROOM_OIDC_ACCOUNT: fixture.account,
       PRESSROOM_OIDC_ROLE: 'viewer',
@@ -314,7 +314,7 @@ describe('the sign-in of the company', () => {
     expect((await visitor.me())!.accounts, 'was removed, and stays so').to.deep.equal([]);
   });
 
-  it('takes the word of a provider that says nothing of verification, where it is configured so', async () => {
+  it('accepts unverified addresses when configured', async () => {
     const variant = await fixture.variant({ PRESSROOM_OIDC_TRUST_EMAIL: 'on' });
     const ada = newLogin({ email_verified: undefined });
     const visitor = fixture.client(variant);
@@ -322,7 +322,7 @@ describe('the sign-in of the company', () => {
     expect((await visitor.me())!.email).to.equal(ada.email);
   });
 
-  it('begins with the setup while there is nobody', async () => {
+  it('redirects to the setup while no user exists', async () => {
     const fresh = await ssoFixture();
     try {
       await fresh.store.console.users.deleteMany({});
@@ -333,7 +333,7 @@ describe('the sign-in of the company', () => {
     }
   });
 
-  it('is not there where it is not configured', async () => {
+  it('has no routes when it is not configured', async () => {
     const variant = await fixture.variant({
       PRESSROOM_OIDC_ISSUER: '',
       PRESSROOM_OIDC_CLIENT_ID: '',

@@ -38,7 +38,7 @@ describe('a team', () => {
   });
   after(() => fixture.stop());
 
-  it('is listed with roles, addresses and who you are, and without hashes', async () => {
+  it('is listed with roles and addresses, marks the caller, and contains no hashes', async () => {
     const viewer = await member('viewer');
     await invite(owner, 'developer', 'ada@example.com');
     const answer = await viewer.call('GET', base());
@@ -59,7 +59,7 @@ describe('a team', () => {
   });
 
   describe('roles', () => {
-    it('are changed by admins and written into the audit log', async () => {
+    it('are changed by admins and written to the audit log', async () => {
       const [admin, viewer] = [await member('admin'), await member('viewer')];
       await admin.good('PATCH', `${base()}/members/${viewer.id}`, { role: 'developer' });
       expect((await rolesOf())[viewer.id]).to.equal('developer');
@@ -71,7 +71,7 @@ describe('a team', () => {
       expect(entry!.details).to.deep.equal({ before: 'viewer', role: 'developer' });
     });
 
-    it('of owners are changed by owners alone', async () => {
+    it('of owners are changed only by owners', async () => {
       const [admin, second] = [await member('admin'), await member('owner')];
       for (const [user, role] of [
         [second.id, 'viewer'],
@@ -87,7 +87,7 @@ describe('a team', () => {
       expect((await rolesOf())[admin.id]).to.equal('owner');
     });
 
-    it('name the ones that there are when one is unknown', async () => {
+    it('are listed in the error for an unknown role', async () => {
       const answer = await owner.call('PATCH', `${base()}/members/${owner.id}`, { role: 'boss' });
       expect(answer.error()).to.include({
         code: 'validation_error',
@@ -110,7 +110,7 @@ describe('a team', () => {
       expect(await rolesOf()).to.deep.equal({ [owner.id]: 'owner' });
     });
 
-    it('is left when two owners unmake each other at once', async () => {
+    it('remains when two owners remove each other concurrently', async () => {
       for (let round = 0; round < 8; round += 1) {
         account = await fixture.account2();
         const [one, other] = [await member('owner'), await member('owner')];
@@ -126,7 +126,7 @@ describe('a team', () => {
       }
     });
 
-    it('is left when all owners leave at once', async () => {
+    it('remains when all owners leave concurrently', async () => {
       const owners = [
         owner,
         ...(await Promise.all(Array.from({ length: 7 }, () => member('owner')))),
@@ -141,7 +141,7 @@ describe('a team', () => {
     });
   });
 
-  it('loses who leaves, whatever the role, from the next call on', async () => {
+  it('rejects a member who left from the next call on, whatever the role', async () => {
     for (const role of ['admin', 'developer', 'billing', 'viewer'] as const) {
       const person = await member(role);
       await person.good('DELETE', `${base()}/members/${person.id}`);
@@ -153,7 +153,7 @@ describe('a team', () => {
     ).to.equal(4);
   });
 
-  it('lets nobody but owners and admins remove others', async () => {
+  it('lets only owners and admins remove others', async () => {
     const victim = await member('viewer');
     for (const role of ['developer', 'billing', 'viewer'] as const) {
       const person = await member(role);
@@ -169,7 +169,7 @@ describe('a team', () => {
   });
 
   describe('invitations', () => {
-    it('are a link with 256 bits behind the #, of which only the hash is stored', async () => {
+    it('are links with 256 random bits in the fragment, of which only the hash is stored', async () => {
       const { link, invitation } = (await invite(owner, 'viewer')).json() as Invited;
       const [, token] = /^http:\/\/localhost:8080\/app\/invitation#([\w-]{43})$/.exec(link)!;
       const stored = (await fixture.store.console.teams.findOne({ _id: account }))!;
@@ -185,7 +185,7 @@ describe('a team', () => {
       expect(entry.target).to.equal(invitation.email);
     });
 
-    it('are one for each address: a new one takes the place of the former', async () => {
+    it('are limited to one per address: a new one replaces the previous one', async () => {
       const first = (await invite(owner, 'viewer', 'ada@example.com')).json() as Invited;
       const second = (await invite(owner, 'admin', ' ADA@example.com ')).json() as Invited;
       const { invitations } = await owner.good<Team>('GET', base());
@@ -195,7 +195,7 @@ describe('a team', () => {
       expect(first.invitation.id).not.to.equal(second.invitation.id);
     });
 
-    it('of owners are left alone by admins', async () => {
+    it('of owners cannot be replaced by admins', async () => {
       const admin = await member('admin');
       const { invitation } = (await invite(owner, 'owner', 'ada@example.com')).json() as Invited;
       expect((await invite(admin, 'viewer', 'ada@example.com')).status).to.equal(403);
@@ -205,7 +205,7 @@ describe('a team', () => {
       expect((await owner.good<Team>('GET', base())).invitations).to.have.length(1);
     });
 
-    it('are void when who gave them may give them no more', async () => {
+    it('are void when the inviter loses the permission', async () => {
       const open = async () =>
         (await owner.good<Team>('GET', base())).invitations.map(({ email }) => email);
       const [admin, leaver, second] = [
@@ -227,14 +227,14 @@ describe('a team', () => {
       expect(await open()).to.deep.equal(['kept@example.com']);
     });
 
-    it('are refused for who is a member', async () => {
+    it('are rejected for existing members', async () => {
       const viewer = await member('viewer');
       const answer = await invite(owner, 'admin', viewer.email);
       expect(answer.status).to.equal(409);
       expect(answer.error().message).to.include(viewer.email);
     });
 
-    it('are gone when they are revoked, and revoked once', async () => {
+    it('are removed when revoked, and can be revoked once', async () => {
       const { invitation } = (await invite(owner, 'viewer')).json() as Invited;
       await owner.good('DELETE', `${base()}/invitations/${invitation.id}`);
       expect((await owner.good<Team>('GET', base())).invitations).to.deep.equal([]);
@@ -243,7 +243,7 @@ describe('a team', () => {
       ).to.equal(404);
     });
 
-    it('are at most 50 at the same time, also when they are made at once', async () => {
+    it('are limited to 50 open ones, also when created concurrently', async () => {
       const made = await Promise.all(Array.from({ length: 12 }, () => invite(owner, 'viewer')));
       expect(made.map(({ status }) => status)).to.deep.equal(Array(12).fill(201));
       const { invitations } = (await fixture.store.console.teams.findOne({ _id: account }))!;
@@ -261,7 +261,7 @@ describe('a team', () => {
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, 409, 409, 409]);
     });
 
-    it('that are too old count no more and are not shown', async () => {
+    it('do not count and are not listed after they expired', async () => {
       await invite(owner, 'viewer');
       await fixture.store.console.teams.updateOne(
         { _id: account },
@@ -271,7 +271,7 @@ describe('a team', () => {
     });
   });
 
-  it('has at most 100 members', async () => {
+  it('is limited to 100 members', async () => {
     const members = Array.from({ length: 99 }, (_, index) => ({
       user: `usr_${index}`,
       role: 'viewer' as const,
@@ -286,8 +286,8 @@ describe('a team', () => {
     expect(answer.error().message).to.include('100 members');
   });
 
-  describe('the account’s name', () => {
-    it('is changed by admins, and is in the audit log', async () => {
+  describe('the name of an account', () => {
+    it('is changed by admins and written to the audit log', async () => {
       const name = `Renamed ${randomUUID()}`;
       await (await member('admin')).good('PATCH', `/accounts/${account}`, { name });
       expect((await fixture.store.accounts.findOne({ _id: account }))!.name).to.equal(name);
@@ -296,7 +296,7 @@ describe('a team', () => {
       ).to.include({ target: name });
     });
 
-    it('is nobody else’s', async () => {
+    it('must be unique', async () => {
       const answer = await owner.call('PATCH', `/accounts/${account}`, { name: fixture.account });
       expect(answer.error()).to.include({ code: 'conflict' });
     });

@@ -43,7 +43,7 @@ describe('the usage of an account', () => {
       return found;
     });
 
-  it('adds up what was rendered by day', async () => {
+  it('adds up renders by day', async () => {
     const { days, to } = await written();
     expect(days).to.have.length(30);
     // The tests may run over midnight.
@@ -58,7 +58,7 @@ describe('the usage of an account', () => {
     expect(days.find(each => each.ok > 0)!.p50Ms).to.be.greaterThan(5);
   });
 
-  it('adds it up by key, with a line of its own for what had none', async () => {
+  it('adds up by key, with an own line for renders without a key', async () => {
     const { keys } = await written();
     expect(keys).to.have.length(2);
     expect(keys[0]).to.deep.include({ id: keyId, name: 'test', ok: 2, sandbox: 1, failed: 1 });
@@ -72,7 +72,7 @@ describe('the usage of an account', () => {
     });
   });
 
-  it('is that of one key when it is asked for', async () => {
+  it('can be filtered by key', async () => {
     await written();
     const sum = ({ days }: Usage) =>
       days.reduce((all, { ok, sandbox, failed }) => all + ok + sandbox + failed, 0);
@@ -81,7 +81,7 @@ describe('the usage of an account', () => {
     expect(sum(await usage('?key=another'))).to.equal(0);
   });
 
-  it('has days on which everything failed', async () => {
+  it('includes days on which every render failed', async () => {
     const account = await fixture.account2();
     await fixture.store.console.usageDays.insertOne({
       _id: { account, day, key: '' },
@@ -97,7 +97,7 @@ describe('the usage of an account', () => {
     ]);
   });
 
-  it('says until when a key was used', async () => {
+  it('includes when a key was last used', async () => {
     await written();
     const { items } = await (await fixture.person({ role: 'viewer' })).good<{
       items: { lastUsedAt: string | null }[];
@@ -105,7 +105,7 @@ describe('the usage of an account', () => {
     expect(items[0]!.lastUsedAt).to.match(/^\d{4}-/);
   });
 
-  it('is a table for spreadsheets, in which no name of a key is a formula', async () => {
+  it('is exported as CSV in which no key name is a formula', async () => {
     const account = await fixture.account2();
     const { name } = (await fixture.store.accounts.findOne({ _id: account }))!;
     const { key } = await fixture.accounts.createKey(name, {
@@ -142,7 +142,7 @@ describe('the usage of an account', () => {
     expect(end).to.equal('');
   });
 
-  it('refuses a range that is none', async () => {
+  it('rejects an invalid range', async () => {
     for (const query of ['?from=2026-01-02&to=2026-01-01', '?from=2020-01-01', '?from=yesterday']) {
       const answer = await person.call('GET', `/accounts/${fixture.accountId}/usage${query}`);
       expect(answer.status, query).to.equal(400);
@@ -150,7 +150,7 @@ describe('the usage of an account', () => {
     }
   });
 
-  it('is nobody else’s', async () => {
+  it('is not readable by other accounts', async () => {
     const other = await fixture.person({ role: 'owner', account: await fixture.account2() });
     for (const path of ['usage', 'usage.csv', 'overview'])
       expect(
@@ -159,7 +159,7 @@ describe('the usage of an account', () => {
       ).to.equal(404);
   });
 
-  it('is at a glance in the overview', async () => {
+  it('appears in the overview', async () => {
     await written();
     const found = await eventually(async () => {
       const overview = await (await fixture.person({ role: 'viewer' })).good<Overview>(
@@ -192,7 +192,7 @@ describe('the usage of an account', () => {
     ]);
   });
 
-  it('is in the minutes of the whole installation', async () => {
+  it('appears in the minutes of the installation', async () => {
     await written();
     const operator = await fixture.person({ operator: true });
     const { lastMinutes } = await operator.good<Live>('GET', '/operator/live');

@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import { readApiConfig } from '../../../../../api/config.ts';
 import { ConfigError } from '../../../../../common/config.ts';
 
-describe('the variables of the first administrator', () => {
+describe('the configuration of the first administrator', () => {
   const PASSWORD = 'correct horse battery';
   const admin = (env: Record<string, string>) => readApiConfig(env).dashboard.admin;
 
-  it('may be absent', () => expect(admin({})).to.equal(undefined));
+  it('is optional', () => expect(admin({})).to.equal(undefined));
 
-  it('are an address in lower case and a password as it is written', () => {
+  it('reads the address in lower case and the unchanged password', () => {
     expect(
       admin({ PRESSROOM_ADMIN_EMAIL: 'Root@Example.com', PRESSROOM_ADMIN_PASSWORD: PASSWORD }),
     ).to.deep.equal({
@@ -33,7 +33,7 @@ describe('the variables of the first administrator', () => {
       'must have at most 200 characters',
     ],
   ] as const)
-    it(`are refused as ${JSON.stringify(env).slice(0, 90)}`, () => {
+    it(`rejects ${JSON.stringify(env).slice(0, 90)}`, () => {
       expect(() => admin(env))
         .to.throw(ConfigError, words)
         .with.property('message')

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { nextPath, withNext } from '../../../../../api/console/html/next-path.ts';
 
-describe('where a sign-in leads', () => {
+describe('the path after a sign-in', () => {
   const GOOD = [
     '/app',
     '/app/keys',
@@ -40,12 +40,12 @@ describe('where a sign-in leads', () => {
     `/app/${'a'.repeat(2_000)}`,
   ];
   for (const path of BAD)
-    it(`does not go on to ${JSON.stringify(path)?.slice(0, 60)}`, () =>
+    it(`is not ${JSON.stringify(path)?.slice(0, 60)}`, () =>
       expect(nextPath(path)).to.equal('/app'));
 
-  it('leaves out a fragment', () => expect(nextPath('/app/keys#x')).to.equal('/app/keys'));
+  it('drops a fragment', () => expect(nextPath('/app/keys#x')).to.equal('/app/keys'));
 
-  it('stays within this site and /app however the text is made', () => {
+  it('stays within this site and /app for random texts', () => {
     const pieces = [
       '/',
       '\\',
@@ -78,7 +78,7 @@ describe('where a sign-in leads', () => {
     }
   });
 
-  it('is said in a path only where it is not the first page', () => {
+  it('is omitted from the query when it is the default', () => {
     expect(withNext('/app/sign-in', '/app')).to.equal('/app/sign-in');
     expect(withNext('/app/sign-in', '/app/keys?a=b')).to.equal(
       '/app/sign-in?next=%2Fapp%2Fkeys%3Fa%3Db',

@@ -12,8 +12,8 @@ const between = (html: string, tag: string) =>
   new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(html)![1]!;
 const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-describe('a page of the server', () => {
-  it('allows by its policy exactly the style and the script that stand in it', () => {
+describe('a server-rendered page', () => {
+  it('allows exactly its own style and script', () => {
     const headers: Record<string, string> = {};
     const set = (name: string, value: string) => void Object.assign(headers, { [name]: value });
     const ctx = { path: '/app/sign-in', query: {}, set } as unknown as Context;
@@ -27,7 +27,7 @@ describe('a page of the server', () => {
     );
   });
 
-  it('lets go of whoever opened it, but on the way to a consent', () => {
+  it('isolates its opener except in the consent flow', () => {
     const opener = (path: string, next?: string) => {
       const headers: Record<string, string> = {};
       const set = (name: string, value: string) => void Object.assign(headers, { [name]: value });
@@ -57,7 +57,7 @@ describe('a page of the server', () => {
       expect(opener(path, next), `${path} ${next}`).to.equal(undefined);
   });
 
-  it('has no style attributes and no handlers in its markup, which its policy would not allow', () => {
+  it('has no style attributes and no event handlers', () => {
     const html = pageHtml({
       title: 'A page',
       error: 'wrong',
@@ -66,7 +66,7 @@ describe('a page of the server', () => {
     expect(html.replace(/<script>[\s\S]*<\/script>/, '')).not.to.match(/ style=| on\w+=/);
   });
 
-  it('writes title and error as text', () => {
+  it('escapes title and error', () => {
     const html = pageHtml({ title: '<b>', error: '</p><script>alert(1)</script>', body: markup`` });
     expect(html)
       .to.include('&lt;b&gt;')
@@ -74,7 +74,7 @@ describe('a page of the server', () => {
       .and.not.include('<script>alert');
   });
 
-  it('ties a field to its label, its hint and its error', () => {
+  it('links a field to its label, hint and error', () => {
     const { text } = field({
       name: 'email',
       label: 'Email',
@@ -96,7 +96,7 @@ describe('a page of the server', () => {
   });
 });
 
-describe('what goes wrong with a page', () => {
+describe('an error of a page', () => {
   /** The answer to a handler that throws. */
   async function answer(error: Error, method = 'GET', complete = true) {
     const headers: Record<string, string> = {};
@@ -120,7 +120,7 @@ describe('what goes wrong with a page', () => {
     return { status: ctx.status, body: String(ctx.body), headers, code: ctx.state.code };
   }
 
-  it('is said as a page, with the status and the headers of the error', async () => {
+  it('is shown as a page with its status and headers', async () => {
     const error = new ApiError('conflict', 'There is <one> already.', {
       headers: { 'X-Thing': '1' },
     });
@@ -129,18 +129,18 @@ describe('what goes wrong with a page', () => {
     expect(body).to.include('There is &lt;one&gt; already.').and.include('Request ID: 01a2');
   });
 
-  it('tells nothing of an error that nobody foresaw', async () => {
+  it('hides the details of an unexpected error', async () => {
     const { status, body } = await answer(new Error('secret inside'));
     expect(status).to.equal(500);
     expect(body).to.include('Something went wrong on our side').and.not.include('secret inside');
   });
 
-  it('is no fault of ours when the database is away', async () => {
+  it('is 503 when the database is unavailable', async () => {
     const { status, headers } = await answer(new DatabaseTimeout(5_000));
     expect([status, headers['Retry-After']]).to.deep.equal([503, '5']);
   });
 
-  it('is left to the application when a body waits that was not read', async () => {
+  it('is left to the application while the body is unread', async () => {
     const error = new ApiError('payload_too_large', 'too large');
     expect(await answer(error, 'POST', false).catch(thrown => thrown)).to.equal(error);
     expect((await answer(error, 'POST', true)).status).to.equal(400);

@@ -39,7 +39,7 @@ describe('the cookies of the dashboard', () => {
       expect(written(publicUrl, userAgent)).to.equal(cookie);
     });
 
-  it('are read by the name under which they were set, and by no other', () => {
+  it('are read only by their exact name', () => {
     const both = { Cookie: 'a=b; __Host-pressroom-session=host; pressroom-session=plain' };
     const read = (publicUrl: string, headers: Record<string, string>) =>
       createCookies(publicUrl).session(request(headers).ctx);
@@ -53,16 +53,16 @@ describe('the cookies of the dashboard', () => {
   });
 });
 
-describe('an installation that is set up for localhost', () => {
+describe('an installation with a localhost URL', () => {
   const says = (host: string, publicUrl = 'http://localhost:8080') =>
     otherHost(request({ Host: host }).ctx, publicUrl);
 
-  it('says so where it was opened by another name', () => {
+  it('shows an error when opened under another name', () => {
     for (const host of ['192.168.1.5:8080', 'press.corp', '[2001:db8::1]:8080'])
       expect(says(host)).to.include('PRESSROOM_PUBLIC_URL');
   });
 
-  it('says nothing on the machine itself, and nothing where it has a public name', () => {
+  it('shows no error on localhost or with a public name', () => {
     for (const host of ['localhost:8080', '127.0.0.1:8080', '[::1]:8080', 'a.localhost'])
       expect(says(host)).to.equal(undefined);
     expect(says('10.0.0.7:8080', 'https://press.example')).to.equal(undefined);

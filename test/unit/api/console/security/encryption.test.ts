@@ -3,19 +3,19 @@ import { createDigest, createEncryption } from '../../../../../api/console/secur
 
 const SECRET = 'a secret of the tests, long enough';
 
-describe('sealing', () => {
+describe('encryption', () => {
   const encryption = createEncryption(SECRET, 'a purpose');
 
-  it('gives back what was encrypted, whatever letters it has', () => {
+  it('decrypts any text', () => {
     for (const text of ['', 'a', 'Grüße, 世界 🙂', 'x'.repeat(10_000)])
       expect(encryption.decrypt(encryption.encrypt(text))).to.equal(text);
   });
 
-  it('never seals the same in the same way', () => {
+  it('encrypts the same text differently each time', () => {
     expect(encryption.encrypt('a')).not.to.equal(encryption.encrypt('a'));
   });
 
-  it('opens nothing of another secret, purpose or owner', () => {
+  it('decrypts nothing of another secret, purpose or user', () => {
     const encrypted = encryption.encrypt('a', 'usr_1');
     expect(encryption.decrypt(encrypted, 'usr_1')).to.equal('a');
     expect(encryption.decrypt(encrypted, 'usr_2')).to.equal(undefined);
@@ -28,7 +28,7 @@ describe('sealing', () => {
     );
   });
 
-  it('opens nothing of which one bit was changed, or a piece is missing', () => {
+  it('decrypts nothing that was modified or truncated', () => {
     const encrypted = Buffer.from(encryption.encrypt('something'), 'base64url');
     for (let at = 0; at < encrypted.length; at += 1) {
       const changed = Buffer.from(encrypted);
@@ -47,8 +47,8 @@ describe('sealing', () => {
   });
 });
 
-describe('the digest of what is counted', () => {
-  it('is the same for the same parts, and another for parts that are cut otherwise', () => {
+describe('the keyed digest', () => {
+  it('depends on the boundaries between the parts', () => {
     const digest = createDigest(SECRET, 'a purpose');
     expect(digest('ab', 'c')).to.equal(createDigest(SECRET, 'a purpose')('ab', 'c'));
     expect(

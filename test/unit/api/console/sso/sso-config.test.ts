@@ -19,12 +19,12 @@ const problem = (env: Record<string, string>): string => {
   throw new Error('it was accepted');
 };
 
-describe('the configuration of the company’s sign-in', () => {
-  it('is off where nothing is said, and passwords are on', () => {
+describe('the configuration of single sign-on', () => {
+  it('is off by default, with passwords on', () => {
     expect(read({})).to.include({ sso: undefined, passwords: true });
   });
 
-  it('reads what there is, with domains as they stand in addresses', () => {
+  it('reads all variables, with domains in ASCII', () => {
     expect(read(WHOLE).sso).to.deep.equal({
       issuer: new URL('https://login.example.com/tenant'),
       clientId: 'pressroom',
@@ -38,7 +38,7 @@ describe('the configuration of the company’s sign-in', () => {
     });
   });
 
-  it('names what is missing when a part is there', () => {
+  it('names the missing variables of a partial configuration', () => {
     const { PRESSROOM_OIDC_DOMAINS: _, ...rest } = WHOLE;
     expect(problem(rest)).to.include('also set PRESSROOM_OIDC_DOMAINS').and.not.include('_ISSUER');
     for (const name of [...Object.keys(WHOLE), 'PRESSROOM_OIDC_ACCOUNT'])
@@ -52,7 +52,7 @@ describe('the configuration of the company’s sign-in', () => {
     expect(problem({ PRESSROOM_OIDC_CLIENT_SECRET: 'very secret' })).to.not.include('very secret');
   });
 
-  it('takes an issuer over https, and over http on this machine alone', () => {
+  it('accepts an https issuer, and http only on localhost', () => {
     for (const issuer of [
       'http://localhost:8081',
       'http://127.0.0.1:8081/realms/a',
@@ -76,7 +76,7 @@ describe('the configuration of the company’s sign-in', () => {
       );
   });
 
-  it('takes domains, and neither patterns nor addresses', () => {
+  it('accepts domains, but neither patterns nor addresses', () => {
     for (const domain of [
       '*.example.com',
       '@example.com',
@@ -92,11 +92,11 @@ describe('the configuration of the company’s sign-in', () => {
       ).to.include('PRESSROOM_OIDC_DOMAINS');
   });
 
-  it('makes nobody an owner by coming first', () => {
+  it('does not accept the role owner', () => {
     expect(problem({ ...WHOLE, PRESSROOM_OIDC_ROLE: 'owner' })).to.include('PRESSROOM_OIDC_ROLE');
   });
 
-  it('switches passwords off only where there is another way in', () => {
+  it('turns passwords off only with single sign-on', () => {
     expect(problem({ PRESSROOM_PASSWORDS: 'off' })).to.include('PRESSROOM_OIDC_ISSUER');
     expect(read({ ...WHOLE, PRESSROOM_PASSWORDS: 'off' }).passwords).to.equal(false);
   });
