@@ -1,6 +1,6 @@
-// `npm run bench:admission [-- --rounds 6 --pairs 3000]`: what it costs to admit and settle a
-// render, beside two plain writes, on a real mongod that shares the cores. Prints the figures;
-// exits with 1 when a wanted one is missed. Ends by itself.
+// `npm run bench:admission [-- --rounds 6 --pairs 3000]`: measures admission and settlement against
+// two plain writes, on a real mongod on the same machine. Prints the figures; exits with 1 if a
+// target is missed.
 
 import { digits, spread } from './figures.ts';
 import { CALLERS, type Kind, openLeases, type PairRound } from './lease-pairs.ts';
@@ -10,8 +10,8 @@ import { machineLine, readNumbers, runScript } from './script.ts';
 const LIMIT_MS = 15 * 60_000;
 const WARM_UP = 1_000;
 /**
- * In multiples of mongod's CPU for two plain writes, since a busy or slow machine changes absolute
- * times.
+ * A multiple of mongod's CPU time for two plain writes, because absolute times depend on the
+ * machine.
  */
 const WANTED = 3;
 
@@ -19,8 +19,8 @@ const NAMES: Record<Kind, string> = {
   many: '1,000 accounts, a key each',
   hot: 'one account, one key',
   keys: 'one account, 50 keys',
-  'keys without index': 'the same without the index',
-  plain: 'two plain writes, no leases',
+  'keys without index': 'one account, 50 keys, no index',
+  plain: 'two plain writes',
 };
 
 const { rounds, pairs } = readNumbers({ rounds: 6, pairs: 3_000 });
@@ -35,7 +35,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   >;
   for (const kind of kinds) await leases.round(kind, WARM_UP);
   for (let round = 0; round < rounds; round++) {
-    // Who goes first changes, so that what the machine does meanwhile hits all alike.
+    // The order rotates, so that changes of the machine affect all kinds equally.
     for (const kind of round % 2 === 0 ? kinds : kinds.toReversed()) {
       end.throwIfAborted();
       measured[kind].push(await leases.round(kind, pairs));
@@ -45,7 +45,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   for (const kind of kinds) {
     console.log(
       `  ${NAMES[kind].padEnd(27)} ${spread(of(kind, 'perSecond'))} pairs/s   p50 ${digits(median(of(kind, 'p50Ms')))} ms   p95 ${digits(median(of(kind, 'p95Ms')))} ms   ` +
-        `CPU a pair: mongod ${digits(median(of(kind, 'mongodCpuMs')))} ms, Node ${digits(median(of(kind, 'nodeCpuMs')))} ms`,
+        `CPU per pair: mongod ${digits(median(of(kind, 'mongodCpuMs')))} ms, Node ${digits(median(of(kind, 'nodeCpuMs')))} ms`,
     );
   }
   const ratio = (kind: Kind, to: Kind) =>
@@ -53,13 +53,13 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
       measured[kind].map(({ perSecond }, round) => perSecond / measured[to][round]!.perSecond),
     );
   console.log(
-    `  50 keys with the index against without it: ${ratio('keys', 'keys without index')} of the pairs a second`,
+    `  throughput with 50 keys, with index vs. without: ${ratio('keys', 'keys without index')}`,
   );
   console.log(
-    `  leases against plain writes: 1,000 accounts ${ratio('many', 'plain')}, one account ${ratio('hot', 'plain')}`,
+    `  throughput of leases vs. plain writes: 1,000 accounts ${ratio('many', 'plain')}, one account ${ratio('hot', 'plain')}`,
   );
   const figure = (kind: 'many' | 'hot') => ({
-    what: `mongod's CPU for ${NAMES[kind]}, to that for two plain writes`,
+    what: `mongod CPU for ${NAMES[kind]}, relative to two plain writes`,
     value: median(of(kind, 'mongodCpuMs')) / median(of('plain', 'mongodCpuMs')),
     unit: 'times',
     atMost: WANTED,

@@ -1,11 +1,11 @@
-// An open loop: renders that begin when their time has come, however long those before them take.
-// Each is measured from when it should have begun.
+// An open loop: renders start at given times, independent of earlier ones. Latency is measured from
+// the scheduled start.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createChance } from '../test/fault/harness/random.ts';
 
 /**
- * When renders begin, in ms from the start: `count` independent callers' calls at a mean rate
- * (exponential distances). The same seed gives the same times.
+ * Start times in ms of `count` renders at a mean rate with exponential intervals. The same seed
+ * returns the same times.
  */
 export function arrivals(count: number, perSecond: number, seed: number): number[] {
   const chance = createChance(seed);
@@ -17,7 +17,7 @@ export function arrivals(count: number, perSecond: number, seed: number): number
 }
 
 /**
- * Gives each render's answer and how long it took, in the order of `atMs`. Rejects with the first
+ * Returns the result and the duration of each render in the order of `atMs`. Rejects with the first
  * failure.
  */
 export async function openLoop<T>(

@@ -1,6 +1,5 @@
-// Autoscalers under the same loads, and what "no worse at equal cost" means: of a rival, every
-// target utilization is tried, and the shortest p99 wait counts among those that cost no more
-// pod-seconds than ours. A rival that is never so cheap cannot do what ours does at all.
+// Compares autoscalers under the same loads at equal cost: of another autoscaler, the shortest p99
+// wait over all targets counts, among those with no more pod-seconds than Pressroom.
 import { type LoadShape, rendersOf } from './autoscale-loads.ts';
 import { ours } from './autoscale-ours.ts';
 import { type Render, simulate } from './autoscale-pool.ts';
@@ -10,7 +9,7 @@ export interface Result {
   targetUtilization: number;
   waitP50Ms: number;
   waitP99Ms: number;
-  /** A run, on average over the seeds. */
+  /** The averages over all seeds. */
   podSeconds: number;
   sizeChanges: number;
 }
@@ -24,18 +23,18 @@ export interface Scene {
   apiScrapeMs: number;
 }
 
-/** How all of them are set. */
+/** Settings of all autoscalers. */
 export const USUAL_TARGET = 0.7;
 const SLOTS_PER_POD = 2;
 const MAX_PODS = 100;
-/** As the controller's PRESSROOM_PROMETHEUS_INTERVAL. */
+/** Default of PRESSROOM_PROMETHEUS_INTERVAL. */
 const POLL_MS = 1_000;
-/** A queue may be the metric, so that more than one render a slot is a target too. */
+/** More than 1 if the metric includes the queue. */
 export const TARGETS = [
   0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75,
   0.8, 0.9, 1, 1.2, 1.5, 2, 3, 5,
 ];
-/** Less is not felt, and is not told apart by so few runs. */
+/** Smaller differences are not significant. */
 const SAME = { share: 0.02, ms: 20 };
 
 export function sceneOf(
@@ -97,8 +96,8 @@ export const runOurs = (scene: Scene): Result =>
   run(scene, bounds => ours(bounds, { scrapeIntervalMs: scene.apiScrapeMs, pollMs: POLL_MS }));
 
 /**
- * The shortest p99 wait that a rival has at no more than `podSeconds`, whatever its target;
- * undefined when it is never so cheap.
+ * The shortest p99 wait of an autoscaler at no more than `podSeconds` with any target; undefined if
+ * it always costs more.
  */
 export function bestAtCost(
   scene: Scene,

@@ -1,6 +1,6 @@
-// KEDA with a Prometheus trigger and its defaults, after
-// pkg/scaling/executor/scale_scaledobjects.go: between nothing and one pod it decides itself, above
-// that it feeds a HorizontalPodAutoscaler (AverageValue, asked live at each sync).
+// KEDA with a Prometheus trigger and its defaults, based on
+// pkg/scaling/executor/scale_scaledobjects.go. It scales between zero and one pod itself, and
+// configures an HPA above (AverageValue, queried at each sync).
 import { hpa } from './autoscale-hpa.ts';
 import type { Autoscaler } from './autoscale-pool.ts';
 import type { Bounds } from './autoscale-rivals.ts';
@@ -32,7 +32,7 @@ export function keda(bounds: Bounds): Autoscaler {
     }
     if (nowMs >= due.sync) {
       due.sync = nowMs + 15_000;
-      // A HorizontalPodAutoscaler does nothing while its target has no replicas (ScalingDisabled).
+      // An HPA does nothing while its target has zero replicas (ScalingDisabled).
       if (view.pods > 0 && pods === undefined) pods = inner(view, nowMs).pods;
     }
     return { pods, againMs: Math.min(due.poll, due.sync) - nowMs };

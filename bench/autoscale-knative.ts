@@ -1,6 +1,6 @@
-// Knative's KPA with the defaults of config-autoscaler, after pkg/autoscaler/scaling/autoscaler.go
-// (Scale) and pkg/reconciler/autoscaling/kpa/scaler.go (bounds, scale to zero). Its data are its
-// own: averages of each second, where Prometheus has moments of five.
+// Knative's KPA with the defaults of config-autoscaler, based on
+// pkg/autoscaler/scaling/autoscaler.go (Scale) and pkg/reconciler/autoscaling/kpa/scaler.go. Its
+// metrics are averages of each second instead of samples by Prometheus.
 import type { Autoscaler, View } from './autoscale-pool.ts';
 import type { Bounds } from './autoscale-rivals.ts';
 
@@ -18,7 +18,8 @@ const MAX_SCALE_DOWN_RATE = 2;
 const GRACE_MS = 30_000;
 
 /**
- * `workOf` reads the metric; a test of what its own metrics are worth gives it those of Prometheus.
+ * `workOf` reads the metric, by default its own; a comparison on equal data passes that of
+ * Prometheus.
  */
 export function knative(
   { slotsPerPod, minPods, maxPods, targetUtilization }: Bounds,
@@ -60,10 +61,10 @@ export function knative(
     seconds = [...seconds.slice(1 - STABLE_MS / SCRAPE_MS), workOf(view)];
     if (!started) {
       started = true;
-      // A new one begins in panic when there are pods to lose.
+      // A new autoscaler starts in panic mode if there are pods to lose.
       if (view.readyPods > 1) [panicMs, maxPanicPods] = [nowMs, view.readyPods];
     }
-    // The activator pokes the autoscaler when a request comes to no pod at all.
+    // The activator triggers the autoscaler when a request arrives while there is no pod.
     const poked = view.pods === 0 && seconds.at(-1)! > 0;
     if (nowMs < tickMs && !poked) return { pods: undefined, againMs: SCRAPE_MS };
     tickMs = nowMs + TICK_MS;

@@ -1,5 +1,5 @@
-// The loads that autoscalers are compared under: renders that come by a rate which changes with the
-// time, each with its time on a slot. The same seed gives the same renders.
+// The simulated loads: renders with a time-dependent arrival rate and a duration each.
+// Deterministic by seed.
 import { createChance } from '../test/fault/harness/random.ts';
 import type { Render } from './autoscale-pool.ts';
 
@@ -9,9 +9,9 @@ export interface LoadShape {
   name: string;
   durationMs: number;
   minPods: number;
-  /** Renders a second at a time. It is made anew for each seed. */
+  /** Creates the arrival rate (renders per second) as a function of time, for one seed. */
   rate(chance: Chance): { at(ms: number): number; mostPerSecond: number };
-  /** The median time of a render that comes at `ms`; that of all loads when absent. */
+  /** Median duration of a render that arrives at `ms`. Defaults to that of all loads. */
   medianMs?(ms: number): number;
 }
 
@@ -23,7 +23,7 @@ const gaussian = (chance: Chance) =>
   Math.sqrt(-2 * Math.log(1 - chance.next())) * Math.cos(2 * Math.PI * chance.next());
 const exponential = (chance: Chance, mean: number) => -Math.log(1 - chance.next()) * mean;
 
-/** Bursts of `lengthMs`, by their beginnings. */
+/** Bursts of `lengthMs` by start time. */
 const during = (starts: readonly number[], lengthMs: number, ms: number) =>
   starts.some(start => ms >= start && ms < start + lengthMs);
 
@@ -43,7 +43,9 @@ function randomStarts(
   return starts;
 }
 
-/** A rate that wanders around `mean` (Ornstein-Uhlenbeck in its logarithm), a value each second. */
+/**
+ * A random rate around `mean` (Ornstein-Uhlenbeck process of its logarithm), one value per second.
+ */
 function wandering(
   chance: Chance,
   durationMs: number,
@@ -59,7 +61,7 @@ function wandering(
   });
 }
 
-/** Five minutes of long renders after each ten of short ones. */
+/** Five minutes of long renders after each ten minutes of short ones. */
 const isLong = (ms: number) => ms % (15 * MINUTE) >= 5 * MINUTE && ms % (15 * MINUTE) < 10 * MINUTE;
 
 export const LOADS: readonly LoadShape[] = [
@@ -132,12 +134,12 @@ export const LOADS: readonly LoadShape[] = [
   },
 ];
 
-/** With this median the mean is 0.74 s, and 19 of 20 renders take between 0.2 and 2 s. */
+/** With this median, the mean is 0.74 s and 95 % of renders take 0.2 to 2 s. */
 const USUAL_MEDIAN_MS = 630;
 const serviceMs = (chance: Chance, medianMs: number) =>
   medianMs * Math.exp(0.58 * gaussian(chance));
 
-/** The renders of a load: a Poisson process with its rate, by thinning. */
+/** Generates the renders of a load: a Poisson process, by thinning. */
 export function rendersOf(load: LoadShape, seed: number): Render[] {
   const chance = createChance(seed);
   const { at, mostPerSecond } = load.rate(chance);

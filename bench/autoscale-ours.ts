@@ -1,5 +1,5 @@
-// The controller's decide as an autoscaler of the simulated pool: with the defaults of the
-// BrowserPool, but for what every autoscaler is told alike.
+// The controller's `decide` as an autoscaler of the simulated pool, with the BrowserPool defaults
+// except for the common settings.
 import { decide } from '../controller/decide/decide.ts';
 import { noHistory, type ScalingSpec } from '../controller/decide/model.ts';
 import { scalingSchema } from '../crds/browser-pool.ts';
@@ -7,13 +7,13 @@ import type { Autoscaler } from './autoscale-pool.ts';
 import type { Bounds } from './autoscale-rivals.ts';
 
 interface Options {
-  /** As Prometheus' data show it. */
+  /** The scrape interval. */
   scrapeIntervalMs: number;
-  /** How often the controller asks Prometheus. */
+  /** The query interval of the controller. */
   pollMs: number;
-  /** Overrides defaults of the pool. */
+  /** Overrides BrowserPool defaults. */
   scaling?: object;
-  /** Sees each decision that changes the size. */
+  /** Called for each decision that changes the size. */
   told?(line: string): void;
 }
 

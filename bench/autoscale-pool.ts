@@ -1,5 +1,5 @@
-// A pool of workers in simulated time: renders come, wait for a slot and are rendered; pods start,
-// drain and end; Prometheus looks; an autoscaler decides. The same seed gives the same run.
+// Simulates a pool of workers: arrivals, queue, pods that start, drain and end, Prometheus scrapes,
+// and an autoscaler. Deterministic by seed.
 import { createChance } from '../test/fault/harness/random.ts';
 
 export interface Render {
@@ -7,12 +7,12 @@ export interface Render {
   serviceMs: number;
 }
 
-/** What an autoscaler can know. */
+/** The input of an autoscaler. */
 export interface View {
-  /** What the Deployment asks for. */
+  /** Desired replicas of the Deployment. */
   pods: number;
   readyPods: number;
-  /** As Prometheus scraped it last, each process at a moment of its own. */
+  /** The last samples of Prometheus, each process scraped at its own time. */
   scraped: {
     busySlots: number;
     runningMs: number;
@@ -21,26 +21,26 @@ export interface View {
     sampleAgeMs: number;
   };
   /**
-   * Renders on slots and in the queue on average since it was last asked, as a proxy in the path of
-   * the requests would know.
+   * Average of running and queued renders since the last call, as measured by a proxy in the
+   * request path.
    */
   averageWork(): number;
 }
 
 export interface Look {
-  /** The wanted size; undefined leaves it. */
+  /** The desired size; undefined for no change. */
   pods: number | undefined;
   againMs: number;
 }
 
-/** An autoscaler is asked when it wants to be. */
+/** An autoscaler returns the time of its next call. */
 export type Autoscaler = (view: View, nowMs: number) => Look;
 
 export interface Setting {
   slotsPerPod: number;
   firstPods: number;
   podStartMs: number;
-  /** How often Prometheus asks the workers, and the API's processes. */
+  /** Scrape intervals of the workers and the API. */
   scrapeMs: number;
   apiScrapeMs: number;
   durationMs: number;
@@ -48,11 +48,11 @@ export interface Setting {
 }
 
 export interface Outcome {
-  /** Of each render, in the order in which they came to a slot. */
+  /** Waiting time of each render in the order of slot assignment. */
   waitsMs: Float64Array;
   podSeconds: number;
   sizeChanges: number;
-  /** Each size that was asked for, from when on. */
+  /** Each desired size with its start time. */
   sizes: { atMs: number; pods: number }[];
 }
 
@@ -60,12 +60,15 @@ interface Pod {
   state: 'starting' | 'ready' | 'draining';
   sinceMs: number;
   busy: number;
-  /** When each of its renders came to a slot. */
+  /** Start time of each of its renders. */
   beganMs: number[];
   scraped: { busy: number; runningMs: number };
 }
 
-/** The chart's default. Renders come to each alike, and each tells its own queue. */
+/**
+ * Number of API pods, the chart's default. Renders are distributed evenly, and each pod reports its
+ * own queue.
+ */
 const API_PROCESSES = 2;
 
 interface Event {
@@ -74,7 +77,7 @@ interface Event {
   run(): void;
 }
 
-/** Events in the order of their time, and of their making when at once. */
+/** Orders events by time, then by creation. */
 function createAgenda() {
   const heap: Event[] = [];
   let made = 0;
@@ -110,8 +113,8 @@ function createAgenda() {
 }
 
 /**
- * Runs `renders` (in the order of their time) through a pool whose size `autoscaler` decides.
- * Renders that never came to a slot count as waiting until the end.
+ * Simulates `renders` (ordered by time) with an autoscaler. Renders without a slot at the end count
+ * as waiting until then.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one simulation, whose steps share its state
 export function simulate(
@@ -143,7 +146,7 @@ export function simulate(
     podMs += nowMs - pod.sinceMs;
   };
 
-  /** The busiest pod with a free slot: so that some stay empty and can go. */
+  /** The busiest pod with a free slot, so that other pods become idle. */
   function freePod(): Pod | undefined {
     let best: Pod | undefined;
     for (const pod of pods) {
@@ -200,10 +203,7 @@ export function simulate(
     });
   }
 
-  /**
-   * The order in which a ReplicaSet takes pods away: those that are not ready first, then the idle
-   * ones (pod-deletion-cost).
-   */
+  /** The order in which a ReplicaSet removes pods: not ready, then idle (pod-deletion-cost). */
   function resize(size: number) {
     if (size === wanted) return;
     wanted = size;
@@ -221,7 +221,7 @@ export function simulate(
     }
   }
 
-  /** Runs it again and again, each time after as long as it says, until it says nothing. */
+  /** Calls a function repeatedly after the delay that it returns, until it returns undefined. */
   function every(firstMs: number, run: () => number | undefined) {
     agenda.at(nowMs + firstMs, () => {
       const againMs = run();

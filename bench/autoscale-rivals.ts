@@ -1,16 +1,15 @@
-// The autoscalers that ours is compared with, each with its defaults but for the target
-// utilization.
+// The compared autoscalers with their defaults except for the target utilization.
 import { hpa } from './autoscale-hpa.ts';
 import { keda } from './autoscale-keda.ts';
 import { knative } from './autoscale-knative.ts';
 import type { Autoscaler } from './autoscale-pool.ts';
 
-/** What every one of them is told alike. */
+/** Settings of all autoscalers. */
 export interface Bounds {
   slotsPerPod: number;
   minPods: number;
   maxPods: number;
-  /** 0.7: seven of ten slots busy. */
+  /** Target fraction of busy slots. */
   targetUtilization: number;
 }
 
@@ -22,6 +21,6 @@ export const RIVALS = {
   Knative: (bounds: Bounds) => knative(bounds),
 } satisfies Record<string, MakeAutoscaler>;
 
-/** Knative's rules on the data that the others have. */
+/** Knative's algorithm on the data of Prometheus. */
 export const knativeOnPrometheus: MakeAutoscaler = bounds =>
   knative(bounds, ({ scraped }) => scraped.busySlots + scraped.queuedRenders);

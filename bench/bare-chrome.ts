@@ -1,6 +1,5 @@
-// What there is to compare with: the same Chrome with the same flags, except that it paints its
-// screen frames, hears of the network and is scheduled as any program, and nothing around it. A
-// fresh context for each render, over the pipe.
+// The baseline: the same Chrome without Pressroom, with the same flags except those for frame
+// painting, network changes and scheduling. A fresh context per render over a pipe.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
@@ -15,7 +14,7 @@ import type { Engine } from './engine.ts';
 const MARGIN_IN = 0.4;
 const LOADED = Buffer.from('{"method":"Page.loadEventFired"');
 const FONTS_READY = 'document.fonts.ready.then(() => true)';
-/** Chrome itself is started so that it reaches no network. */
+/** Allows network access, which Pressroom's Chrome flags block. */
 const NETWORK = { proxyServer: 'direct://' };
 
 async function startChrome(env: NodeJS.ProcessEnv) {

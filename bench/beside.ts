@@ -1,5 +1,5 @@
-// What both benches of fairness do: customers with a modest load, alone and beside others, in
-// alternating rounds of one run with the same arrivals.
+// Shared by the fairness benchmarks: customers with a modest load, alone and beside other clients,
+// in alternating rounds with the same arrivals.
 import { availableParallelism } from 'node:os';
 import { document, type Felt, joined } from './customers.ts';
 import type { Figure } from './figures.ts';
@@ -7,13 +7,13 @@ import { load, median, quantile } from './load.ts';
 import { whole } from './script.ts';
 import { type Customer, mustBePdf } from './service.ts';
 
-/** A customer's p95 beside the others, as a multiple of that without them. */
+/** Target: p95 of a customer beside others, as a multiple of that without them. */
 const WANTED = 1.5;
 export const LIMIT_MS = 30 * 60_000;
 const WARM_UP = 40;
 const CAPACITY_RENDERS = 120;
 
-/** What they read from the command line: whole numbers, and `load`, a share. */
+/** Command-line options: whole numbers, and `load`, a fraction. */
 export const USUAL_NUMBERS = whole(1, 10_000);
 export const RULES = {
   load: {
@@ -22,14 +22,14 @@ export const RULES = {
   },
 };
 
-/** Warms the service up, and gives the renders that it does a second when every core has one. */
+/** Warms up the service, and returns its throughput with one render per core. */
 export async function capacityOf(customer: Customer): Promise<number> {
   const render = async (nth: number) => mustBePdf(await customer(document(nth)));
   await load(WARM_UP, 2, render);
   return (await load(CAPACITY_RENDERS, availableParallelism(), render)).perSecond;
 }
 
-/** Who goes first changes, so that what the machine does meanwhile hits both alike. */
+/** The order alternates, so that changes of the machine affect both equally. */
 export async function alternate(
   rounds: number,
   steps: (round: number) => Record<'alone' | 'beside', () => Promise<void>>,
@@ -46,14 +46,11 @@ const p95 = ({ tookMs }: Felt) => quantile(tookMs, 0.95);
 function show(name: string, { tookMs, queuedMs }: Felt): void {
   const took = `p50 ${ms(quantile(tookMs, 0.5))}   p95 ${ms(quantile(tookMs, 0.95))}`;
   const queued = `p50 ${ms(quantile(queuedMs, 0.5))}   p95 ${ms(quantile(queuedMs, 0.95))}`;
-  console.log(
-    `  ${name.padEnd(29)} ${took}   of it waiting for a slot: ${queued}   (${tookMs.length} renders)`,
-  );
+  console.log(`  ${name.padEnd(29)} ${took}   queue time: ${queued}   (${tookMs.length} renders)`);
 }
 
 /**
- * Prints what a customer felt, round by round in both lists; gives the ratio of the p95s over all
- * rounds, which is wanted to be at most WANTED.
+ * Prints the latencies of a customer per round, and returns the ratio of the p95s over all rounds.
  */
 export function compared(
   name: string,
@@ -67,10 +64,10 @@ export function compared(
   const ofRounds = alone.map((felt, round) => p95(beside[round]!) / p95(felt));
   const range = `${Math.min(...ofRounds).toFixed(2)} to ${Math.max(...ofRounds).toFixed(2)}`;
   console.log(
-    `  p95 ratio ${ratio.toFixed(2)}; of the rounds ${median(ofRounds).toFixed(2)} (${range})`,
+    `  p95 ratio ${ratio.toFixed(2)}; per round ${median(ofRounds).toFixed(2)} (${range})`,
   );
   return {
-    what: `p95 of ${name} beside ${others}, to that without them`,
+    what: `p95 of ${name} beside ${others}, relative to without`,
     value: ratio,
     unit: 'times',
     atMost: WANTED,

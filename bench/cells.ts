@@ -1,5 +1,5 @@
-// What a run measures: cells, each one document asked for in one way by so many callers, and the
-// sides that take part in it; and the options that choose among them. Pure.
+// The cells of a run, each one document with a number of callers, and the options that select them.
+// Pure.
 import { parseArgs } from 'node:util';
 import { type By, DOCUMENTS, type DocumentName, documents } from './documents.ts';
 import { ENGINES } from './engine.ts';
@@ -11,7 +11,7 @@ export interface Cell {
   document: DocumentName;
   by: By;
   callers: number;
-  /** With the watermark, which only Pressroom draws: the others print without it. */
+  /** With the watermark, which only Pressroom draws. */
   stamped: boolean;
   sides: readonly SideName[];
   rounds: number;
@@ -25,15 +25,12 @@ export interface Options {
   sides: readonly SideName[];
 }
 
-/** With these all documents are compared. */
+/** All documents are compared with this number of callers. */
 const USUAL_CALLERS = 2;
 const USUAL_DOCUMENT = 'invoice';
-/** Compared in more ways than one: by their address, and stamped. */
+/** Documents that are also compared by URL and with the watermark. */
 const IN_ALL_WAYS: readonly DocumentName[] = ['invoice', 'report'];
-/**
- * Takes part in every third round: their figures are far from those that must be told apart, and
- * they take long.
- */
+/** Peers take part in every third round: they are slow, and their figures need less precision. */
 const PEERS_EVERY = 3;
 const DEFAULT_CALLERS = [1, 2, 4, 8, 32];
 
@@ -48,18 +45,18 @@ function chosen<T extends string>(
   const wanted = words(text);
   for (const word of wanted)
     if (!known.includes(word as T))
-      throw new Error(`--${option} ${text}: \`${word}\` is none of ${known.join(', ')}`);
+      throw new Error(`--${option} ${text}: \`${word}\` is not one of ${known.join(', ')}`);
   return known.filter(each => wanted.includes(each));
 }
 
 function wholeNumber(option: string, text: string, most: number): number {
   const number = /^\d{1,6}$/.test(text) ? Number(text) : 0;
   if (number < 1 || number > most)
-    throw new Error(`--${option} ${text}: accepted are whole numbers from 1 to ${most}`);
+    throw new Error(`--${option} ${text}: must be a whole number from 1 to ${most}`);
   return number;
 }
 
-/** Reads the command line. Throws an Error that names the option and what it accepts. */
+/** Parses the command line. Throws an Error with the option and its accepted values. */
 export function readOptions(args: string[]): Options {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({
@@ -79,8 +76,8 @@ export function readOptions(args: string[]): Options {
 }
 
 /**
- * Not every document with every number of callers: what answers a question. The invoice comes with
- * all callers, everything else with two, in half of the rounds.
+ * Not all combinations: the invoice with all numbers of callers, other documents with two callers
+ * in half of the rounds.
  */
 export function cellsOf({ rounds, callers, documents: wanted, sides }: Options): Cell[] {
   const fewer = Math.ceil(rounds / 2);
@@ -126,8 +123,8 @@ export function cellsOf({ rounds, callers, documents: wanted, sides }: Options):
 }
 
 /**
- * Who takes part in a round, and in which order: another one goes first each time, so that what the
- * machine does meanwhile hits all alike.
+ * The sides of a round in order. The first side rotates, so that changes of the machine affect all
+ * sides equally.
  */
 export function turnOf({ sides }: Cell, round: number): SideName[] {
   const present = sides.filter(
@@ -141,8 +138,8 @@ export function turnOf({ sides }: Cell, round: number): SideName[] {
 }
 
 /**
- * Of how many renders a round counts; a quarter of it for puppeteer, which is so much slower, and
- * half for puppeteer-cluster.
+ * Renders per round: a quarter for puppeteer and half for puppeteer-cluster, because they are
+ * slower.
  */
 export function rendersOf({ document }: Cell, side: SideName, renders: number): number {
   const bySide = { bare: 1, pressroom: 1, puppeteer: 1 / 4, 'puppeteer-cluster': 1 / 2 }[side];
@@ -150,4 +147,4 @@ export function rendersOf({ document }: Cell, side: SideName, renders: number): 
 }
 
 export const nameOf = ({ document, by, stamped, callers }: Cell) =>
-  `${document}${by === 'url' ? ' by url' : ''}${stamped ? ', stamped' : ''}, ${callers} caller${callers > 1 ? 's' : ''}`;
+  `${document}${by === 'url' ? ' by URL' : ''}${stamped ? ', watermark' : ''}, ${callers} caller${callers > 1 ? 's' : ''}`;

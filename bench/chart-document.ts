@@ -1,5 +1,5 @@
-// The document that draws itself: four canvas charts, each grown in steps of requestAnimationFrame
-// as chart libraries do it. `drawn` tells when they are done.
+// A document with four canvas charts that are animated with requestAnimationFrame. The promise
+// `drawn` resolves when they are complete.
 
 const STEPS = 20;
 
@@ -33,7 +33,7 @@ window.drawn = new Promise(done => {
   });
 });`;
 
-/** A whole HTML document. */
+/** Returns a complete HTML document. */
 export const chart = (
   seed: number,
 ): string => `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Charts ${seed}</title>

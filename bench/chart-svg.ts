@@ -1,5 +1,5 @@
-// A run of the bench as one picture: throughput and p50 by callers, and where a render's CPU goes,
-// for the plain invoice. Pure: figures in, SVG out.
+// Draws the result of a run as SVG: throughput and p50 by callers, and CPU by process, for the
+// plain invoice. Pure.
 import type { SideName } from './cells.ts';
 import { type Axis, countAxis, linearAxis, logAxis } from './chart-axis.ts';
 import { ROLES, type Role } from './cpu.ts';
@@ -27,7 +27,7 @@ const ROLE_COLOURS: Record<Role, string> = {
   driver: '#d97706',
   client: '#111827',
 };
-/** How many callers the CPU is shown at, when they were measured. */
+/** Numbers of callers for which CPU is shown, if measured. */
 const CPU_CALLERS = 2;
 
 interface Panel {
@@ -85,7 +85,7 @@ function lines(panel: Panel, x: Axis, y: Axis, bySide: ReadonlyMap<SideName, Poi
   });
 }
 
-/** One stacked bar for each side, its sum above it. */
+/** One stacked bar per side with its sum. */
 function bars({ left, width }: Panel, y: Axis, sides: readonly SideSummary[]): string[] {
   const bottom = PLOT.top + PLOT.height;
   const step = width / Math.max(1, sides.length);
@@ -128,7 +128,7 @@ function legend(
   });
 }
 
-/** `machine`: what the figures were measured on. */
+/** `machine` describes the machine of the measurement. */
 export function chartSvg(summaries: readonly Summary[], machine: string): string {
   const plain = summaries
     .filter(({ cell }) => cell.document === 'invoice' && cell.by === 'html' && !cell.stamped)

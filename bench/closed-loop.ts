@@ -1,28 +1,23 @@
-// Callers who each send their next render when the last is answered, measured while all of them are
-// busy. Pure but for the clock.
+// Callers that each send the next render after the last response. Measures only while all are busy.
 
 export interface Flow {
-  /** Done in all, those before and after the measured ones included. */
+  /** Number of all renders, including unmeasured ones. */
   done: number;
   perSecond: number;
-  /** How long each measured render took. */
+  /** Durations of the measured renders. */
   timesMs: number[];
 }
 
-/**
- * Renders before the measured ones: what was prepared ahead while nobody called must be used up, or
- * it would count as gained.
- */
+/** Unmeasured renders at the start, which use up capacity prepared while idle. */
 export const leadOf = (callers: number) => Math.max(2, callers);
 
-/** How many renders a flow may begin. */
+/** Maximum number of renders of a run. */
 export const beginningsOf = (renders: number, callers: number) =>
   leadOf(callers) + renders + callers - 1;
 
 /**
- * Measures from the end of the lead to the end of `renders` further ones. The callers keep on until
- * then, so that none of them is measured while others have left. Rejects with the first failure,
- * when the other callers have ended too.
+ * Measures `renders` renders after the lead. Callers continue until then, so that all are busy
+ * throughout. Rejects with the first failure after all callers have ended.
  */
 export async function closedLoop(
   renders: number,

@@ -1,5 +1,4 @@
-// CPU time of processes and of all that descends from them, told apart by program or by the part
-// that they have in the bench.
+// CPU time of process trees, by program or by role in the benchmark.
 import {
   everyProcess,
   type LivingProcess,
@@ -12,8 +11,8 @@ import {
 export type Cpu = Record<Program, number>;
 
 /**
- * Adds up a process's time. What a Node process here starts and waits for is a Chrome, however long
- * that lived.
+ * Adds the CPU time of a process. Child processes of a Node process are counted as Chrome,
+ * including ended ones.
  */
 function add<K extends string>(
   sums: Record<K, number>,
@@ -25,7 +24,7 @@ function add<K extends string>(
   sums[program === 'node' ? chrome : own] += reapedMs;
 }
 
-/** Milliseconds of CPU since each process began. */
+/** CPU milliseconds since the start of each process. */
 export function cpuOf(root: number): Cpu {
   const cpu: Cpu = { chrome: 0, node: 0, mongod: 0, other: 0 };
   for (const process of treeOf(root)) add(cpu, process, process.program, 'chrome');
@@ -38,21 +37,17 @@ export const cpuBetween = (before: Cpu, after: Cpu, renders: number): Cpu => {
 };
 
 /**
- * The parts that a process can have in the bench. `client`: the bench's own process, which calls
- * the service and serves the pages.
+ * The roles of processes. `client` is the benchmark process, which sends requests and serves pages.
  */
 export const ROLES = ['chrome', 'worker', 'api', 'mongod', 'driver', 'client'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Where the trees of processes begin. Chrome is found below. */
+/** The root processes. Chrome is found below them. */
 export type Roots = Partial<Record<Exclude<Role, 'chrome' | 'client'>, number>>;
 
 export interface Spent {
   byRole: Record<Role, number>;
-  /**
-   * All that ran on the machine, whoever it was: more than the sum when something else was running,
-   * or when processes died unseen.
-   */
+  /** CPU time of the whole machine, including other programs and processes that ended unnoticed. */
   machine: number;
 }
 
@@ -66,7 +61,7 @@ function machineMs(): number {
   return (user! + nice! + system! + irq! + softirq!) * MS_PER_TICK;
 }
 
-/** Milliseconds of CPU until now; only differences mean something. */
+/** CPU milliseconds until now; only differences are meaningful. */
 export function spentBy(roots: Roots): Spent {
   const byRole: Record<Role, number> = {
     chrome: 0,

@@ -1,32 +1,29 @@
-// Two kinds of customers: one with a modest load of its own, which notices how long each render
-// takes, and one that floods the service.
+// Two kinds of clients: one with a modest load whose latency is measured, and one that overloads
+// the service.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openLoop } from './arrivals.ts';
 import { invoice } from './invoice.ts';
 import { type Answer, type Customer, mustBePdf } from './service.ts';
 
-/**
- * Three times what the plan of the flooding account allows: it is full all the time, and the rest
- * is refused.
- */
+/** Three times the concurrency limit of the overloading account. */
 const FLOOD_CALLERS = 24;
-/** Sooner than `Retry-After` asks for: whoever floods is not polite. */
+/** Shorter than `Retry-After`: this client ignores it. */
 const FLOOD_AGAIN_MS = 250;
 
 const documents = Array.from({ length: 32 }, (_, nth) => invoice(nth + 1));
-/** One of 32, so that no two that follow each other are the same. */
+/** One of 32 documents, so that consecutive renders differ. */
 export const document = (nth: number) => documents[nth % documents.length]!;
 
 export interface Felt {
-  /** Infinity for a render that was refused. */
+  /** Infinity for a rejected render. */
   tookMs: number[];
-  /** Waiting for a slot, by the service's own word. */
+  /** Queue times reported by the service. */
   queuedMs: number[];
 }
 
 const queuedMs = ({ timings }: Answer) => Number(/\bqueue;dur=([\d.]+)/.exec(timings)?.[1] ?? 0);
 
-/** Renders at these times, in ms from now. Throws when the service fails. */
+/** Renders at the given times in ms from now. Throws if the service fails. */
 export async function modest(customer: Customer, atMs: readonly number[]): Promise<Felt> {
   const answers = await openLoop(atMs, nth => customer(document(nth)));
   for (const { answer } of answers) if (answer.status !== 429) mustBePdf(answer);
@@ -38,7 +35,7 @@ export async function modest(customer: Customer, atMs: readonly number[]): Promi
   };
 }
 
-/** Until `end` aborts. Gives the renders that it got and the calls that were refused. */
+/** Sends requests until `end` aborts. Returns the numbers of renders and of rejected requests. */
 export async function flood(
   customer: Customer,
   end: AbortSignal,

@@ -1,5 +1,4 @@
-// The documents that are measured, by name: how each is written, how many pages it has, and when it
-// is finished.
+// The benchmark documents by name: content, number of pages, and when they are complete.
 import { chart } from './chart-document.ts';
 import { invoice } from './invoice.ts';
 import { REPORT_PAGES, report, reportFiles } from './report-document.ts';
@@ -10,16 +9,13 @@ export type DocumentName = (typeof DOCUMENTS)[number];
 
 export interface BenchDocument {
   pages: number;
-  /** Of the renders of a round, so that the heavy ones do not take all of the time. */
+  /** Fraction of the renders of a round, to limit the time of heavy documents. */
   share: number;
-  /**
-   * A whole HTML document; another seed gives other text. `file`: where it loads its own files
-   * from.
-   */
+  /** Returns a complete HTML document for a seed. `file` returns the URL of one of its files. */
   html(seed: number, file: (name: string) => string): string;
-  /** An expression that is a promise: it is printed when that resolves. */
+  /** A promise expression; the page is printed when it resolves. */
   until?: string;
-  /** It has web fonts, for which the load event does not wait. */
+  /** Whether it has web fonts, for which the load event does not wait. */
   fonts?: true;
 }
 
@@ -31,12 +27,10 @@ export const documents: Record<DocumentName, BenchDocument> = {
   table: { pages: TABLE_PAGES, share: 1 / 16, html: table },
 };
 
-/**
- * How a document comes to who prints it: as a text that has all in it, or as the address of a page.
- */
+/** How a document is delivered: as self-contained HTML or as the URL of a page. */
 export type By = 'html' | 'url';
 
-/** One render that is asked for. */
+/** One render. */
 export interface Job {
   source: { html: string } | { url: string };
   until?: string;
@@ -44,7 +38,7 @@ export interface Job {
   pages: number;
 }
 
-/** Each of the report's files within the document itself. */
+/** The files of the report as data URLs. */
 let inlined: Map<string, string> | undefined;
 const asData = (name: string): string => {
   inlined ??= new Map(
@@ -57,7 +51,7 @@ const asData = (name: string): string => {
 };
 
 /**
- * The first `count` of a document, always the same ones. `base`: of the server of the pages, as
+ * Returns the first `count` variants of a document. `base` is the page server as
  * `http://host:port`.
  */
 export function jobs(name: DocumentName, by: By, count: number, base: string): Job[] {

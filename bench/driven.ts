@@ -1,5 +1,4 @@
-// A side that is an engine in a process of its own: starts it as the user that Chrome must run as,
-// tells it what to do, and ends it.
+// A side that runs an engine in its own process, as the user that Chrome must run as.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
@@ -15,7 +14,7 @@ import type { Side } from './side.ts';
 const DRIVER = fileURLToPath(new URL('./driver.ts', import.meta.url));
 const CLOSE_MS = 20_000;
 
-/** Asks and hears answers by their numbers; the answer 0 is its first word. */
+/** Request-response messages with IDs; response 0 signals readiness. */
 function talk(name: EngineName, child: ChildProcess) {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let last = 0;
@@ -47,15 +46,14 @@ function talk(name: EngineName, child: ChildProcess) {
     if (gone) return Promise.reject(gone);
     const id = ++last;
     const said = answer(id);
-    // Without this a driver that has just gone would be told as a channel that is closed; its exit
-    // says more.
+    // Ignores send errors: the exit of the driver gives a better error.
     child.send({ id, ...order }, () => {});
     return said;
   };
   return { started, ask };
 }
 
-/** Its user's id is that of Pressroom's Chrome, so that the sandbox is the same on all sides. */
+/** Runs as the user of Pressroom's Chrome, so that the sandbox is the same on all sides. */
 export async function openDriven(name: EngineName, base: string): Promise<Side> {
   const { uid, sandbox } = readWorkerConfig(process.env).chrome;
   const folder = await mkdtemp(join(tmpdir(), `pressroom-bench-${name}-`));

@@ -1,5 +1,5 @@
-// The process of one engine, forked by driven.ts: renders whole rounds by itself, so that nobody's
-// call is between the engine and its callers.
+// The process of one engine, forked by driven.ts. Renders complete rounds, so that no messages are
+// exchanged per render.
 import { beginningsOf, closedLoop } from './closed-loop.ts';
 import { type Job, jobs } from './documents.ts';
 import type { EngineName } from './engine.ts';
@@ -45,7 +45,6 @@ process.on('message', async (order: Order) => {
   }
   if (order.task === 'close') process.disconnect();
 });
-// Whoever started it has gone, perhaps without a word: a Chrome that waits for nobody would stay
-// for ever.
+// The parent process has ended, possibly without a message; Chrome must not stay behind.
 process.on('disconnect', () => void engine.close().finally(() => process.exit()));
 say({ id: 0, value: engine.version });

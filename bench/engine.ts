@@ -1,5 +1,4 @@
-// What drives a Chrome in a process of its own: the port that each way of doing so without
-// Pressroom has.
+// The port of engines, which drive a Chrome without Pressroom.
 import type { Job } from './documents.ts';
 
 export const ENGINES = ['bare', 'puppeteer', 'puppeteer-cluster'] as const;
@@ -8,7 +7,7 @@ export type EngineName = (typeof ENGINES)[number];
 export interface Engine {
   /** Chrome's name and version. */
   version: string;
-  /** Resolves with the PDF when all that belongs to the render is closed. */
+  /** Resolves with the PDF after all resources of the render are closed. */
   render(job: Job): Promise<Buffer>;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Loaded into a process by `--import`: looks from inside at how long its event loop is held, and
-// tells it to who asks on a socket. Nothing of the product.
+// Loaded with `--import`: measures how long the event loop is blocked, and reports it on a socket.
+// Not part of the product.
 import { createServer } from 'node:http';
 import { createHistogram, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
@@ -11,12 +11,12 @@ const NS_PER_MS = 1e6;
 function watch(socket: string): void {
   const delay = monitorEventLoopDelay({ resolution: TICK_MS });
   delay.enable();
-  // What the thread has worked between two ticks: unlike the delay it has nothing of the time in
-  // which others had its core.
+  // CPU time of the thread between two ticks: unlike the delay, it excludes time used by other
+  // processes.
   const work = createHistogram();
   const workedUs = () => {
-    // Linux brings the running thread's account up to date only when it is asked for the whole
-    // process; else it may be 4 ms old.
+    // Linux updates the CPU time of the running thread only for a query of the whole process;
+    // otherwise it may be 4 ms old.
     process.cpuUsage();
     const { user, system } = process.threadCpuUsage();
     return user + system;
@@ -47,5 +47,5 @@ function watch(socket: string): void {
 }
 
 const socket = process.env[PROBE_SOCKET];
-// Threads of the process load it too.
+// Worker threads load this file too.
 if (isMainThread && socket) watch(socket);

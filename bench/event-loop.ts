@@ -1,6 +1,6 @@
-// `npm run bench:loop [-- --rounds 4 --renders 6]`: for how long the API's event loop is held while
-// it takes large bodies, gives large PDFs and stamps. Prints the figures; exits with 1 when a
-// wanted one is missed. Ends by itself.
+// `npm run bench:loop [-- --rounds 4 --renders 6]`: measures how long large bodies, large PDFs and
+// watermarks block the event loop of the API. Prints the figures; exits with 1 if a target is
+// missed.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const LIMIT_MS = 20 * 60_000;
 const CALLERS = 2;
 const IDLE_MS = 3_000;
 const MB = 1e6;
-/** Work on the event loop at one time, by the largest body. */
+/** Target for the longest uninterrupted work on the event loop, by body size. */
 const WANTED_MS = { usual: 10, large: 60 };
 
 const { rounds, renders } = readNumbers({ rounds: 4, renders: 6 });
@@ -26,11 +26,14 @@ const { rounds, renders } = readNumbers({ rounds: 4, renders: 6 });
 const bodies: Record<string, { bodies: string[]; atMost: number }> = {
   'bodies of 1 MB': { bodies: [largeBody(MB), largeBody(MB, true)], atMost: WANTED_MS.usual },
   'PDFs of 30 MB': { bodies: [noisePages([2_200, 2_200])], atMost: WANTED_MS.usual },
-  'PDFs of 30 MB, stamped': {
+  'PDFs of 30 MB with a watermark': {
     bodies: [noisePages([2_200, 2_200], { sandbox: true })],
     atMost: WANTED_MS.usual,
   },
-  '300 pages, stamped': { bodies: [tablePages(300, { sandbox: true })], atMost: WANTED_MS.usual },
+  '300 pages with a watermark': {
+    bodies: [tablePages(300, { sandbox: true })],
+    atMost: WANTED_MS.usual,
+  },
   'bodies of 10 MB': {
     bodies: [largeBody(10 * MB), largeBody(10 * MB, true)],
     atMost: WANTED_MS.large,
@@ -54,7 +57,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   const { key } = await site.account();
   const { port } = site.apis[0]!;
   console.log(
-    `${machineLine()}; ${CALLERS} callers; ${rounds} rounds of ${renders} renders, and of ${IDLE_MS / 1_000} s without any`,
+    `${machineLine()}; ${CALLERS} callers; ${rounds} rounds of ${renders} renders, and ${IDLE_MS / 1_000} s idle`,
   );
 
   const sizes = new Map<string, number>();
@@ -67,7 +70,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
     });
   }
   const phases: [string, () => Promise<unknown>][] = [
-    ['nothing', () => sleep(IDLE_MS)],
+    ['idle', () => sleep(IDLE_MS)],
     ...Object.keys(bodies).map(
       name => [name, () => rendering(name, renders)] as [string, () => Promise<unknown>],
     ),
@@ -87,12 +90,12 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
       `longest ${spread(each.map(({ maxMs }) => maxMs))} ms, p99.9 ${digits(median(each.map(({ p999Ms }) => p999Ms)))} ms`;
     console.log(`  ${name}${size}`);
     console.log(
-      `    its own work       ${held(of.map(({ work }) => work))}; longest collection of garbage ${spread(of.map(({ longestGcMs }) => longestGcMs))} ms`,
+      `    own work           ${held(of.map(({ work }) => work))}; longest garbage collection ${spread(of.map(({ longestGcMs }) => longestGcMs))} ms`,
     );
-    console.log(`    delay of a timer   ${held(of.map(({ delay }) => delay))}`);
+    console.log(`    timer delay        ${held(of.map(({ delay }) => delay))}`);
   }
   return Object.entries(bodies).map(([name, { atMost }]) => ({
-    what: `longest work at one time, ${name}`,
+    what: `longest uninterrupted work, ${name}`,
     value: Math.max(...probed.get(name)!.map(({ work }) => work.maxMs)),
     unit: 'ms',
     atMost,

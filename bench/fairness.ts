@@ -1,6 +1,6 @@
-// `npm run bench:fairness [-- --rounds 8 --renders 60 --load 0.3]`: what two customers with a
-// modest load feel of a third that floods the service. Prints the figures; exits with 1 when the
-// wanted one is missed. Ends by itself.
+// `npm run bench:fairness [-- --rounds 8 --renders 60 --load 0.3]`: measures the latency of two
+// customers with a modest load beside a third that overloads the service. Prints the figures; exits
+// with 1 if the target is missed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { arrivals } from './arrivals.ts';
 import { alternate, capacityOf, compared, LIMIT_MS, RULES, USUAL_NUMBERS } from './beside.ts';
@@ -25,7 +25,7 @@ await runScript(LIMIT_MS, async atEnd => {
   const capacity = await capacityOf(a);
   const perSecond = (capacity * share) / 2;
   console.log(
-    `${machine()}; capacity ${capacity.toFixed(1)}/s; two customers with ${perSecond.toFixed(1)}/s each; ${rounds} rounds of ${renders}`,
+    `${machine()}; capacity ${capacity.toFixed(1)}/s; two customers with ${perSecond.toFixed(1)}/s each; ${rounds} rounds of ${renders} renders`,
   );
   const alone: Record<'a' | 'b', Felt[]> = { a: [], b: [] };
   const beside: Record<'a' | 'b', Felt[]> = { a: [], b: [] };
@@ -46,7 +46,7 @@ await runScript(LIMIT_MS, async atEnd => {
         const end = new AbortController();
         const began = performance.now();
         const running = flood(flooding, end.signal);
-        running.catch(() => end.abort()); // it is thrown below
+        running.catch(() => end.abort()); // awaited below
         await sleep(1_000); // until its plan is full
         await bothInto(beside).finally(() => end.abort());
         const flooded = await running;
@@ -60,6 +60,8 @@ await runScript(LIMIT_MS, async atEnd => {
     compared(name, 'flood', alone[name], beside[name]),
   );
   const rate = (count: number, digits: number) => ((count * 1_000) / floodMs).toFixed(digits);
-  console.log(`  the flood got ${rate(served, 1)} renders/s and ${rate(refused, 0)} refusals/s`);
+  console.log(
+    `  overloading client: ${rate(served, 1)} renders/s and ${rate(refused, 0)} rejected/s`,
+  );
   return figures;
 });

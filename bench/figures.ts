@@ -1,5 +1,4 @@
-// Figures that were measured against those that are wanted, and the arithmetic on series of them.
-// Pure.
+// Compares measured figures with targets, and calculates statistics. Pure.
 import { median } from './load.ts';
 
 export interface Figure {
@@ -10,34 +9,31 @@ export interface Figure {
   atLeast?: number;
 }
 
-/** A value that is no number was not measured, and is not met. */
+/** NaN means not measured, which does not meet a target. */
 export const isMet = ({
   value,
   atMost = Number.POSITIVE_INFINITY,
   atLeast = Number.NEGATIVE_INFINITY,
 }: Figure): boolean => value <= atMost && value >= atLeast;
 
-/** Three digits are more than a shared machine is good for. */
+/** Formats with three digits; a shared machine is not more precise. */
 export const digits = (value: number): string =>
   value.toFixed(Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
 
-/** One line a figure: what it is, what is wanted, and whether that is met. */
+/** One line per figure: its value, its target and whether it is met. */
 export function verdict(figures: readonly Figure[]): string[] {
   return figures.map(figure => {
     const { what, value, unit, atMost, atLeast } = figure;
-    const wanted = atMost !== undefined ? `at most ${atMost}` : `at least ${atLeast}`;
-    return `${isMet(figure) ? 'met:   ' : 'MISSED:'} ${what}: ${digits(value)} ${unit}, wanted ${wanted}`;
+    const target = atMost !== undefined ? `at most ${atMost}` : `at least ${atLeast}`;
+    return `${isMet(figure) ? 'met:   ' : 'MISSED:'} ${what}: ${digits(value)} ${unit}, target ${target}`;
   });
 }
 
-/** The middle of the values and how far they lie apart. */
+/** The median, minimum and maximum. */
 export const spread = (values: readonly number[]): string =>
   `${digits(median(values))} (${digits(Math.min(...values))} to ${digits(Math.max(...values))})`;
 
-/**
- * By how much `y` grows with each 1,000 of `x`: the straight line of least squares. NaN for fewer
- * than two different `x`.
- */
+/** The slope of the least-squares line per 1,000 of `x`. NaN for fewer than two different `x`. */
 export function slopePerThousand(points: readonly { x: number; y: number }[]): number {
   const mean = (of: 'x' | 'y') => points.reduce((sum, point) => sum + point[of], 0) / points.length;
   const [x, y] = [mean('x'), mean('y')];

@@ -1,33 +1,27 @@
-// Requests whose bodies or PDFs are large, for what they cost the API's event loop. Pure.
+// Requests with large bodies or PDFs, for their effect on the API's event loop. Pure.
 
 const ROW =
   '<tr class="line"><td>Hosting, dedicated machine</td>\n<td style="text-align:right">12.50</td></tr>\n';
 /**
- * A single character like this makes a text two bytes a character in memory, and is three on its
- * way.
+ * A character that makes a string two bytes per character in memory, and takes three bytes in
+ * UTF-8.
  */
 const EURO = '€';
 
-/** An html of about so many bytes that prints as one short page: what is large is not drawn. */
+/** HTML of about the given size that prints as one short page, because its content is hidden. */
 function largeHtml(bytes: number, row: string): string {
   const rows = row.repeat(Math.ceil(bytes / Buffer.byteLength(row)));
   return `<!doctype html><meta charset="utf-8"><title>Large</title><style>table{display:none}</style><p>Large</p><table>${rows}</table>`;
 }
 
-/**
- * A whole request body of at most so many bytes, and nearly so many. `wide`: with characters beyond
- * Latin-1.
- */
+/** A request body just below the given size. `wide` adds characters beyond Latin-1. */
 export function largeBody(bytes: number, wide = false): string {
   const row = wide ? ROW + EURO : ROW;
   const growth = Buffer.byteLength(JSON.stringify(row)) / Buffer.byteLength(row);
   return JSON.stringify({ html: largeHtml(Math.floor((bytes - 1_000) / growth), row) });
 }
 
-/**
- * Noise on canvases: no compression makes less of it. `sides`: pixels of each, which is square and
- * has a page of its own.
- */
+/** Canvases with incompressible noise, one per page. `sides` are their sizes in pixels. */
 export function noisePages(sides: readonly number[], more: Record<string, unknown> = {}): string {
   const canvases = sides.map(side => `<canvas width="${side}" height="${side}"></canvas>`).join('');
   const html = `<!doctype html><title>Noise</title><style>canvas{display:block;width:100%;break-after:page}</style>${canvases}<script>
@@ -46,7 +40,7 @@ for (const canvas of document.querySelectorAll('canvas')) {
   return JSON.stringify({ html, ...more });
 }
 
-/** So many pages of A4, with a table on each. */
+/** A4 pages with a table on each. */
 export function tablePages(pages: number, more: Record<string, unknown> = {}): string {
   const row = (nth: number) =>
     `<tr><td>${nth + 1}</td><td>Support contract, level two</td><td>${(nth * 137) % 9_500}.00</td></tr>`;

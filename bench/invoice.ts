@@ -1,5 +1,5 @@
-// The document that is measured: an A4 invoice of 40 rows, with the CSS that such documents have,
-// no image and nothing to fetch.
+// The main benchmark document: an A4 invoice of 40 rows with typical CSS, without images or
+// external files.
 
 const rows = (seed: number) =>
   Array.from({ length: 40 }, (_, i) => {
@@ -47,8 +47,8 @@ tbody tr:nth-child(even) td { background: #f9fbfe }
 footer { margin-top: 18px; color: #778; font-size: 9px }`;
 
 /**
- * A whole HTML document. Another `seed` gives other numbers, so that no two renders are the same
- * text.
+ * Returns a complete HTML document. Different seeds have different numbers, so that no two renders
+ * are equal.
  */
 export function invoice(seed: number): string {
   const lines = rows(seed);

@@ -1,5 +1,5 @@
-// Admissions and settlements through the API's own adapter on a mongod of the bench's own: accounts
-// of several kinds, and what a round of pairs takes.
+// Measures admissions and settlements with the API's lease adapter on a separate mongod, for
+// several kinds of accounts.
 import { MongoClient } from 'mongodb';
 import type { Caller } from '../api/accounts/accepted-keys.ts';
 import { Accounts } from '../api/accounts/accounts.ts';
@@ -18,28 +18,25 @@ export const CALLERS = 32;
 const ACCOUNTS = 1_000;
 const KEYS = 50;
 const PEPPERS = ['a pepper for the bench'];
-/** As the API has it. */
+/** The setting of the API. */
 const OPERATION_TIMEOUT_MS = 5_000;
-/** As the migrations make it. */
+/** The index created by the migrations. */
 const INDEX = { name: KEY_HASH_INDEX, fields: { 'keys.hash': 1 } } as const;
 const STOP_MS = 5_000;
 
-/** Many accounts; one; one with many keys; the same while the keys' hashes have no index. */
+/** Many accounts; one account; one with many keys; the same without the index on key hashes. */
 type LeaseKind = 'many' | 'hot' | 'keys' | 'keys without index';
-/**
- * `plain`: two updates of one number in small documents, the least that two acknowledged writes
- * cost on this machine.
- */
+/** `plain`: two updates of small documents, the minimum cost of two acknowledged writes. */
 export type Kind = LeaseKind | 'plain';
 
 export interface PairRound extends Round {
   mongodCpuMs: number;
-  /** Of the whole process: the adapter, the driver and the callers. */
+  /** CPU time of the whole process: adapter, driver and callers. */
   nodeCpuMs: number;
 }
 
 export interface LeasePairs {
-  /** So many pairs, CALLERS at once. */
+  /** Runs pairs with CALLERS callers. */
   round(kind: Kind, pairs: number): Promise<PairRound>;
 }
 
@@ -55,7 +52,7 @@ export async function openLeases(atEnd: AtEnd): Promise<LeasePairs> {
   );
   await store.start();
   atEnd(() => store.stop(AbortSignal.timeout(STOP_MS)));
-  // A settlement that is slow here is a figure, not a count that comes later.
+  // A slow settlement must be measured instead of being deferred.
   const times = { settleWithinMs: OPERATION_TIMEOUT_MS };
   const config = {
     plans,
@@ -70,7 +67,7 @@ export async function openLeases(atEnd: AtEnd): Promise<LeasePairs> {
   atEnd(() => leases.stop(AbortSignal.timeout(STOP_MS)));
   const accounts = new Accounts(store, { plans, peppers: PEPPERS });
 
-  /** Calls with the last of its keys. */
+  /** Uses the last key of the account. */
   async function account(name: string, keys = 1): Promise<Caller> {
     const { id } = await accounts.createAccount(name, { plan: 'crowd' });
     let text = '';

@@ -1,4 +1,4 @@
-// A closed loop of renders and what it took. Pure but for the clock.
+// Runs renders in a closed loop and calculates statistics.
 
 export interface Round {
   renders: number;
@@ -8,13 +8,13 @@ export interface Round {
   p95Ms: number;
 }
 
-/** The value that a share of `values` does not exceed (nearest rank). */
+/** The quantile of values (nearest rank). */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))]!;
 }
 
-/** The middle value, or the mean of the two in the middle. */
+/** The median. */
 export const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b);
   return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;

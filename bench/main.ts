@@ -1,7 +1,6 @@
 // `npm run bench [-- --rounds 6 --renders 48 --callers 1,2 --documents invoice,chart --sides
-// bare,pressroom]`: Pressroom, bare Chrome and what people use from npm, side by side in
-// alternating rounds. Prints tables; writes artifacts/bench.json and bench.svg; exits with 1 when a
-// wanted figure is missed. Ends by itself.
+// bare,pressroom]`: compares Pressroom, bare Chrome and npm packages in alternating rounds. Prints
+// tables; writes artifacts/bench.json and bench.svg; exits with 1 if a target is missed.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -21,17 +20,14 @@ import { judge } from './wanted.ts';
 
 const LIMIT_MS = 40 * 60_000;
 /**
- * What a side still does after its last answer (contexts are closed, others opened ahead) is its
- * own, and must not fall into another's round.
+ * After its last response, a side still closes and opens contexts. That must not happen in the
+ * round of another side.
  */
 const SETTLE_MS = 300;
-/**
- * A process is young until V8 has optimised what each render runs, which takes some hundred of
- * them.
- */
+/** Renders until V8 has optimized the code that each render runs. */
 const WARM_UP = { bare: 600, pressroom: 600, 'puppeteer-cluster': 8, puppeteer: 2 } as const;
 /**
- * The sides warm up in turns of so many: some machines take the memory of whatever idles for a
+ * The sides warm up in turns, because some machines reclaim the memory of processes that idle for a
  * minute.
  */
 const WARM_UP_TURN = 100;
@@ -41,7 +37,7 @@ const cells = cellsOf(options);
 
 const closing: (() => Promise<unknown>)[] = [];
 let closed: Promise<void> | undefined;
-/** Calling it again waits for the same end. */
+/** Further calls wait for the same end. */
 function close(): Promise<void> {
   closed ??= (async () => {
     for (const each of closing.splice(0).reverse()) await each();
@@ -49,9 +45,9 @@ function close(): Promise<void> {
   return closed;
 }
 const limit = setTimeout(() => {
-  console.error(`the bench did not end within ${LIMIT_MS / 60_000} min`);
+  console.error(`the benchmark did not finish within ${LIMIT_MS / 60_000} min`);
   process.exitCode = 1;
-  void close(); // what runs then fails
+  void close(); // running work then fails
 }, LIMIT_MS);
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void close().finally(() => process.exit(1)));
@@ -100,7 +96,7 @@ try {
   };
   const versions = [...new Set([...sides.values()].map(({ version }) => version))].join(' and ');
   console.log(
-    `${machine.cores} cores (${machine.cpu}), ${versions}, sandbox ${sandbox ? 'on' : 'off'} and user ${machine.chromeUid} on all sides, Node ${machine.node}, load before ${loadBefore.toFixed(1)}; ${options.rounds} rounds of ${options.renders}`,
+    `${machine.cores} cores (${machine.cpu}), ${versions}, sandbox ${sandbox ? 'on' : 'off'}, user ${machine.chromeUid}, Node ${machine.node}, initial load ${loadBefore.toFixed(1)}; ${options.rounds} rounds of ${options.renders} renders`,
   );
   for (let done = 0; done < Math.max(...Object.values(WARM_UP)); done += WARM_UP_TURN) {
     for (const side of sides.values()) {

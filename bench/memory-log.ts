@@ -1,28 +1,25 @@
-// Resident memory of the service's processes, looked at after every so many renders.
+// Samples the memory of the service's processes after every N renders.
 import { memoryOfProcess } from '../test/support/processes.ts';
 import { memoryOf } from './memory.ts';
 
 export interface Sample {
-  /** That were done by then. */
+  /** Renders completed so far. */
   renders: number;
   apiMb: number;
   workerMb: number;
-  /** Of all its processes. */
+  /** Sum of all Chrome processes. */
   chromeMb: number;
 }
 
 export interface MemoryLog {
-  /**
-   * From now on: how many renders lie between two samples, and how many between two that `say`
-   * hears of.
-   */
+  /** Sets the number of renders between samples, and between calls of `say`. */
   every(sample: number, said: number, say: (sample: Sample) => void): void;
-  /** One more render is done. */
+  /** Records one completed render. */
   rendered(): void;
   samples(): readonly Sample[];
 }
 
-/** Chrome is what runs below `worker`. */
+/** Chrome is all processes below `worker`. */
 export function createMemoryLog({ api, worker }: { api: number; worker: number }): MemoryLog {
   const samples: Sample[] = [];
   let renders = 0;

@@ -1,18 +1,13 @@
-// What the parts of the bench hold of the memory now. Linux only.
+// Memory of the processes by role. Linux only.
 import { everyProcess, memoryOfProcess, readProc, treeOf } from '../test/support/processes.ts';
 import type { Role, Roots } from './cpu.ts';
 
 export interface Memory {
-  /** Resident memory of each Node process and of mongod, its program's file included. */
+  /** Resident memory of Node processes and mongod, including file pages. */
   residentMb: Partial<Record<Role, number>>;
-  /**
-   * The same without files: anonymous and shared memory. What a container's limit counts is near to
-   * it.
-   */
+  /** Anonymous and shared memory, which is close to what a container limit counts. */
   ownMb: Partial<Record<Role, number>>;
-  /**
-   * Anonymous and shared memory of all of Chrome's processes; shared memory counts in each of them.
-   */
+  /** Anonymous and shared memory of all Chrome processes; shared memory is counted in each. */
   chromeMb: number;
   renderers: number;
   renderersMb: number;
@@ -37,7 +32,7 @@ export function memoryOf(roots: Roots): Memory {
   return memory;
 }
 
-/** The most that each part held. */
+/** The peak of each role. */
 export function most(samples: readonly Memory[]): Memory {
   const highest = (of: (memory: Memory) => number | undefined) =>
     Math.max(0, ...samples.map(memory => of(memory) ?? 0));
@@ -60,7 +55,7 @@ export function most(samples: readonly Memory[]): Memory {
 
 const SAMPLE_EVERY_MS = 500;
 
-/** Looks now and every half second until it is stopped. */
+/** Samples now and every half second until it is stopped. */
 export function watchMemory(roots: Roots): { stop(): Memory } {
   const samples: Memory[] = [];
   const look = () => samples.push(memoryOf(roots));

@@ -1,12 +1,8 @@
-// How many pages a PDF of Chrome's has, read cheaply: from the page tree, which Chrome and what
-// finishes its PDFs write as plain text.
+// Counts the pages of a PDF from its page tree, which Chrome and pdf-lib write as plain text.
 
 const COUNT = Buffer.from('/Count ');
 
-/**
- * The root of the tree has the largest count of its nodes; an outline, which has counts too, is
- * asked for by nobody here. 0 when it is no whole PDF.
- */
+/** The root of the page tree has the largest count. 0 for an invalid or incomplete PDF. */
 export function pagesOf(pdf: Buffer): number {
   if (pdf.toString('latin1', 0, 5) !== '%PDF-' || !pdf.subarray(-32).includes('%%EOF')) return 0;
   let most = 0;

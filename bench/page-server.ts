@@ -1,4 +1,4 @@
-// Serves the documents as pages on loopback, their pictures and fonts as files beside them.
+// Serves the documents, their images and fonts on loopback.
 
 import { type Page, startWebServer } from '../test/support/servers/web-server.ts';
 import { type DocumentName, documents } from './documents.ts';
@@ -6,7 +6,7 @@ import { reportFiles } from './report-document.ts';
 
 export interface PageServer {
   port: number;
-  /** As `http://host:port`. */
+  /** Base URL as `http://host:port`. */
   base: string;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Pictures drawn in code, as PNG files (https://www.w3.org/TR/png/): a landscape of overlaid waves
-// with some grain, so that it neither vanishes in compression nor swells.
+// Generates PNG images (https://www.w3.org/TR/png/): overlaid waves with noise, so that they
+// compress like photos.
 import { crc32, deflateSync } from 'node:zlib';
 
 function chunk(type: string, data: Buffer): Buffer {
@@ -10,7 +10,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)]);
 }
 
-/** An RGB picture, 8 bits a channel; `colour` gives the channels of a point. */
+/** An RGB image with 8 bits per channel; `colour` returns the channels of a pixel. */
 export function png(
   width: number,
   height: number,
@@ -36,7 +36,7 @@ export function png(
 
 const [WIDTH, HEIGHT] = [480, 240];
 
-/** Another one for each number. */
+/** Returns a different image for each number. */
 export function landscape(number: number): Buffer {
   return png(WIDTH, HEIGHT, (x, y) => {
     const hill = Math.sin(x / (31 + number * 3)) + Math.sin(x / 17 + number) / 2;

@@ -1,5 +1,5 @@
-// The side that is the whole service: API, worker with its Chrome, and mongod, each a process of
-// its own, called over HTTP from here.
+// The side with the complete service: API, worker, Chrome and mongod in their own processes, called
+// over HTTP.
 import { Agent } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { findOrInstallChrome } from '../standalone/chrome.ts';
@@ -12,10 +12,10 @@ import { pagesOf } from './page-count.ts';
 import type { PageServer } from './page-server.ts';
 import type { Side } from './side.ts';
 
-/** Room for all callers: what waits is to wait in the queue. */
+/** A concurrency limit for all callers, so that renders wait in the queue. */
 const PLAN = 'scale';
 const PARALLEL = 64;
-/** How Pressroom's Chrome is started must be the same here as at the other sides. */
+/** Chrome must start with the same settings on all sides. */
 const PASSED_ON = ['PRESSROOM_CHROME_SANDBOX', 'PRESSROOM_CHROME_UID'];
 
 export async function openPressroom(pages: PageServer): Promise<Side> {
@@ -36,13 +36,12 @@ export async function openPressroom(pages: PageServer): Promise<Side> {
     api: { ...reach, PRESSROOM_PLANS: `${PLAN}=${PARALLEL}` },
     worker: { ...reach, ...passedOn, PRESSROOM_CHROME: chrome },
   });
-  // A socket that idles is given up before the service does so: a render sent at that moment would
-  // fail.
+  // Closes idle sockets before the service does; otherwise a render could fail.
   const agent = new Agent({ keepAlive: true, timeout: 1_000 });
   const processes = [...site.apis, ...site.workers].map(({ process }) => process);
   const close = async () => {
     agent.destroy();
-    // Asked politely, a worker removes its Chrome's folder.
+    // On SIGTERM, a worker removes the folder of its Chrome.
     await Promise.all(processes.map(process => process.kill('SIGTERM')));
     await site.stop();
   };
@@ -56,7 +55,7 @@ export async function openPressroom(pages: PageServer): Promise<Side> {
       const { body, pages } = prepared[nth % prepared.length]!;
       const answer = await renderCall(port, key, body, {}, agent);
       if (answer.status !== 200)
-        throw new Error(`pressroom answered ${answer.status}: ${answer.body.toString()}`);
+        throw new Error(`pressroom returned ${answer.status}: ${answer.body.toString()}`);
       const printed = pagesOf(answer.body);
       if (printed !== pages)
         throw new Error(`pressroom printed ${printed} pages of a document of ${pages}`);

@@ -1,7 +1,7 @@
-// What the probe in a process of the service says of its event loop, and how it is asked.
+// The report of the event loop probe, and the query for it.
 import { request } from 'node:http';
 
-/** The variable with the path of the socket on which the probe answers. */
+/** The variable with the path of the probe's socket. */
 export const PROBE_SOCKET = 'BENCH_PROBE_SOCKET';
 
 interface Held {
@@ -9,16 +9,16 @@ interface Held {
   p999Ms: number;
 }
 
-/** Since it was asked last. */
+/** Values since the last query. */
 export interface Probed {
-  /** How late a timer of 1 ms came: also because another process had the core. */
+  /** Delay of a 1 ms timer, including time used by other processes. */
   delay: Held;
-  /** CPU time of the main thread between two such timers: what it did itself. */
+  /** CPU time of the main thread between two timers. */
   work: Held;
   longestGcMs: number;
 }
 
-/** Asks, and begins anew. */
+/** Reads the values and resets them. */
 export function askProbe(socketPath: string): Promise<Probed> {
   return new Promise((resolve, reject) => {
     request({ socketPath, path: '/', agent: false }, async answer => {

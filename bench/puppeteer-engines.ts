@@ -1,6 +1,6 @@
-// What people use from npm: puppeteer that launches a Chrome for each render, and puppeteer-cluster
-// with a context for each in one Chrome. Written as their documentation does it, with their own
-// flags, and with the same Chrome, sandbox, paper and waits as the other sides.
+// Engines based on npm packages: puppeteer with a new Chrome per render, and puppeteer-cluster with
+// a context per render. Written as in their documentation, with the same Chrome, sandbox, paper
+// size and waits as the other sides.
 import { availableParallelism } from 'node:os';
 import puppeteer, { type LaunchOptions, type Page } from 'puppeteer';
 import { findChrome } from '../worker/browser/find-chrome.ts';
@@ -15,7 +15,7 @@ const PAPER = {
   margin: { top: MARGIN, right: MARGIN, bottom: MARGIN, left: MARGIN },
 };
 
-/** page.pdf waits for the fonts by itself. */
+/** page.pdf waits for fonts. */
 async function print(page: Page, { source, until }: Job): Promise<Buffer> {
   if ('url' in source) await page.goto(source.url, { waitUntil: 'load' });
   else await page.setContent(source.html, { waitUntil: 'load' });

@@ -1,12 +1,12 @@
-// The document with much to load: a report of 20 pages, each with a picture, set in two web fonts.
+// A document with many files: a report of 20 pages with images and two web fonts.
 import { landscape } from './picture.ts';
 import { webFont } from './web-font.ts';
 
 export const REPORT_PAGES = 20;
-/** Each picture comes twice. */
+/** Each image is used twice. */
 const PICTURES = 10;
 
-/** What the report loads, by path below `/report/`. */
+/** The files of the report by path below `/report/`. */
 export function reportFiles(): Map<string, { type: string; bytes: Buffer }> {
   const files = new Map<string, { type: string; bytes: Buffer }>();
   for (const weight of ['regular', 'bold'] as const)
@@ -27,8 +27,8 @@ const sentences = [
 const paragraph = (start: number, length: number) =>
   Array.from({ length }, (_, n) => sentences[(start * 3 + n) % sentences.length]!).join(' ');
 
-// Each section is a little lower than what the margins leave of an A4 page, so that the number of
-// pages depends on no font.
+// A section is slightly lower than the printable area, so that the number of pages does not depend
+// on fonts.
 const style = (file: (name: string) => string) => `
 @font-face { font-family: Report; font-weight: 400; src: url(${file('regular.ttf')}) }
 @font-face { font-family: Report; font-weight: 700; src: url(${file('bold.ttf')}) }
@@ -42,7 +42,7 @@ figcaption { font-size: 11px; color: #666 }
 .columns { columns: 2; column-gap: 24px }
 .key { display: flex; gap: 12px; margin: 12px 0 } .key div { flex: 1; background: #f6efe9; padding: 8px 12px } .key b { display: block; font-size: 22px }`;
 
-/** A whole HTML document; `file` gives the URL under which it loads one of its files. */
+/** Returns a complete HTML document; `file` returns the URL of one of its files. */
 export function report(seed: number, file: (name: string) => string): string {
   const page = (n: number) => `<section><h2>${n + 1}. Section ${n + 1} of report ${seed}</h2>
 <p>${paragraph(n + seed, 3)}</p>

@@ -1,5 +1,4 @@
-// What a run of the bench found: figures per cell and side, and the ratios to bare Chrome per round
-// with their spread. Pure.
+// Summarizes a run: figures per cell and side, and their ratios to bare Chrome. Pure.
 import type { Cell, SideName } from './cells.ts';
 import { ROLES, type Role, type Spent } from './cpu.ts';
 import { median, quantile } from './load.ts';
@@ -8,13 +7,13 @@ import { type Memory, most } from './memory.ts';
 export interface Measured {
   perSecond: number;
   timesMs: readonly number[];
-  /** Renders in all, over which `spent` is spread. */
+  /** Number of renders, including unmeasured ones, over which `spent` is spread. */
   done: number;
   spent: Spent;
   memory: Memory;
 }
 
-/** A round of a cell: those who took part. */
+/** A round of a cell, by side. */
 export type Round = Partial<Record<SideName, Measured>>;
 
 export interface Result {
@@ -35,11 +34,11 @@ export interface SideSummary {
   p50Ms: number;
   p95Ms: number;
   p99Ms: number;
-  /** Milliseconds a render. */
+  /** Milliseconds per render. */
   cpuMs: Record<Role, number>;
   machineMs: number;
   memory: Memory;
-  /** To bare Chrome in the same round. */
+  /** Ratio to bare Chrome in the same round. */
   ratio?: { throughput: Spread; p50: Spread };
 }
 

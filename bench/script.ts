@@ -1,5 +1,5 @@
-// What every script beside the bench does: reads numbers from the command line, ends within a
-// bound, closes what it opened, and says what is met.
+// Shared by the benchmark scripts: parses numbers, enforces a time limit, closes resources and
+// prints the verdicts.
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -7,10 +7,7 @@ import { parseArgs } from 'node:util';
 import { findChrome } from '../worker/browser/find-chrome.ts';
 import { type Figure, isMet, verdict } from './figures.ts';
 
-/**
- * What processes of a script's own have as `npm start` gives it: compiled code that is kept, which
- * is less memory too, and a quiet log.
- */
+/** Environment as in `npm start`: a compile cache, which also saves memory, and a quiet log. */
 export const USUAL = {
   NODE_COMPILE_CACHE:
     process.env.NODE_COMPILE_CACHE ??
@@ -18,7 +15,7 @@ export const USUAL = {
   PRESSROOM_LOG_LEVEL: 'warn',
 };
 
-/** What a number on the command line must be. */
+/** Accepted values of a number on the command line. */
 export interface Rule {
   accepted: string;
   isGood(value: number): boolean;
@@ -29,10 +26,7 @@ export const whole = (from: number, to: number): Rule => ({
   isGood: value => Number.isInteger(value) && value >= from && value <= to,
 });
 
-/**
- * Numbers from the command line, by their names and defaults. Throws when one is not what its rule
- * says.
- */
+/** Parses numbers from the command line with defaults. Throws if one is not accepted. */
 export function readNumbers<N extends string>(
   defaults: Record<N, number>,
   usual = whole(1, 1e7),
@@ -45,17 +39,17 @@ export function readNumbers<N extends string>(
   const numbers = names.map(name => {
     const value = Number((values as Record<string, string | undefined>)[name] ?? defaults[name]);
     const { accepted, isGood } = rules[name] ?? usual;
-    if (!isGood(value)) throw new Error(`--${name} is ${accepted}`);
+    if (!isGood(value)) throw new Error(`--${name} must be ${accepted}`);
     return [name, value] as const;
   });
   return Object.fromEntries(numbers) as Record<N, number>;
 }
 
-/** The machine, as the first words of what a script says of its run. */
+/** Describes the machine and its load. */
 export const machine = () =>
   `${availableParallelism()} cores (${cpus()[0]?.model}), load ${loadavg()[0]!.toFixed(1)}`;
 
-/** A speed says nothing without the machine on which it was measured. */
+/** Describes the machine, Node.js and Chrome. */
 export function machineLine(): string {
   const chrome = execFileSync(findChrome(process.env.PRESSROOM_CHROME), ['--version'], {
     encoding: 'utf8',
@@ -64,13 +58,12 @@ export function machineLine(): string {
   return `${machine()}; Node ${process.version}; ${chrome.trim()}`;
 }
 
-/** Says how it is closed, whatever happens; what was opened last is closed first. */
+/** Registers a close function. The last one is called first, also after a failure. */
 export type AtEnd = (close: () => Promise<unknown>) => void;
 
 /**
- * Runs `work` and prints the verdict on its figures; the exit code is 1 when one is missed, `work`
- * rejects or does not end within `limitMs`. Ends the process: what `work` still waits for then
- * keeps nothing alive. `end` aborts when it is to stop.
+ * Runs `work`, prints the verdicts and exits the process: with 1 if a target is missed, or if
+ * `work` rejects or exceeds `limitMs`. `end` aborts `work`.
  */
 export async function runScript(
   limitMs: number,
@@ -83,9 +76,9 @@ export async function runScript(
     end.abort(new Error(why));
     ended.reject(end.signal.reason);
   };
-  const limit = setTimeout(stop, limitMs, `it did not end within ${limitMs / 60_000} min`);
+  const limit = setTimeout(stop, limitMs, `did not finish within ${limitMs / 60_000} min`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => stop(`ended by ${signal}`));
+    process.once(signal, () => stop(`stopped by ${signal}`));
   const atEnd: AtEnd = close => {
     if (end.signal.aborted) void close();
     else closing.push(close);

@@ -1,5 +1,4 @@
-// The whole service as `npm start` wires it (API, worker, Chrome, mongod), in processes of its own,
-// on a data folder of its own.
+// Starts the complete service as `npm start` does, in its own processes with its own data folder.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,36 +16,36 @@ import { ownPort } from '../test/fault/harness/ports.ts';
 import { eventually } from '../test/support/eventually.ts';
 
 export interface BenchService {
-  /** Everything that serves descends from it. */
+  /** The root process of the service. */
   pid: number;
-  /** Makes an account on the largest built-in plan; gives what renders with its key. */
-  customer(name: string): Promise<Customer>;
   /**
-   * A trial render from this address, which counts when the service was started to trust 127.0.0.1
-   * as a proxy.
+   * Creates an account on the largest built-in plan, and returns a function that renders with its
+   * key.
    */
+  customer(name: string): Promise<Customer>;
+  /** A trial render from an IP address, if the service trusts 127.0.0.1 as a proxy. */
   trial(html: string, address: string): Promise<Answer>;
   close(): Promise<void>;
 }
 
-/** Renders, whatever the answer is. */
+/** Renders and resolves with any response. */
 export type Customer = (html: string) => Promise<Answer>;
 
 export interface Answer {
   status: number;
   body: Buffer;
-  /** `Server-Timing`. */
+  /** The `Server-Timing` header. */
   timings: string;
 }
 
-/** Throws when it is something else. */
+/** Throws if the response is not a PDF. */
 export function mustBePdf({ status, body }: Answer): void {
   if (status !== 200 || body.subarray(0, 5).toString() !== '%PDF-')
     throw new Error(`${status}: ${body.subarray(0, 500).toString()}`);
 }
 
 const ROOT = join(import.meta.dirname, '..');
-/** On a busy machine; a quiet one takes a second. */
+/** Startup time limit on a busy machine; it takes a second on an idle one. */
 const START_MS = 60_000;
 const STOP_MS = 20_000;
 
@@ -70,7 +69,7 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** `env`: over what the bench needs. */
+/** `env` overrides the variables of the benchmark. */
 export async function startService(env: Record<string, string> = {}): Promise<BenchService> {
   const closing: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -109,8 +108,7 @@ async function start(
       ...env,
     },
   });
-  // A socket that idles is given up before the service does so: a render sent at that moment would
-  // fail.
+  // Closes idle sockets before the service does; otherwise a render could fail.
   const agent = new Agent({ keepAlive: true, timeout: 1_000 });
   closing.push(async () => {
     agent.destroy();

@@ -1,4 +1,4 @@
-// The lines that a run prints: a table for each cell, and the verdicts. Pure.
+// Formats the output of a run: a table for each cell, and the verdicts. Pure.
 import { nameOf } from './cells.ts';
 import { ROLES, type Role } from './cpu.ts';
 import type { SideSummary, Spread, Summary } from './report.ts';
@@ -10,13 +10,13 @@ const showSpread = ({ min, median, max }: Spread) => `${two(median)} (${two(min)
 const HEAD = [
   'side',
   'renders/s',
-  'to bare (min to max)',
+  'vs. bare (min to max)',
   'p50 ms',
-  'to bare (min to max)',
+  'vs. bare (min to max)',
   'p95 ms',
   'p99 ms',
-  'CPU ms a render',
-  'MB at most',
+  'CPU ms per render',
+  'peak MB',
 ];
 
 function cpu({ cpuMs, machineMs }: SideSummary): string {
@@ -33,11 +33,11 @@ function megabytes(
   const nodes = Object.entries(residentMb).map(
     ([role, mb]) => `${role} ${mb.toFixed(0)} (own ${(ownMb[role as Role] ?? 0).toFixed(0)})`,
   );
-  const each = renderers > 0 ? `, a renderer ${(renderersMb / renderers).toFixed(0)}` : '';
-  return `${nodes.join(', ')}, chrome ${chromeMb.toFixed(0)} (a busy slot ${(chromeMb / busy).toFixed(0)}${each})`;
+  const each = renderers > 0 ? `, per renderer ${(renderersMb / renderers).toFixed(0)}` : '';
+  return `${nodes.join(', ')}, chrome ${chromeMb.toFixed(0)} (per busy slot ${(chromeMb / busy).toFixed(0)}${each})`;
 }
 
-/** `slots`: renders that run at once at a side at most. */
+/** `slots` is the number of concurrent renders of a side. */
 export function showSummary(
   { cell, sides }: Summary,
   slots: (side: SideSummary['side']) => number,
@@ -65,5 +65,5 @@ export function showSummary(
 export const showVerdicts = (verdicts: readonly Verdict[]): string[] =>
   verdicts.map(({ what, wanted, found, met }) => {
     const word = met === undefined ? 'not measured' : met ? 'met' : 'MISSED';
-    return `${word.padEnd(12)}  ${what}: ${found ?? 'nothing'}; wanted is ${wanted}`;
+    return `${word.padEnd(12)}  ${what}: ${found ?? 'no value'}, target ${wanted}`;
   });

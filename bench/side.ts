@@ -1,11 +1,10 @@
-// One of those that are compared: the port that the bench has to it, whether it is a process that
-// drives a Chrome or the whole service.
+// The port of a compared side: an engine that drives Chrome, or the complete service.
 import type { SideName } from './cells.ts';
 import type { Flow } from './closed-loop.ts';
 import type { Roots } from './cpu.ts';
 import type { By, DocumentName } from './documents.ts';
 
-/** One round of a cell at one side. */
+/** One round of a cell on one side. */
 export interface Work {
   document: DocumentName;
   by: By;
@@ -16,14 +15,14 @@ export interface Work {
 
 export interface Side {
   name: SideName;
-  /** The Chrome that it uses, by its own word. */
+  /** The version reported by its Chrome. */
   version: string;
-  /** Renders at once at most; the callers beyond it wait. */
+  /** Maximum concurrent renders; further callers wait. */
   slots: number;
   roots: Roots;
-  /** Writes what `run` will send. */
+  /** Prepares the requests of `run`. */
   prepare(work: Work): Promise<void>;
-  /** Rejects when an answer is not the PDF that it must be. */
+  /** Rejects if a response is not the expected PDF. */
   run(work: Work): Promise<Flow>;
   close(): Promise<void>;
 }

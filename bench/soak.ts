@@ -1,6 +1,6 @@
-// `npm run soak [-- --renders 20000 --callers 4]`: so many renders through the service, and whether
-// the memory of its processes grows with them. 20,000 take a quarter of an hour on two quiet cores.
-// Prints the figures; exits with 1 when a wanted one is missed. Ends by itself.
+// `npm run soak [-- --renders 20000 --callers 4]`: measures whether memory grows with the number of
+// renders. 20,000 renders take 15 minutes on two idle cores. Prints the figures; exits with 1 if a
+// target is missed.
 import { Agent } from 'node:http';
 import { startSite } from '../test/fault/harness/site.ts';
 import { renderCall } from '../test/support/http-call.ts';
@@ -11,13 +11,15 @@ import { createMemoryLog, type Sample } from './memory-log.ts';
 import { machineLine, readNumbers, runScript, USUAL } from './script.ts';
 import { mustBePdf } from './service.ts';
 
-/** With room for a machine of half the speed. */
+/** Allows for a machine of half the speed. */
 const LIMIT_MS = 60 * 60_000;
 const CROWD = { callers: 32, renders: 640 };
-/** The largest built-in plan runs eight at once. */
+/** The concurrency limit of the largest built-in plan is eight. */
 const CALLERS_OF_A_PLAN = 8;
 const LINES = 20;
-/** MB. The slope is of 1,000 renders, over the second half: in the first, pools and caches fill. */
+/**
+ * In MB. The slope is per 1,000 renders over the second half; pools and caches fill in the first.
+ */
 const WANTED = { slope: 0.5, api: 150, worker: 120 };
 
 const { renders, callers, slots } = readNumbers({ renders: 20_000, callers: 4, slots: 2 });
@@ -33,7 +35,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   const { port, process: api } = site.apis[0]!;
   const log = createMemoryLog({ api: api.pid, worker: site.workers[0]!.process.pid });
 
-  /** Each caller has its share of the renders. Gives how many were done a second. */
+  /** Distributes the renders over the callers. Returns the throughput per second. */
   async function soak(count: number, parallel: number): Promise<number> {
     const share = Math.ceil(count / parallel);
     const caller = (key: string) =>
@@ -77,30 +79,30 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
     `  ${soaked.toFixed(1)}/s at ${callers}, ${crowded.toFixed(1)}/s at ${CROWD.callers} callers`,
   );
   console.log(
-    `  Chrome (all its processes, without its files): at most ${digits(most('chromeMb'))} MB, ${digits(slope('chromeMb'))} MB more with 1,000 renders`,
+    `  Chrome (all processes, without file pages): peak ${digits(most('chromeMb'))} MB, growth ${digits(slope('chromeMb'))} MB per 1,000 renders`,
   );
   const unit = 'MB';
   return [
     {
-      what: 'growth of the API with 1,000 renders',
+      what: 'memory growth of the API per 1,000 renders',
       value: slope('apiMb'),
       unit,
       atMost: WANTED.slope,
     },
     {
-      what: "growth of the worker's Node with 1,000 renders",
+      what: 'memory growth of the worker process per 1,000 renders',
       value: slope('workerMb'),
       unit,
       atMost: WANTED.slope,
     },
     {
-      what: `most memory of the API at ${CROWD.callers} callers`,
+      what: `peak memory of the API at ${CROWD.callers} callers`,
       value: most('apiMb', crowd),
       unit,
       atMost: WANTED.api,
     },
     {
-      what: "most memory of the worker's Node in the whole run",
+      what: 'peak memory of the worker process, whole run',
       value: most('workerMb'),
       unit,
       atMost: WANTED.worker,

@@ -1,6 +1,6 @@
-// `npm run bench:start [-- --rounds 10]`: from `npm start` to ready when all that it needs is
-// there, and the first render after it. Prints the figures; exits with 1 when a wanted one is
-// missed. Ends by itself.
+// `npm run bench:start [-- --rounds 10]`: measures the time from `npm start` to ready with
+// everything installed, and the first render. Prints the figures; exits with 1 if a target is
+// missed.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,8 +20,8 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   console.log(`${machineLine()}; ${rounds} starts`);
 
   /**
-   * Once for the account and its key, and once more so that the data folder is one that a whole run
-   * has left.
+   * One start creates the account and its key; another leaves the data folder as after a complete
+   * run.
    */
   const first = await startWith(folder, atEnd);
   await first.stop();
@@ -46,10 +46,10 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   }
   const of = (figure: keyof (typeof starts)[number]) => starts.map(start => start[figure]);
   console.log(
-    `  from npm start to ready    ${spread(of('readyMs'))} ms, of it in Pressroom's own process ${spread(of('ownMs'))} ms`,
+    `  from npm start to ready    ${spread(of('readyMs'))} ms, of which ${spread(of('ownMs'))} ms in the Pressroom process`,
   );
   console.log(
-    `  the first render after it  ${spread(of('firstRenderMs'))} ms, the next ${spread(of('nextRenderMs'))} ms`,
+    `  first render               ${spread(of('firstRenderMs'))} ms, second render ${spread(of('nextRenderMs'))} ms`,
   );
   return [
     {
@@ -59,7 +59,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
       atMost: WANTED_MS.ready,
     },
     {
-      what: 'the first render after it',
+      what: 'first render',
       value: median(of('firstRenderMs')),
       unit: 'ms',
       atMost: WANTED_MS.firstRender,

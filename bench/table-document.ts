@@ -1,16 +1,16 @@
-// The long document: one table of 300 pages whose head repeats on each.
+// A long document: one table of 300 pages with a repeated header.
 
 export const TABLE_PAGES = 300;
 /**
- * A4 with margins of 0.4 in is 1,045.7 px high; the head takes 24 of them and a row 84. With lower
- * rows and more of them Chrome takes more memory for it than a render may have by default: 0.9 GiB
- * with 16 rows on each page, 1.4 GiB with 28.
+ * An A4 page with 0.4 in margins is 1,045.7 px high; the header takes 24 px and a row 84 px. With
+ * more rows per page, Chrome exceeds the default memory limit of a render: 0.9 GiB with 16 rows,
+ * 1.4 GiB with 28.
  */
 const ROWS_A_PAGE = 12;
 
 const places = ['Aarhus', 'Bergen', 'Cork', 'Delft', 'Erfurt', 'Faro', 'Ghent', 'Huelva'];
 
-/** A whole HTML document. */
+/** Returns a complete HTML document. */
 export function table(seed: number): string {
   const row = (n: number) =>
     `<tr><td>${n + 1}</td><td>2026-${String((n % 12) + 1).padStart(2, '0')}-${String((n % 28) + 1).padStart(2, '0')}</td><td>${places[(n + seed) % places.length]}</td><td>Delivery ${seed}-${n + 1}</td><td>${((n * 97 + seed) % 9_000) / 100}</td></tr>`;

@@ -1,6 +1,6 @@
-// `npm run bench:trial [-- --rounds 8 --renders 60 --load 0.3 --callers 200]`: what a customer with
-// a modest load feels of trial callers who hammer the service. Prints the figures; exits with 1
-// when the wanted one is missed. Ends by itself.
+// `npm run bench:trial [-- --rounds 8 --renders 60 --load 0.3 --callers 200]`: measures the latency
+// of a customer with a modest load beside many trial clients. Prints the figures; exits with 1 if
+// the target is missed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { arrivals } from './arrivals.ts';
 import { alternate, capacityOf, compared, LIMIT_MS, RULES, USUAL_NUMBERS } from './beside.ts';
@@ -24,7 +24,7 @@ await runScript(LIMIT_MS, async atEnd => {
   const capacity = await capacityOf(customer);
   const perSecond = capacity * share;
   console.log(
-    `${machine()}; capacity ${capacity.toFixed(1)}/s; a customer with ${perSecond.toFixed(1)}/s, ${callers} trial callers; ${rounds} rounds of ${renders}`,
+    `${machine()}; capacity ${capacity.toFixed(1)}/s; a customer with ${perSecond.toFixed(1)}/s, ${callers} trial clients; ${rounds} rounds of ${renders} renders`,
   );
   const alone: Felt[] = [];
   const beside: Felt[] = [];
@@ -37,8 +37,8 @@ await runScript(LIMIT_MS, async atEnd => {
         const end = new AbortController();
         const [began, cpu, own] = [performance.now(), cpuOf(service.pid), process.cpuUsage()];
         const hammering = hammer(service, callers, end.signal);
-        hammering.catch(() => end.abort()); // it is thrown below
-        await sleep(1_000); // until all of them are there
+        hammering.catch(() => end.abort()); // awaited below
+        await sleep(1_000); // until all clients have started
         beside.push(await modest(customer, times).finally(() => end.abort()));
         const { served, refused, unserved } = await hammering;
         visits.served += served;
@@ -52,14 +52,14 @@ await runScript(LIMIT_MS, async atEnd => {
       },
     };
   });
-  const figure = compared('customer', 'trial callers', alone, beside);
+  const figure = compared('customer', 'trial clients', alone, beside);
   const rate = (count: number) => ((count * 1_000) / visits.ms).toFixed(1);
   const cores = (spentMs: number) => (spentMs / visits.ms).toFixed(2);
   console.log(
-    `  trial callers got ${rate(visits.served)} renders/s and ${rate(visits.refused)} refusals/s; ${visits.unserved} waited in vain`,
+    `  trial clients: ${rate(visits.served)} renders/s, ${rate(visits.refused)} rejected/s, ${visits.unserved} queue timeouts`,
   );
   console.log(
-    `  meanwhile cores in use: node ${cores(visits.nodeMs)}, mongod ${cores(visits.mongodMs)}, the callers themselves ${cores(visits.benchMs)}`,
+    `  cores in use: Node ${cores(visits.nodeMs)}, mongod ${cores(visits.mongodMs)}, load client ${cores(visits.benchMs)}`,
   );
   return [figure];
 });

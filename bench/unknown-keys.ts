@@ -1,6 +1,6 @@
-// `npm run bench:keys [-- --calls 4000]`: whether a stranger who guesses keys learns from the time
-// of the refusal if there is an account, how many keys it has or its state. Prints the figures;
-// exits with 1 when the wanted one is missed. Ends by itself.
+// `npm run bench:keys [-- --calls 4000]`: measures whether the response time to an invalid key
+// reveals that an account exists, how many keys it has, or its state. Prints the figures; exits
+// with 1 if the target is missed.
 import { createAcceptedKeys } from '../api/accounts/accepted-keys.ts';
 import { Accounts } from '../api/accounts/accounts.ts';
 import { createAccountId, createKeyText } from '../api/accounts/keys.ts';
@@ -13,17 +13,14 @@ import { median, quantile } from './load.ts';
 import { machineLine, readNumbers, runScript, whole } from './script.ts';
 
 const LIMIT_MS = 15 * 60_000;
-/**
- * By how many of a hundred pairs it may differ from half, which is what it is when nothing can be
- * told.
- */
+/** Maximum deviation from 50 %, the value if the times are indistinguishable. */
 const WANTED_PERCENT = 3;
 const PEPPERS = ['a pepper for the bench'];
 const WARM_UP = 300;
 
 const { calls } = readNumbers({ calls: 4_000 }, whole(100, 100_000));
 
-/** The share of pairs in which the first is longer (the area under the ROC curve). */
+/** The fraction of pairs in which the first is longer (the area under the ROC curve). */
 function longerThan(times: readonly number[], others: readonly number[]): number {
   const all = [...times.map(ms => ({ ms, own: 1 })), ...others.map(ms => ({ ms, own: 0 }))].sort(
     (a, b) => a.ms - b.ms,
@@ -97,12 +94,12 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   return Object.entries(times).map(([kind, took]) => {
     const longerPercent = longerThan(took, unknown) * 100;
     console.log(
-      `  ${kind.padEnd(24)} p50 ${median(took).toFixed(3)} ms   p95 ${quantile(took, 0.95).toFixed(3)} ms   longer than an unknown one in ${longerPercent.toFixed(1)} % of all pairs`,
+      `  ${kind.padEnd(24)} p50 ${median(took).toFixed(3)} ms   p95 ${quantile(took, 0.95).toFixed(3)} ms   longer than for an unknown account in ${longerPercent.toFixed(1)} % of pairs`,
     );
     return {
-      what: `what the time tells of: ${kind}`,
+      what: `timing difference: ${kind}`,
       value: Math.abs(longerPercent - 50),
-      unit: '% off half',
+      unit: '% from 50 %',
       atMost: WANTED_PERCENT,
     };
   });

@@ -1,16 +1,16 @@
-// Trial callers who hammer the service: each sends the next call when the one before is answered,
-// and hardly waits when it is refused.
+// Trial clients that overload the service: each sends the next request immediately after a
+// response, and after a short delay if it was rejected.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { document } from './customers.ts';
 import { type BenchService, mustBePdf } from './service.ts';
 
-/** Sooner by far than `Retry-After` asks for. */
+/** Much shorter than `Retry-After`. */
 const AGAIN_MS = 250;
 
 export interface Visits {
   served: number;
   refused: number;
-  /** Let in, but no slot was free for them in the time that they may wait. */
+  /** Admitted, but timed out in the queue. */
   unserved: number;
 }
 
@@ -21,8 +21,8 @@ const newAddress = () => {
 };
 
 /**
- * Until `end` aborts. Every other caller keeps its address, the others come from a new one each
- * time, so that no limit of an address stops them.
+ * Sends requests until `end` aborts. Half of the clients keep their IP address; the others change
+ * it, so that limits per address do not apply.
  */
 export async function hammer(
   service: Pick<BenchService, 'trial'>,

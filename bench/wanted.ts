@@ -1,24 +1,24 @@
-// The figures that are wanted of Pressroom, and whether a run reached them. Pure.
+// The targets of the benchmark, and whether a run meets them. Pure.
 import type { SideSummary, Summary } from './report.ts';
 
 export interface Verdict {
   what: string;
   wanted: string;
-  /** Undefined when the run did not measure it. */
+  /** Undefined if the run did not measure it. */
   found: string | undefined;
   met: boolean | undefined;
 }
 
 /**
- * With the plain invoice. Ratios are those to bare Chrome with a fresh context for each render, as
- * the median of the rounds.
+ * For the plain invoice. Ratios are to bare Chrome with a fresh context per render, as the median
+ * of the rounds.
  */
 export const WANTED = {
   callers: [2, 4, 8],
   throughputAtLeast: 0.95,
   aheadAtLeast: 1.15,
   p50AtMost: 0.75,
-  /** A render's CPU without Chrome's and the load client's. */
+  /** CPU per render without that of Chrome and the load client. */
   restCpuMsAtMost: 5,
   apiCpuMsAtMost: 2,
   apiMbBelow: 150,
@@ -63,36 +63,32 @@ export function judge(summaries: readonly Summary[]): Verdict[] {
   const at = (callers: number) => pressroomAt(summaries, callers);
   const rest = (side: SideSummary | undefined) =>
     side && side.cpuMs.worker + side.cpuMs.api + side.cpuMs.mongod;
-  /** Of all cells: what was left over from large documents counts too. */
+  /** From all cells, to include memory that large documents leave behind. */
   const workers = summaries.flatMap(({ sides }) =>
     sides.flatMap(({ memory }) => memory.residentMb.worker ?? []),
   );
   return [
     ...WANTED.callers.map(callers =>
       atLeast(
-        `throughput at ${callers} callers, as a share of bare Chrome's`,
+        `throughput at ${callers} callers, relative to bare Chrome`,
         WANTED.throughputAtLeast,
         at(callers)?.ratio?.throughput.median,
       ),
     ),
     ...WANTED.callers.map(callers =>
       atLeast(
-        `throughput at ${callers} callers, ahead of bare Chrome's`,
+        `throughput at ${callers} callers, lead over bare Chrome`,
         WANTED.aheadAtLeast,
         at(callers)?.ratio?.throughput.median,
       ),
     ),
-    atMost(
-      "p50 at 1 caller, as a share of bare Chrome's whole cycle",
-      WANTED.p50AtMost,
-      at(1)?.ratio?.p50.median,
-    ),
+    atMost('p50 at 1 caller, relative to bare Chrome', WANTED.p50AtMost, at(1)?.ratio?.p50.median),
     ...WANTED.callers.map(callers =>
       atMost(
-        `CPU of all but Chrome at ${callers} callers`,
+        `CPU without Chrome at ${callers} callers`,
         WANTED.restCpuMsAtMost,
         rest(at(callers)),
-        ' ms a render',
+        ' ms per render',
       ),
     ),
     ...WANTED.callers.map(callers =>
@@ -100,16 +96,16 @@ export function judge(summaries: readonly Summary[]): Verdict[] {
         `CPU of the API at ${callers} callers`,
         WANTED.apiCpuMsAtMost,
         at(callers)?.cpuMs.api,
-        ' ms a render',
+        ' ms per render',
       ),
     ),
     below(
-      "the API's resident memory at 32 callers",
+      'resident memory of the API at 32 callers',
       WANTED.apiMbBelow,
       at(32)?.memory.residentMb.api,
     ),
     below(
-      "resident memory of the worker's Node, in all of the run",
+      'resident memory of the worker process, whole run',
       WANTED.workerMbBelow,
       workers.length > 0 ? Math.max(...workers) : undefined,
     ),

@@ -1,5 +1,5 @@
-// `npm start` as a person types it, on a data folder that may exist already, and what it takes
-// until it serves.
+// Runs `npm start` as from a shell, optionally with an existing data folder, and measures the time
+// until it is ready.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { delimiter, join } from 'node:path';
@@ -9,27 +9,24 @@ import { httpCall, renderCall } from '../test/support/http-call.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const HTML = '<h1>Hello</h1>';
-/** The longest that a start may take when all that it needs is there. */
+/** Startup time limit with everything installed. */
 const START_MS = 60_000;
 const STOP_MS = 30_000;
 const ASK_EVERY_MS = 5;
 
 export interface Started {
-  /** From the spawn of npm until `/readyz` answers 200. */
+  /** Time from the spawn of npm until `/readyz` returns 200. */
   readyMs: number;
-  /**
-   * How much of that the process of Pressroom itself took, by its own word; the rest is npm and the
-   * launcher.
-   */
+  /** The part of it in the Pressroom process, as logged; the rest is npm and the launcher. */
   ownMs: number;
-  /** The key that a first start shows. */
+  /** The API key printed at the first start. */
   key: string | undefined;
-  /** A render; gives what it took. Throws when the answer is no PDF. */
+  /** Renders and returns the duration. Throws if the response is not a PDF. */
   renderMs(key: string): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** Without what npm adds when it runs this script: a person's shell does not have it. */
+/** Without the variables that npm adds for scripts. */
 function personsEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(npm_|MONGODB_URI$|NODE_COMPILE_CACHE$)/.test(name),
@@ -40,7 +37,7 @@ function personsEnvironment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), PATH: folders.join(delimiter) };
 }
 
-/** As Ctrl-C in a terminal; resolves when all of it has ended. */
+/** Sends SIGINT to the process group; resolves when all processes have ended. */
 async function stop(npm: ChildProcess): Promise<void> {
   if (npm.exitCode !== null || npm.signalCode !== null) return;
   const gone = once(npm, 'close');
@@ -50,7 +47,7 @@ async function stop(npm: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Starts it; resolves when it is ready. `atEnd` hears how it is ended. */
+/** Starts it and resolves when it is ready. `atEnd` receives its stop function. */
 export async function startWith(
   dataDir: string,
   atEnd: (close: () => Promise<unknown>) => void,
@@ -86,7 +83,7 @@ export async function startWith(
     await sleep(ASK_EVERY_MS);
   }
   const readyMs = performance.now() - began;
-  /** The sentence may come a moment after the port is ready. */
+  /** The message may follow shortly after the port is ready. */
   const spoken = async (pattern: RegExp) => {
     while (!pattern.test(said) && performance.now() - began < START_MS) await sleep(ASK_EVERY_MS);
     return pattern.exec(said)?.[1];

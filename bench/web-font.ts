@@ -1,13 +1,12 @@
-// The web fonts of the documents: files of fonts that are installed here, read at run time, since
-// the repository brings none along.
+// The web fonts of the documents: installed font files, because the repository contains none.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 const read = new Map<string, Buffer>();
 
 /**
- * A sans serif font of this weight, as fontconfig finds it. Throws when there is none, naming what
- * to install.
+ * Finds a sans serif font of this weight with fontconfig. Throws with the package to install if
+ * there is none.
  */
 export function webFont(weight: 'regular' | 'bold'): Buffer {
   const known = read.get(weight);

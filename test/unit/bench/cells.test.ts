@@ -3,8 +3,8 @@ import { cellsOf, nameOf, readOptions, rendersOf, turnOf } from '../../../bench/
 
 const cells = (...args: string[]) => cellsOf(readOptions(args));
 
-describe('the cells of the bench', () => {
-  it('are the invoice with every number of callers, and all else with two', () => {
+describe('benchmark cells', () => {
+  it('contain the invoice with all numbers of callers, and other documents with two', () => {
     const names = cells().map(nameOf);
     expect(names.slice(0, 5)).to.deep.equal(
       [1, 2, 4, 8, 32].map(callers => `invoice, ${callers} caller${callers > 1 ? 's' : ''}`),
@@ -14,14 +14,14 @@ describe('the cells of the bench', () => {
       'report, 2 callers',
       'chart, 2 callers',
       'table, 2 callers',
-      'invoice by url, 2 callers',
-      'report by url, 2 callers',
-      'invoice, stamped, 2 callers',
-      'report, stamped, 2 callers',
+      'invoice by URL, 2 callers',
+      'report by URL, 2 callers',
+      'invoice, watermark, 2 callers',
+      'report, watermark, 2 callers',
     ]);
   });
 
-  it('are only those that the options ask for', () => {
+  it('are selected by the options', () => {
     expect(cells('--documents', 'chart', '--callers', '4').map(nameOf)).to.deep.equal([
       'chart, 4 callers',
     ]);
@@ -30,7 +30,7 @@ describe('the cells of the bench', () => {
     ).to.not.include('pressroom');
   });
 
-  it('are stamped at Pressroom alone, beside bare Chrome', () => {
+  it('compare the watermark with Pressroom and bare Chrome only', () => {
     const stamped = cells().filter(cell => cell.stamped);
     expect(stamped.map(({ sides }) => sides)).to.deep.equal([
       ['bare', 'pressroom'],
@@ -39,24 +39,24 @@ describe('the cells of the bench', () => {
     expect(cells('--sides', 'bare').some(cell => cell.stamped)).to.equal(false);
   });
 
-  for (const [args, said] of [
+  for (const [args, message] of [
     [
       ['--documents', 'invoice,letter'],
-      '--documents invoice,letter: `letter` is none of line, invoice, report, chart, table',
+      '--documents invoice,letter: `letter` is not one of line, invoice, report, chart, table',
     ],
     [
       ['--sides', 'bear'],
-      '--sides bear: `bear` is none of bare, pressroom, puppeteer, puppeteer-cluster',
+      '--sides bear: `bear` is not one of bare, pressroom, puppeteer, puppeteer-cluster',
     ],
-    [['--callers', '2,64'], '--callers 64: accepted are whole numbers from 1 to 32'],
-    [['--rounds', '0'], '--rounds 0: accepted are whole numbers from 1 to 1000'],
-    [['--renders', '2.5'], '--renders 2.5: accepted are whole numbers from 1 to 10000'],
+    [['--callers', '2,64'], '--callers 64: must be a whole number from 1 to 32'],
+    [['--rounds', '0'], '--rounds 0: must be a whole number from 1 to 1000'],
+    [['--renders', '2.5'], '--renders 2.5: must be a whole number from 1 to 10000'],
   ] as const)
-    it(`are refused with ${args.join(' ')}, saying what is accepted`, () => {
-      expect(() => cells(...args)).to.throw(said);
+    it(`are rejected with the accepted values for ${args.join(' ')}`, () => {
+      expect(() => cells(...args)).to.throw(message);
     });
 
-  it('let each side go first in its turn, and the peers take part in every third round', () => {
+  it('rotate the first side, and include peers in every third round', () => {
     const [cell] = cells();
     expect([0, 1, 2, 3].map(round => turnOf(cell!, round))).to.deep.equal([
       ['bare', 'pressroom', 'puppeteer', 'puppeteer-cluster'],
@@ -66,7 +66,7 @@ describe('the cells of the bench', () => {
     ]);
   });
 
-  it('count fewer renders of heavy documents and slow sides, and never less than two', () => {
+  it('use fewer renders for heavy documents and slow sides, but at least two', () => {
     const of = (document: string) => cells('--documents', document)[0]!;
     expect(rendersOf(of('invoice'), 'bare', 48)).to.equal(48);
     expect(rendersOf(of('invoice'), 'puppeteer', 48)).to.equal(12);

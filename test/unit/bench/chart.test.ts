@@ -5,7 +5,7 @@ import { chartSvg } from '../../../bench/chart-svg.ts';
 import { ROLES, type Role } from '../../../bench/cpu.ts';
 import { type Measured, type Summary, summarise } from '../../../bench/report.ts';
 
-describe('the axes of the chart', () => {
+describe('chart axes', () => {
   it('are linear from 0 to above the largest value', () => {
     const { ticks, at } = linearAxis([3, 26.4]);
     expect(ticks).to.deep.equal([0, 10, 20, 30]);
@@ -21,13 +21,13 @@ describe('the axes of the chart', () => {
     expect(at(200) - at(100)).to.be.closeTo(at(100) - at(50), 1e-9);
   });
 
-  it('have places equally far apart for counts', () => {
+  it('have equal distances between counts', () => {
     const { at } = countAxis([1, 2, 4, 32]);
     expect([1, 2, 4, 32].map(at)).to.deep.equal([0.125, 0.375, 0.625, 0.875]);
   });
 });
 
-describe('the chart of the bench', () => {
+describe('benchmark chart', () => {
   const measured = (perSecond: number): Measured => ({
     perSecond,
     timesMs: [1_000 / perSecond],
@@ -73,7 +73,7 @@ describe('the chart of the bench', () => {
     expect(svg).to.include('2 cores &lt;of a machine> &amp; more');
   });
 
-  it('holds no figure that is no number, also without any', () => {
+  it('contains no NaN, even without data', () => {
     for (const text of [svg, chartSvg([], 'nothing')])
       expect(text).to.not.match(/NaN|Infinity|undefined/);
   });

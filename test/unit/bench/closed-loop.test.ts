@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { beginningsOf, closedLoop, leadOf } from '../../../bench/closed-loop.ts';
 
-describe('the closed loop of the bench', () => {
-  it('keeps all callers busy, and measures as many renders as it was asked for', async () => {
+describe('closed loop', () => {
+  it('keeps all callers busy and measures the requested number of renders', async () => {
     let [begun, running, most] = [0, 0, 0];
     const { done, timesMs, perSecond } = await closedLoop(10, 3, async () => {
       begun += 1;
@@ -19,7 +19,7 @@ describe('the closed loop of the bench', () => {
     expect(done).to.be.within(leadOf(3) + 10, beginningsOf(10, 3));
   });
 
-  it('measures nothing of the renders before the measured ones', async () => {
+  it('does not measure warm-up renders', async () => {
     let nowMs = 0;
     const render = async (nth: number) => {
       nowMs += nth < leadOf(1) ? 1_000 : 40;
@@ -29,13 +29,13 @@ describe('the closed loop of the bench', () => {
     expect(perSecond).to.equal(25);
   });
 
-  it('counts the callers who are in the way when the last measured render ends, but does not measure them', async () => {
+  it('counts but does not measure renders that run when the measurement ends', async () => {
     const { done, timesMs } = await closedLoop(4, 4, () => turn());
     expect(timesMs).to.have.length(4);
     expect(done).to.equal(beginningsOf(4, 4));
   });
 
-  it('rejects with the first failure, when nobody renders any more', async () => {
+  it('rejects with the first failure after all callers have ended', async () => {
     let running = 0;
     const failure = await closedLoop(20, 4, async nth => {
       running += 1;

@@ -4,15 +4,15 @@ import { DOCUMENTS, documents, jobs } from '../../../bench/documents.ts';
 import { png } from '../../../bench/picture.ts';
 import { everyProcess, type LivingProcess, treeOf } from '../../support/processes.ts';
 
-describe('the documents of the bench', () => {
+describe('benchmark documents', () => {
   for (const name of DOCUMENTS)
-    it(`are other texts for each seed, and the same ones each time: ${name}`, () => {
+    it(`are deterministic and differ by seed: ${name}`, () => {
       const [first, second] = jobs(name, 'html', 2, '').map(({ source }) => source);
       expect(first).to.not.deep.equal(second);
       expect(jobs(name, 'html', 1, '')[0]!.source).to.deep.equal(first);
     });
 
-  it('have all they need in them as html, and load it by url', () => {
+  it('are self-contained as HTML, and load files by URL', () => {
     const { html } = jobs('report', 'html', 1, '')[0]!.source as { html: string };
     const loaded = [...html.matchAll(/(?:src="|url\()([^")]{0,30})/g)].map(([, start]) => start!);
     expect(loaded).to.have.length(20 + 2);
@@ -23,7 +23,7 @@ describe('the documents of the bench', () => {
     expect(documents.report.html(1, name => `/report/${name}`)).to.include('src="/report/0.png"');
   });
 
-  it('draw pictures that are PNG files', () => {
+  it('contain valid PNG images', () => {
     const file = png(2, 1, x => [x, 20, 30]);
     expect(file.toString('latin1', 1, 4)).to.equal('PNG');
     const at = file.indexOf('IDAT');
@@ -34,7 +34,7 @@ describe('the documents of the bench', () => {
   });
 });
 
-describe('the processes that the bench counts', () => {
+describe('benchmark process tree', () => {
   const living = (pid: number, parent: number): LivingProcess => ({
     pid,
     parent,
@@ -45,12 +45,12 @@ describe('the processes that the bench counts', () => {
     reapedMs: 0,
   });
 
-  it('are all that descend from one, however far and in whichever order they are listed', () => {
+  it('contains all descendants of a process in any listing order', () => {
     const all = [living(9, 8), living(8, 5), living(5, 1), living(7, 1), living(6, 5)];
     expect(treeOf(5, all).map(({ pid }) => pid)).to.deep.equal([9, 8, 5, 6]);
   });
 
-  it('are read from the system with their parents and their time', function () {
+  it('is read from the system with parents and CPU times', function () {
     if (process.platform !== 'linux') this.skip();
     const own = everyProcess().find(({ pid }) => pid === process.pid)!;
     expect(own).to.deep.include({ parent: process.ppid, program: 'node' });

@@ -2,39 +2,39 @@ import { expect } from 'chai';
 import { digits, isMet, slopePerThousand, spread, verdict } from '../../../bench/figures.ts';
 import { largeBody, noisePages, tablePages } from '../../../bench/heavy-requests.ts';
 
-describe('the figures of the benches', () => {
+describe('benchmark figures', () => {
   const figure = { what: 'the time', value: 10, unit: 'ms' };
 
-  it('are met at their bound and missed beyond it', () => {
+  it('meet a target at its limit and miss it beyond', () => {
     expect(isMet({ ...figure, atMost: 10 })).to.equal(true);
     expect(isMet({ ...figure, atMost: 9.9 })).to.equal(false);
     expect(isMet({ ...figure, atLeast: 10 })).to.equal(true);
     expect(isMet({ ...figure, atLeast: 10.1 })).to.equal(false);
   });
 
-  it('are missed when nothing was measured', () => {
+  it('miss the target without a measurement', () => {
     expect(isMet({ ...figure, value: Number.NaN, atMost: 10 })).to.equal(false);
     expect(isMet({ ...figure, value: Number.NaN, atLeast: 10 })).to.equal(false);
   });
 
-  it('say what is wanted and whether it is met, one a line', () => {
+  it('are printed with their target, one per line', () => {
     expect(
       verdict([
         { ...figure, atMost: 9 },
         { what: 'the rate', value: 2_000, unit: 'pairs/s', atLeast: 1_500 },
       ]),
     ).to.deep.equal([
-      'MISSED: the time: 10.0 ms, wanted at most 9',
-      'met:    the rate: 2000 pairs/s, wanted at least 1500',
+      'MISSED: the time: 10.0 ms, target at most 9',
+      'met:    the rate: 2000 pairs/s, target at least 1500',
     ]);
   });
 
-  it('show three digits, and the middle of a series with its ends', () => {
+  it('are formatted with three digits, a series with its median and range', () => {
     expect([1.234, 12.34, 123.4, -0.1].map(digits)).to.deep.equal(['1.23', '12.3', '123', '-0.10']);
     expect(spread([3, 1, 2])).to.equal('2.00 (1.00 to 3.00)');
   });
 
-  it('give the slope of a line through points that lie on both of its sides', () => {
+  it('include the slope of the least-squares line', () => {
     const points = [0, 500, 1_000, 1_500].map((x, nth) => ({
       x,
       y: 100 + x / 500 + (nth === 1 || nth === 2 ? 0.3 : -0.3),
@@ -43,14 +43,14 @@ describe('the figures of the benches', () => {
     expect(slopePerThousand([0, 1_000].map(x => ({ x, y: 7 })))).to.equal(0);
   });
 
-  it('know no slope where all points lie above each other', () => {
+  it('have no slope without different x values', () => {
     expect(slopePerThousand([{ x: 1, y: 1 }])).to.be.NaN;
     expect(slopePerThousand([])).to.be.NaN;
   });
 });
 
-describe('the large requests of the benches', () => {
-  it('are nearly as large as they may be, with characters of any width', () => {
+describe('large benchmark requests', () => {
+  it('are close to the maximum size with characters of any width', () => {
     for (const wide of [false, true]) {
       const bytes = Buffer.byteLength(largeBody(1e6, wide));
       expect(bytes).to.be.within(0.95e6, 1e6);
@@ -60,7 +60,7 @@ describe('the large requests of the benches', () => {
     expect(/[^\0-\xff]/.test(one(largeBody(1e5, true)))).to.equal(true);
   });
 
-  it('carry the fields that are asked for beside their html', () => {
+  it('contain the given fields in addition to html', () => {
     expect(JSON.parse(noisePages([10, 20], { sandbox: true }))).to.include({ sandbox: true });
     expect(JSON.parse(tablePages(2)).html.match(/<tr>/g)).to.have.length(70);
   });

@@ -4,8 +4,8 @@ import { pagesOf } from '../../../bench/page-count.ts';
 const pdf = (...lines: string[]) =>
   Buffer.from(['%PDF-1.4', ...lines, 'startxref', '9', '%%EOF'].join('\n'), 'latin1');
 
-describe('the pages that the bench counts', () => {
-  it('are those of the root of the page tree', () => {
+describe('benchmark page count', () => {
+  it('is that of the root of the page tree', () => {
     const tree = [
       '<</Type /Pages /Count 8 /Parent 1 0 R>>',
       '<</Type /Pages /Count 300 /Kids [2 0 R]>>',
@@ -14,7 +14,7 @@ describe('the pages that the bench counts', () => {
     expect(pagesOf(pdf(...tree))).to.equal(300);
   });
 
-  it('are none when it is no PDF, or not all of one', () => {
+  it('is 0 for an incomplete or invalid PDF', () => {
     const whole = pdf('<</Type /Pages /Count 2>>');
     expect(pagesOf(whole)).to.equal(2);
     expect(pagesOf(whole.subarray(1))).to.equal(0);

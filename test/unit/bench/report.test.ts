@@ -10,7 +10,7 @@ const cells = cellsOf(readOptions([]));
 const invoiceAt = (callers: number) =>
   cells.find(({ document, callers: count }) => document === 'invoice' && count === callers)!;
 
-interface Told {
+interface Input {
   perSecond?: number;
   timesMs?: readonly number[];
   done?: number;
@@ -24,7 +24,7 @@ const measured = ({
   done = 10,
   cpu = {},
   memory = {},
-}: Told): Measured => ({
+}: Input): Measured => ({
   perSecond,
   timesMs,
   done,
@@ -35,7 +35,7 @@ const measured = ({
   memory: { residentMb: {}, ownMb: {}, chromeMb: 0, renderers: 0, renderersMb: 0, ...memory },
 });
 
-const result = (callers: number, ...rounds: [bare: Told, pressroom: Told][]): Result => ({
+const result = (callers: number, ...rounds: [bare: Input, pressroom: Input][]): Result => ({
   cell: invoiceAt(callers),
   rounds: rounds.map(([bare, pressroom]) => ({
     bare: measured(bare),
@@ -43,9 +43,9 @@ const result = (callers: number, ...rounds: [bare: Told, pressroom: Told][]): Re
   })),
 });
 
-describe('the report of the bench', () => {
-  const ofPressroom = (told: Result) =>
-    summarise(told).sides.find(({ side }) => side === 'pressroom')!;
+describe('benchmark report', () => {
+  const ofPressroom = (input: Result) =>
+    summarise(input).sides.find(({ side }) => side === 'pressroom')!;
 
   it('compares each round with bare Chrome in the same round', () => {
     const { ratio, perSecond } = ofPressroom(
@@ -60,7 +60,7 @@ describe('the report of the bench', () => {
     expect(perSecond).to.equal(18);
   });
 
-  it('takes quantiles over the renders of all rounds', () => {
+  it('calculates quantiles over the renders of all rounds', () => {
     const first = Array.from({ length: 50 }, (_, n) => n + 1);
     const second = Array.from({ length: 50 }, (_, n) => n + 51);
     const { p50Ms, p95Ms, p99Ms } = ofPressroom(
@@ -69,7 +69,7 @@ describe('the report of the bench', () => {
     expect([p50Ms, p95Ms, p99Ms]).to.deep.equal([50, 95, 99]);
   });
 
-  it('spreads the CPU over all renders that were done, by process', () => {
+  it('divides the CPU time of each process by all renders', () => {
     const { cpuMs, machineMs } = ofPressroom(
       result(
         2,
@@ -82,7 +82,7 @@ describe('the report of the bench', () => {
     expect(machineMs).to.equal(50);
   });
 
-  it('keeps the most memory that each process held', () => {
+  it('contains the peak memory of each process', () => {
     const { memory } = ofPressroom(
       result(
         2,
@@ -118,14 +118,14 @@ describe('the report of the bench', () => {
     });
   });
 
-  it('leaves out a side that took no part, and a ratio that has no pair', () => {
+  it('omits missing sides, and ratios without a pair', () => {
     const alone = summarise({ cell: invoiceAt(2), rounds: [{ pressroom: measured({}) }] });
     expect(alone.sides.map(({ side }) => side)).to.deep.equal(['pressroom']);
     expect(alone.sides[0]!.ratio).to.equal(undefined);
   });
 
-  it('shows every side in a row, with what a busy slot takes of the memory', () => {
-    const told = result(8, [
+  it('shows one row per side, with the memory per busy slot', () => {
+    const input = result(8, [
       { perSecond: 25 },
       {
         perSecond: 27.51,
@@ -133,66 +133,66 @@ describe('the report of the bench', () => {
         memory: { chromeMb: 300, renderers: 4, renderersMb: 100 },
       },
     ]);
-    const lines = showSummary(summarise(told), () => 2);
+    const lines = showSummary(summarise(input), () => 2);
     expect(lines[0]).to.equal('invoice, 8 callers (6 rounds)');
     expect(lines[3]).to.match(
       /^ {2}pressroom +27\.5 +1\.10 \(1\.10 to 1\.10\) +50 +1\.00 \(1\.00 to 1\.00\) +50 +50 +api 1\.5 \| machine 100\.0/,
     );
-    expect(lines[3]).to.match(/chrome 300 \(a busy slot 150, a renderer 25\)$/);
+    expect(lines[3]).to.match(/chrome 300 \(per busy slot 150, per renderer 25\)$/);
   });
 });
 
-describe('the figures that are wanted', () => {
-  const good: Told = {
+describe('benchmark targets', () => {
+  const good: Input = {
     perSecond: 24,
     timesMs: [37],
     cpu: { api: 19, worker: 20, mongod: 10, client: 500 },
     memory: { residentMb: { api: 149, worker: 119 } },
   };
-  const all = (told: Told) =>
+  const all = (input: Input) =>
     [1, 2, 4, 8, 32].map(callers =>
-      summarise(result(callers, [{ perSecond: 20 }, { ...good, ...told }])),
+      summarise(result(callers, [{ perSecond: 20 }, { ...good, ...input }])),
     );
-  const missed = (told: Told) =>
-    judge(all(told))
+  const missed = (input: Input) =>
+    judge(all(input))
       .filter(({ met }) => met === false)
       .map(({ what }) => what);
 
-  it('are all met by a run that is good enough', () => {
+  it('are all met by a good run', () => {
     expect(judge(all({})).map(({ met }) => met)).to.not.include.members([false, undefined]);
   });
 
-  for (const [what, told, said] of [
+  for (const [what, input, prefix] of [
     [
-      'fewer renders than bare Chrome',
+      'a lower throughput than bare Chrome',
       { perSecond: 18.9 },
-      'throughput at 2 callers, as a share of',
+      'throughput at 2 callers, relative to',
     ],
     [
-      'not enough more renders than bare Chrome',
+      'an insufficient lead over bare Chrome',
       { perSecond: 22.9 },
-      'throughput at 2 callers, ahead of',
+      'throughput at 2 callers, lead over',
     ],
-    ['a late answer to one caller', { timesMs: [38] }, 'p50 at 1 caller'],
+    ['a slow response to one caller', { timesMs: [38] }, 'p50 at 1 caller'],
     [
-      'too much CPU beside Chrome',
+      'too much CPU without Chrome',
       { cpu: { api: 15, worker: 30, mongod: 6 } },
-      'CPU of all but Chrome at 4 callers',
+      'CPU without Chrome at 4 callers',
     ],
     ['too much CPU of the API', { cpu: { api: 21 } }, 'CPU of the API at 8 callers'],
-    ['a large API', { memory: { residentMb: { api: 150 } } }, "the API's resident memory"],
+    ['a large API', { memory: { residentMb: { api: 150 } } }, 'resident memory of the API'],
     [
       'a large worker',
       { memory: { residentMb: { worker: 120 } } },
-      "resident memory of the worker's Node",
+      'resident memory of the worker process',
     ],
   ] as const)
     it(`are missed by ${what}`, () => {
-      expect(missed(told).some(each => each.startsWith(said))).to.equal(true);
-      expect(missed(told).length).to.be.at.most(6);
+      expect(missed(input).some(each => each.startsWith(prefix))).to.equal(true);
+      expect(missed(input).length).to.be.at.most(6);
     });
 
-  it('are neither met nor missed by a run that did not measure them', () => {
+  it('are neither met nor missed without a measurement', () => {
     const verdicts = judge([
       summarise({
         cell: cells.find(({ document }) => document === 'chart')!,
@@ -201,13 +201,13 @@ describe('the figures that are wanted', () => {
     ]);
     expect(new Set(verdicts.map(({ met }) => met))).to.deep.equal(new Set([undefined]));
     expect(showVerdicts(verdicts)[0]).to.equal(
-      "not measured  throughput at 2 callers, as a share of bare Chrome's: nothing; wanted is at least 0.95",
+      'not measured  throughput at 2 callers, relative to bare Chrome: no value, target at least 0.95',
     );
   });
 
-  it('are said with what was found', () => {
+  it('are shown with the measured value', () => {
     expect(showVerdicts(judge(all({ perSecond: 18 })))[0]).to.equal(
-      "MISSED        throughput at 2 callers, as a share of bare Chrome's: 0.90; wanted is at least 0.95",
+      'MISSED        throughput at 2 callers, relative to bare Chrome: 0.90, target at least 0.95',
     );
   });
 });
