@@ -1,6 +1,6 @@
 // @proves concurrency_limit, leases
-// The cap: over all API processes an account never has more renders running than its plan allows,
-// whatever crashes, freezes or is cut off.
+// The cap: across all API processes an account never runs more renders than its plan allows, even
+// when processes crash, freeze or are disconnected.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
@@ -10,7 +10,7 @@ import { type ApiSeat, type Site, type SiteAccount, startSite } from '../harness
 
 const CAP = 4;
 
-describe('the cap of a plan, on two API processes and two workers', function () {
+describe('the concurrency limit of a plan, on two API processes and two workers', function () {
   this.timeout(120_000);
   let site: Site;
   let account: SiteAccount;
@@ -25,30 +25,30 @@ describe('the cap of a plan, on two API processes and two workers', function () 
   afterEach(() => site?.stop());
 
   const alive = () => site.witness.alive(account.id);
-  /** Renders that stay until the witness lets them go. */
+  /** Renders that run until their probe page is released. */
   const hold = (count: number, name: string, api?: ApiSeat): Call[] =>
     Array.from({ length: count }, (_, index) => {
       const call = site.render(account, site.witness.page(account.id, `${name} ${index}`), api);
       call.catch(() => {});
       return call;
     });
-  /** How calls ended: their statuses, or `broken` when the connection did. */
+  /** The status of each call, or `broken` when its connection broke. */
   const ends = (calls: Call[]) =>
     Promise.all(
       calls.map(call => call.then(({ status }) => status).catch(() => 'broken' as const)),
     );
 
-  /** Two pages run at each process, and the plan is full. */
+  /** Starts two renders at each process, which reaches the limit. */
   async function fill() {
     const calls = { one: hold(2, 'at the first', one), two: hold(2, 'at the second', two) };
     await site.witness.until(account.id, CAP);
     return calls;
   }
 
-  /** Calls again and again, as impatient customers do, until two have been let in. */
+  /** Repeats calls until two are admitted. */
   async function refill(api: ApiSeat): Promise<Call[]> {
     const calls: Call[] = [];
-    for (let letIn = 0; letIn < 2; ) {
+    for (let admitted = 0; admitted < 2; ) {
       const name = `again ${calls.length}`;
       const [call] = hold(1, name, api) as [Call];
       calls.push(call);
@@ -57,13 +57,13 @@ describe('the cap of a plan, on two API processes and two workers', function () 
         answered = true;
       });
       await eventually(() => expect(answered || isAlive(name)).to.equal(true));
-      if (isAlive(name)) letIn++;
+      if (isAlive(name)) admitted++;
     }
     return calls;
   }
   const isAlive = (name: string) => site.witness.calls(`${name} 0`) > 0;
 
-  /** All that were let in get their PDFs, each is counted, and nothing is left. */
+  /** All admitted renders get their PDFs and are counted once, and nothing remains. */
   async function finish(...calls: Call[]) {
     expect(site.witness.most(account.id)).to.equal(CAP);
     site.witness.release(account.id);
@@ -73,7 +73,7 @@ describe('the cap of a plan, on two API processes and two workers', function () 
     await quiet(site);
   }
 
-  it('lets 4 of 64 parallel calls run and tells the others so', async () => {
+  it('admits 4 of 64 parallel calls and rejects the others with concurrency_limit', async () => {
     const calls = hold(64, 'render');
     await site.witness.until(account.id, CAP);
     const refused: Answer[] = [];
@@ -89,12 +89,11 @@ describe('the cap of a plan, on two API processes and two workers', function () 
     await finish(...calls);
   });
 
-  it('frees the places of an API process that is killed, within 20 s', async () => {
+  it('frees the leases of a killed API process within 20 s', async () => {
     const calls = await fill();
     await one.process.kill();
     const killedMs = performance.now();
-    // Its pages end with its sockets. Its leases hold their places until they expire, and no sooner
-    // is anybody let in.
+    // Its pages end with its sockets. No other render is admitted before its leases expire.
     await site.witness.until(account.id, CAP - 2);
     const more = await refill(two);
     expect(performance.now() - killedMs).to.be.lessThan(20_000);
@@ -102,20 +101,20 @@ describe('the cap of a plan, on two API processes and two workers', function () 
     await finish(...calls.two, ...more);
   });
 
-  it('ends the renders of an API process that is frozen for 30 s before their places are given away', async () => {
+  it('aborts the renders of an API process that was frozen for 30 s and lost its leases', async () => {
     const calls = await fill();
     await one.process.freeze();
     const thawed = sleep(30_000).then(() => one.process.thaw());
     await site.witness.until(account.id, CAP - 2);
     const more = await refill(two);
     await thawed;
-    // It wakes up to leases that are somebody else's by now, and knows it.
+    // When it resumes, other renders hold its leases, and it detects that.
     expect(await ends(calls.one)).to.deep.equal([502, 502]);
     expect((await site.render(account, { html: 'x' }, one)).status).to.equal(429);
     await finish(...calls.two, ...more);
   });
 
-  it('ends the renders of an API process whose every socket falls silent', async () => {
+  it('aborts the renders of an API process whose sockets are all silent', async () => {
     const calls = await fill();
     const cut = [...one.toWorkers, one.toMongod!];
     for (const link of cut) link.swallow();
@@ -129,7 +128,7 @@ describe('the cap of a plan, on two API processes and two workers', function () 
     await finish(...calls.two, ...more);
   });
 
-  it('holds the place of a render whose caller is gone until the worker has surely ended it', async () => {
+  it('keeps the lease of a disconnected client until the worker has certainly ended the render', async () => {
     const calls = await fill();
     for (const link of one.toWorkers) link.swallow();
     for (const call of calls.one) call.disconnect();
@@ -139,12 +138,11 @@ describe('the cap of a plan, on two API processes and two workers', function () 
     await finish(...calls.two, ...more);
   });
 
-  it('renders again elsewhere what a silent worker had, when its page has surely ended', async () => {
+  it('retries the renders of a silent worker elsewhere, once their pages have certainly ended', async () => {
     const calls = await fill();
     for (const link of one.toWorkers.slice(0, 1)) link.swallow();
     const [first] = site.workers;
-    // Those on the silent worker come back on the other one; nobody is refused for it, and nobody
-    // runs twice.
+    // Renders of the silent worker run again on the other one; none is rejected or runs twice.
     await first!.process.said('closed the connection of an API that did not respond');
     await site.witness.until(account.id, CAP);
     for (const link of one.toWorkers) link.heal();

@@ -1,16 +1,16 @@
-// Two minutes of chaos, with another seed each time; `npm run chaos` goes on for as long as told.
+// Two minutes of chaos with a new seed each time. `npm run chaos` runs for any duration.
 import { expect } from 'chai';
 import { type ChaosReport, runChaos } from '../chaos/run-chaos.ts';
 import { chanceOfThisRun } from '../harness/random.ts';
 
 const RUN_MS = 120_000;
-/** With the calls that still end and the quiet after it; a busy machine needs more. */
+/** Includes the last calls and the quiet period; a busy machine needs more. */
 const LONGEST_MS = 600_000;
 
 describe('chaos', function () {
   this.timeout(LONGEST_MS);
 
-  it('breaks no promise', async () => {
+  it('violates no invariant', async () => {
     const lines: string[] = [];
     const report = await runChaos(chanceOfThisRun('chaos').seed, RUN_MS, line => lines.push(line));
     expect(report.violations, `${lines.join('\n')}\n`).to.deep.equal([]);

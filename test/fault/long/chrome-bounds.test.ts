@@ -1,11 +1,11 @@
-// A page that fills the memory or the pipe of its Chrome ends alone: its Chrome is replaced, and
-// all others go on.
+// A page that exceeds the memory or message bound of its Chrome ends alone: its Chrome is replaced,
+// and all others continue.
 import { expect } from 'chai';
 import { LOGS_SLOTS } from '../harness/held-page.ts';
 import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
 import { type StruckWorker, strikeable } from '../harness/struck-worker.ts';
 
-describe('a Chrome whose page goes over a bound', function () {
+describe('a Chrome whose page exceeds a bound', function () {
   this.timeout(120_000);
   let site: Site;
   let crowd: SiteAccount;
@@ -46,7 +46,7 @@ describe('a Chrome whose page goes over a bound', function () {
       },
     ];
     for (const { where, script } of leaks)
-      it(`is killed when the page grows ${where}, which is the page's fault`, async () => {
+      it(`is killed when the page grows ${where}, as a failure of the page`, async () => {
         const { slot, strike } = await begin(`window.kept = []; ${script}`);
         strike();
         expect(await story.refused('page_crash')).to.match(
@@ -56,7 +56,7 @@ describe('a Chrome whose page goes over a bound', function () {
         await story.end();
       });
 
-    it("is replaced when the page's JavaScript grows, which may end by itself before", async () => {
+    it("is replaced when the page's JavaScript heap grows, unless the heap limit ends it first", async () => {
       const { strike } = await begin(
         'window.kept = []; for (;;) kept.push(new Array(100_000).fill(Math.random()).map(String));',
       );
@@ -71,7 +71,7 @@ describe('a Chrome whose page goes over a bound', function () {
     before(() => start({}));
     after(() => site?.stop());
 
-    it("is killed when the page keeps it too busy to answer, which is the page's fault", async () => {
+    it('is killed when the page keeps it too busy to respond, as a failure of the page', async () => {
       const { slot, strike } = await begin('for (;;) console.log(1);');
       strike();
       await story.refused('output_limit');

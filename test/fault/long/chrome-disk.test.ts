@@ -1,5 +1,5 @@
-// The disk of Chrome's profiles is full: what runs goes on, a Chrome that cannot be started again
-// is tried ever more slowly, and all is well when there is room.
+// The disk of Chrome's profiles is full: running renders continue, the restart of a Chrome is
+// retried with backoff, and the worker recovers when space is free.
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -24,7 +24,7 @@ import {
 const FOR_FILES = 800;
 const SLOTS = 2;
 
-describe('a Chrome whose disk is full', function () {
+describe('a Chrome with a full disk', function () {
   this.timeout(120_000);
   let disk: string;
   let mounted = false;
@@ -67,7 +67,7 @@ describe('a Chrome whose disk is full', function () {
       html: '<p>x</p><canvas id="c"></canvas><script>c.getContext("2d").fillRect(0, 0, 9, 9)</script>',
     });
 
-  /** Until not a byte more can be written, nor a file be made. */
+  /** Fills the disk until no byte can be written and no file created. */
   function fill(): void {
     const until = (act: () => void) => {
       try {
@@ -86,7 +86,7 @@ describe('a Chrome whose disk is full', function () {
     for (const name of readdirSync(disk)) if (name.startsWith('fill-')) rmSync(`${disk}/${name}`);
   };
 
-  it('renders as before, is down when it cannot be started again, and comes back when there is room', async () => {
+  it('continues to render, is down when it cannot restart, and recovers when space is free', async () => {
     load = startLoad(3, render);
     await load.until(10);
     fill();
@@ -96,7 +96,7 @@ describe('a Chrome whose disk is full', function () {
 
     const problem = `Cannot create a profile folder for Chrome in ${disk} (ENOSPC). Free space there, or set TMPDIR to another folder.`;
     const ready: number[] = [];
-    // What the dead Chromes leave is filled at once.
+    // The space that the killed Chromes free is filled at once.
     const filling = setInterval(fill, 5);
     try {
       for (const [slot, browser] of Object.entries(slotChromes(worker))) {
@@ -111,7 +111,7 @@ describe('a Chrome whose disk is full', function () {
     } finally {
       clearInterval(filling);
     }
-    // With one slot that serves the worker is ready.
+    // The worker is ready with one serving slot.
     expect(ready).to.deep.equal([200, 200]);
     const watch = watchWorker(worker);
     const down = load.answered();

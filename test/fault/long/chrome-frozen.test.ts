@@ -1,5 +1,5 @@
-// A process of Chrome stands still: it is noticed, the render in its slot is tried elsewhere or
-// ends at its limit, all others go on, and nothing is left.
+// A process of Chrome is frozen: the worker detects it, the render is retried elsewhere or ends at
+// its time limit, all others continue, and nothing remains.
 import { expect } from 'chai';
 import { killQuietly as kill } from '../../../worker/browser/chrome.ts';
 import { freeze } from '../../support/freeze.ts';
@@ -8,7 +8,7 @@ import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
 import { type StruckWorker, strikeable } from '../harness/struck-worker.ts';
 import { BUSY_FIRST, busiestRenderer, ofKind } from '../harness/worker-look.ts';
 
-describe('a Chrome of which a process is frozen', function () {
+describe('a Chrome with a frozen process', function () {
   this.timeout(120_000);
   let site: Site;
   let crowd: SiteAccount;
@@ -29,7 +29,7 @@ describe('a Chrome of which a process is frozen', function () {
     return story.page;
   };
 
-  it('is killed and replaced when that is its browser, and its render is tried elsewhere', async () => {
+  it('is replaced when its browser process is frozen, and its render is retried elsewhere', async () => {
     const { browser, slot } = await begin();
     await freeze(browser);
     await story.renderedElsewhere();
@@ -37,7 +37,7 @@ describe('a Chrome of which a process is frozen', function () {
     await story.end();
   });
 
-  it('is killed and replaced when that is its network process, and its render is tried elsewhere', async () => {
+  it('is replaced when its network process is frozen, and its render is retried elsewhere', async () => {
     const { browser, slot } = await begin();
     await freeze(ofKind(browser, 'utility')[0]!.pid);
     await story.renderedElsewhere();
@@ -45,10 +45,10 @@ describe('a Chrome of which a process is frozen', function () {
     await story.end();
   });
 
-  it('is killed and replaced when that is its browser and no page renders in it', async () => {
+  it('is replaced when its browser process is frozen without a render', async () => {
     await begin();
     const { browser, slot } = story.neighbour;
-    // A claim meanwhile would be tried elsewhere.
+    // A claim in the meantime would be retried elsewhere.
     await story.load.stop();
     await freeze(browser);
     await story.chromeDied(slot, 'hung');
@@ -58,7 +58,7 @@ describe('a Chrome of which a process is frozen', function () {
     await story.end();
   });
 
-  it('leaves nothing when its browser dies beside the frozen process', async () => {
+  it('leaves nothing when its browser process is killed beside the frozen one', async () => {
     const { browser, slot } = await begin();
     await freeze(ofKind(browser, 'gpu-process')[0]!.pid);
     kill(browser);
@@ -67,7 +67,7 @@ describe('a Chrome of which a process is frozen', function () {
     await story.end();
   });
 
-  it('is replaced when that is the renderer of its page, whose render ends at its own limit', async () => {
+  it('is replaced when the renderer of its page is frozen, and the render ends at its time limit', async () => {
     const api = await site.addApi({ PRESSROOM_RENDER_TIMEOUT: '10s' });
     const { browser } = await begin({ first: BUSY_FIRST, api });
     await freeze(busiestRenderer(browser));

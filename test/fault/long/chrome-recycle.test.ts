@@ -1,4 +1,4 @@
-// The Chrome of a slot that has rendered enough is replaced while the other slots serve.
+// The Chrome of a slot is replaced after a number of renders while the other slots serve.
 import { chmodSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { findChrome } from '../../../worker/browser/find-chrome.ts';
@@ -20,17 +20,14 @@ import {
 const SMALL = { html: '<p>x</p>' };
 const SLOTS = 3;
 
-/**
- * While a Chrome is replaced its worker is always ready, and each slot has one Chrome, and at most
- * one that ends.
- */
+/** During a replacement the worker is ready, and each slot has at most two Chromes. */
 function neverWithout(seen: Sighting[]): void {
   expect(seen.length).to.be.greaterThan(5);
   expect(seen.map(({ readyz }) => readyz)).to.not.include(503);
   expect(Math.max(...seen.map(({ browsers }) => browsers))).to.be.at.most(2 * SLOTS);
 }
 
-describe('a Chrome that is recycled', function () {
+describe('a recycled Chrome', function () {
   this.timeout(120_000);
   const file = temporaryFolder();
   let site: Site;
@@ -43,7 +40,7 @@ describe('a Chrome that is recycled', function () {
   });
   after(() => site?.stop());
 
-  /** The first workers of the site run with this environment, the others not at all. */
+  /** Starts the first `count` workers with this environment and stops the others. */
   async function restart(count: number, env: Record<string, string>): Promise<Seat> {
     await Promise.all(site.workers.map(worker => worker.process.kill()));
     const started = site.workers.slice(0, count);
@@ -61,7 +58,7 @@ describe('a Chrome that is recycled', function () {
   const chromes = async (worker: Seat) =>
     (await worker.process.metrics()).by('pressroom_chromes', 'state');
 
-  it('loses none of 200 renders while each is replaced after 20 of them', async () => {
+  it('loses none of 200 renders while each Chrome is replaced after 20', async () => {
     await restart(2, { PRESSROOM_CHROME_RECYCLE_RENDERS: '20' });
     const watches = site.workers.map(worker => watchWorker(worker));
     load = startLoad(4, () => site.render(account, SMALL));
@@ -76,7 +73,7 @@ describe('a Chrome that is recycled', function () {
       expect(deaths).to.deep.equal({});
       replaced += starts['recycle'] ?? 0;
     }
-    // Each of six slots may be short of its next one.
+    // Each of six slots may be before its next replacement.
     expect(replaced).to.be.within(
       Math.ceil(answers.length / 20) - 2 * SLOTS,
       Math.floor(answers.length / 20),
@@ -88,10 +85,9 @@ describe('a Chrome that is recycled', function () {
     }
   });
 
-  it('never has a third beside it in its slot, however long the old one takes to end', async () => {
+  it('never has two others in its slot, however slowly the old one ends', async () => {
     const script = file('chrome');
-    // The shell outlives Chrome, whose end then takes the two seconds after which the worker kills
-    // all of it.
+    // The shell outlives Chrome until the worker kills the whole group after two seconds.
     const lines = ['#!/bin/sh', `${findChrome(process.env.PRESSROOM_CHROME)} "$@"`, 'sleep 5'];
     writeFileSync(script, [...lines, ''].join('\n'), { mode: 0o755 });
     const env = {
@@ -100,10 +96,7 @@ describe('a Chrome that is recycled', function () {
       PRESSROOM_CHROME_RECYCLE_RENDERS: '1',
     };
     const worker = await restart(1, env);
-    /**
-     * One for each Chrome. A shell that has forked and is about to start Chrome looks the same, but
-     * is no child of the worker.
-     */
+    /** One for each Chrome. A forked shell before its exec looks the same but is no child. */
     const shells = () =>
       ofKind(worker, 'launcher').filter(({ pid }) => processOf(pid)?.parent === worker.process.pid);
     const most = { chromes: 0, beside: 0 };
@@ -118,7 +111,7 @@ describe('a Chrome that is recycled', function () {
     await quiet(site);
   });
 
-  it('leaves the other slots the Chromes that they have, ready for the next render', async () => {
+  it('does not affect the Chromes of other slots', async () => {
     const worker = await restart(1, { PRESSROOM_CHROME_RECYCLE_RENDERS: '1' });
     const watch = watchWorker(worker, 0);
     for (let renders = 1; renders <= 4; renders++) {

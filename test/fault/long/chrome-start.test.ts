@@ -1,6 +1,5 @@
-// The Chrome of a slot does not start again: that slot tries again ever more slowly, the worker is
-// ready while another slot is, and serves as soon as it can. A worker that is killed leaves nothing
-// behind.
+// The Chrome of a slot does not restart: the slot retries with backoff, and the worker is ready
+// while another slot is. A killed worker leaves nothing behind.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { killQuietly } from '../../../worker/browser/chrome.ts';
@@ -23,12 +22,12 @@ import {
 } from '../harness/worker-look.ts';
 
 const SMALL = { html: '<p>x</p>' };
-/** Of each worker, and so its Chromes. */
+/** Slots of each worker. */
 const SLOTS = 2;
-/** Between the end of a Chrome and the starts that fail, at least. */
+/** The least time between the end of a Chrome and the failed starts. */
 const BACKOFF_MS = [250, 1_000, 2_000];
 
-describe('a Chrome that does not start again', function () {
+describe('a Chrome that does not restart', function () {
   this.timeout(120_000);
   const file = temporaryFolder();
   let site: Site;
@@ -36,8 +35,7 @@ describe('a Chrome that does not start again', function () {
   let script: string;
 
   before(async () => {
-    // Chrome is another user than the tests: it writes down each start, and fails while the file
-    // `broken` is there.
+    // The script records each start as another user, and fails while the file `broken` exists.
     chmodSync(file(), 0o777);
     script = file('chrome');
     const chrome = findChrome(process.env.PRESSROOM_CHROME);
@@ -69,7 +67,7 @@ describe('a Chrome that does not start again', function () {
   });
 
   const scripted = () => ({ PRESSROOM_CHROME: script, TMPDIR: file('tmp') });
-  /** When the script was called, ms. */
+  /** The times of the starts, in ms. */
   const starts = () =>
     existsSync(file('starts'))
       ? readFileSync(file('starts'), 'utf8').trim().split('\n').map(Number)
@@ -79,7 +77,7 @@ describe('a Chrome that does not start again', function () {
     return { status: answer.status, workers: JSON.parse(answer.body.toString()).checks.workers };
   };
 
-  /** The waits between the starts that failed, since the Chrome of the only broken slot died. */
+  /** The waits between the failed starts since the Chrome of the broken slot ended. */
   function backsOff(diedMs: number): void {
     const failed = starts().slice(SLOTS);
     const waits = failed.map((startMs, index) => startMs - (failed[index - 1] ?? diedMs));
@@ -87,7 +85,7 @@ describe('a Chrome that does not start again', function () {
       expect(waits[index], `waits ${waits}`).to.be.at.least(ms);
   }
 
-  it('is tried again ever more slowly, while the other slot and its worker serve on', async () => {
+  it('is retried with backoff while the other slot serves', async () => {
     const [worker, other] = site.workers as [Seat, Seat];
     await other.process.kill();
     const { 1: broken, 2: whole } = slotChromes(worker);
@@ -120,7 +118,7 @@ describe('a Chrome that does not start again', function () {
     const answers = await load.stop();
     expect(failuresOf(answers)).to.deep.equal([]);
     expect(await account.usage()).to.equal(answers.length);
-    // The last of the starts is the good one.
+    // The last start succeeds.
     const deaths = { exited: 1, not_started: starts().length - SLOTS - 1 };
     expect(await chromeLives(worker, 1)).to.deep.equal({ starts: { first: 1, died: 1 }, deaths });
     expect(await chromeLives(worker, 2)).to.deep.equal({ starts: { first: 1 }, deaths: {} });
@@ -129,7 +127,7 @@ describe('a Chrome that does not start again', function () {
     await quiet(site);
   });
 
-  it('shows at every probe of its worker when no other slot is ready, and comes back', async () => {
+  it('makes its worker unready when no other slot is ready, until it starts', async () => {
     const [worker] = site.workers as [Seat];
     load = startLoad(3, () => site.render(account, SMALL));
     await load.until(5);
@@ -169,7 +167,7 @@ describe('a Chrome that does not start again', function () {
     await quiet(site);
   });
 
-  it('lets renders wait when its worker was the only one, and the API says that it is not ready', async () => {
+  it('leaves renders in the queue and the API unready when its worker is the only one', async () => {
     const [worker, other] = site.workers as [Seat, Seat];
     await other.process.kill();
     writeFileSync(file('broken'), '');
@@ -190,7 +188,7 @@ describe('a Chrome that does not start again', function () {
     await quiet(site);
   });
 
-  it('leaves no process when its worker is killed, and the next worker removes the profiles', async () => {
+  it('leaves no process when its worker is killed, and the next worker deletes the profiles', async () => {
     const [worker] = site.workers as [Seat];
     const { pid } = worker.process;
     const processes = chromeProcesses(pid);
@@ -203,7 +201,7 @@ describe('a Chrome that does not start again', function () {
     expect(profilesIn(file('tmp'), pid)).to.deep.equal([]);
   });
 
-  it('is ended by the next worker when it stood still as its own was killed', async () => {
+  it('is killed by the next worker when it was frozen while its own was killed', async () => {
     const [worker] = site.workers as [Seat];
     const { pid } = worker.process;
     const processes = chromeProcesses(pid);

@@ -1,5 +1,5 @@
-// Chrome loses one of its processes: the render in its slot is rendered elsewhere or fails clearly,
-// the Chromes of all other slots go on, and nothing is left.
+// A process of Chrome is killed: the render in its slot is retried elsewhere or fails with an
+// error, the Chromes of other slots continue, and nothing remains.
 import { expect } from 'chai';
 import { killQuietly as kill } from '../../../worker/browser/chrome.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -8,7 +8,7 @@ import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
 import { type StruckWorker, strikeable } from '../harness/struck-worker.ts';
 import { BUSY_FIRST, busiestRenderer, ofKind } from '../harness/worker-look.ts';
 
-describe('a Chrome of which a process is killed', function () {
+describe('a Chrome with a killed process', function () {
   this.timeout(120_000);
   let site: Site;
   let crowd: SiteAccount;
@@ -29,7 +29,7 @@ describe('a Chrome of which a process is killed', function () {
     return story.page;
   };
 
-  /** The page's neighbour waits for a render. */
+  /** Resolves when this slot is ready. */
   const untilWaiting = (slot: number) =>
     eventually(() => {
       const states = story.page.worker.process.log.filter(
@@ -38,7 +38,7 @@ describe('a Chrome of which a process is killed', function () {
       expect(states.at(-1)).to.include({ to: 'ready' });
     });
 
-  it('is replaced when its browser is killed, and its render is tried elsewhere', async () => {
+  it('is replaced when its browser process is killed, and its render is retried elsewhere', async () => {
     const { browser, slot } = await begin();
     kill(browser);
     await story.renderedElsewhere();
@@ -46,18 +46,17 @@ describe('a Chrome of which a process is killed', function () {
     await story.end();
   });
 
-  it('is replaced when it can start no renderer any more, and its render is tried elsewhere', async () => {
+  it('is replaced when it cannot start renderers any more, and its render is retried elsewhere', async () => {
     const { browser, slot } = await begin();
-    // The browser process answers as before. One of those that Chrome calls zygotes starts the
-    // renderers, and they end with it.
+    // The browser process still responds. A zygote starts the renderers, which end with it.
     for (const { pid } of ofKind(browser, 'zygote')) kill(pid);
     await story.renderedElsewhere();
-    // now and then the browser notices and ends by itself
+    // Sometimes the browser process detects it and exits.
     await story.chromeDied(slot, 'unusable', 'exited');
     await story.end();
   });
 
-  it('is replaced when its network process is killed: an open page would go on without its images', async () => {
+  it('is replaced when its network process is killed during a render', async () => {
     const { browser, slot } = await begin();
     kill(ofKind(browser, 'utility')[0]!.pid);
     await story.renderedElsewhere();
@@ -65,8 +64,8 @@ describe('a Chrome of which a process is killed', function () {
     await story.end();
   });
 
-  it('renders no page without a network when its network process is killed while it waits', async () => {
-    // its pages are finished as soon as they have reached the witness
+  it('renders no page without network when its network process is killed between renders', async () => {
+    // Its pages end as soon as they have reached the probe server.
     site.witness.release(crowd.id);
     await begin({ small: site.witness.page(crowd.id, 'needs the network') });
     const { slot, browser } = story.neighbour;
@@ -80,7 +79,7 @@ describe('a Chrome of which a process is killed', function () {
     await story.end();
   });
 
-  it('is replaced when the renderer of its page is killed, which ends that page', async () => {
+  it('is replaced when the renderer of its page is killed, and the render fails', async () => {
     const { browser } = await begin({ first: BUSY_FIRST });
     kill(busiestRenderer(browser));
     expect(await story.refused('page_crash')).to.match(/^The page crashed its browser process\./);
@@ -88,7 +87,7 @@ describe('a Chrome of which a process is killed', function () {
     await story.end();
   });
 
-  it('reports a crash of the page, too, when its renderer is killed while it prints', async () => {
+  it('reports a crash when the renderer is killed during the print', async () => {
     const call = `http://127.0.0.1:${site.witness.port}/?account=prints&render=prints`;
     const rows = '<tr><td>one</td><td>two</td></tr>'.repeat(8_000);
     const first = `<table>${rows}</table><script>addEventListener('beforeprint', () => { fetch('${call}'); });</script>`;
@@ -102,7 +101,7 @@ describe('a Chrome of which a process is killed', function () {
     await story.end();
   });
 
-  it('serves no page whose renderer was killed while it waited', async () => {
+  it('serves no page whose renderer was killed before its render', async () => {
     await begin();
     const { slot, browser } = story.neighbour;
     await story.load.stop();
@@ -115,7 +114,7 @@ describe('a Chrome of which a process is killed', function () {
     await story.end();
   });
 
-  it('goes on when its GPU process is killed, and so does the page', async () => {
+  it('continues with its page when its GPU process is killed', async () => {
     const { browser } = await begin();
     const [before] = ofKind(browser, 'gpu-process');
     kill(before!.pid);

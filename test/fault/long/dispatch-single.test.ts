@@ -1,5 +1,5 @@
-// Dispatch to a single worker: a page that hangs costs its own time only, and a worker that dies
-// may be replaced in time.
+// Dispatch to a single worker: a hanging page delays only itself, and a dead worker can be replaced
+// in time.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { failuresOf, type Load, startLoad } from '../harness/load.ts';
@@ -25,7 +25,7 @@ describe('dispatch to a single worker', function () {
   const outcomes = async () => (await metrics()).by('pressroom_renders_total', 'outcome');
   const retries = async () => (await metrics()).sum('pressroom_render_retries_total');
 
-  it('lets others render on the same worker while a page hangs', async () => {
+  it('continues other renders on the same worker while a page hangs', async () => {
     await start({ api: { PRESSROOM_RENDER_TIMEOUT: '5s' } });
     const account = await site.account();
     const hanging = site.render(account, { html: '<p>x</p><script>while (1);</script>' });
@@ -45,10 +45,7 @@ describe('dispatch to a single worker', function () {
   const waiting = (count: number) =>
     eventually(async () => expect((await metrics()).sum('pressroom_queue_depth')).to.equal(count));
 
-  /**
-   * Two pages run on the only worker and three renders wait, when it is killed. Gives all their
-   * answers.
-   */
+  /** Kills the only worker with two running and three queued renders. Returns their responses. */
   async function killTheLast(account: SiteAccount) {
     const pages = ['one', 'two'].map(name =>
       site.render(account, site.witness.page(account.id, name)),
@@ -63,7 +60,7 @@ describe('dispatch to a single worker', function () {
     return { answers };
   }
 
-  it('keeps what ran and what waits when the last worker dies, until another takes its place', async () => {
+  it('keeps running and queued renders when the last worker is killed, until another starts', async () => {
     await start({});
     const account = await site.account();
     const { answers } = await killTheLast(account);
@@ -76,7 +73,7 @@ describe('dispatch to a single worker', function () {
     await quiet(site);
   });
 
-  it('refuses what ran and what waits when the last worker dies and no other comes in time', async () => {
+  it('rejects running and queued renders when no other worker starts in time', async () => {
     await start({ api: { PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '3s' } });
     const account = await site.account();
     const { answers } = await killTheLast(account);

@@ -1,5 +1,5 @@
-// Dispatch: a worker that dies, freezes or is cut off loses no render; one that drains finishes
-// what it has.
+// Dispatch: no render is lost when a worker dies, freezes or is disconnected; a draining worker
+// finishes its renders.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Answer } from '../../support/http-call.ts';
@@ -10,7 +10,7 @@ import { quiet } from '../harness/quiet.ts';
 import { type Seat, type Site, type SiteOptions, startSite } from '../harness/site.ts';
 import { ofKind } from '../harness/worker-look.ts';
 
-describe('dispatch, when a worker goes', function () {
+describe('dispatch, when a worker is lost', function () {
   this.timeout(240_000);
   let site: Site;
   let small: Load | undefined;
@@ -30,7 +30,7 @@ describe('dispatch, when a worker goes', function () {
   const retries = async () =>
     (await site.apis[0]!.process.metrics()).sum('pressroom_render_retries_total');
 
-  /** Fails when the call is answered before that moment, which then may never come. */
+  /** Fails when the call gets its response before that event, which may then never occur. */
   const meanwhile = (call: Promise<Answer>, moment: Promise<void>) => {
     const early = call.then(({ status, body }) => {
       throw new Error(`the call was answered early: ${status} ${status === 200 ? '' : body}`);
@@ -66,9 +66,9 @@ describe('dispatch, when a worker goes', function () {
     },
   ];
   for (const { what, strike, mend } of faults) {
-    it(`renders a page again on another worker when ${what}, and only after the first page is gone`, async () => {
+    it(`retries a render on another worker when ${what}, after the first page has ended`, async () => {
       await start({ links: true });
-      // its account renders one at once
+      // The account may run one render at a time.
       const { answer: call, account, name, worker, browser } = await holdPage(site);
       const index = site.workers.indexOf(worker);
       const chromes = chromeProcesses(worker.process.pid);
@@ -93,7 +93,7 @@ describe('dispatch, when a worker goes', function () {
     [1, 200, 1],
     [2, 502, 0],
   ] as const) {
-    it(`answers ${status} when the connections to ${links} of two workers break in the middle of the PDF`, async () => {
+    it(`responds ${status} when the connections to ${links} of two workers break during the PDF`, async () => {
       await start({ links: true });
       const account = await site.account('free');
       let broken = 0;
@@ -114,12 +114,11 @@ describe('dispatch, when a worker goes', function () {
     });
   }
 
-  it('renders a page again on another worker when its worker is frozen', async () => {
+  it('retries a render on another worker when its worker is frozen', async () => {
     await start({});
     const { answer: call, account, name, worker } = await holdPage(site);
     await worker.process.freeze();
-    // Nothing can reach the first page any more: its connections end at the frozen worker, which
-    // holds them open.
+    // The frozen worker holds the connections of the first page open.
     await meanwhile(call, site.witness.until(account.id, 2));
     site.witness.release(account.id);
     expect((await call).status).to.equal(200);
@@ -130,7 +129,7 @@ describe('dispatch, when a worker goes', function () {
     expect(site.witness.calls(name)).to.equal(2);
   });
 
-  it('leaves a draining worker what it has, gives it nothing new, and nothing of it is left', async () => {
+  it('lets a draining worker finish its renders, sends it no new ones, and nothing of it remains', async () => {
     await start({});
     const { answer: call, account, name, worker, browser, others } = await holdPage(site);
     const crowd = await site.account();
@@ -141,7 +140,7 @@ describe('dispatch, when a worker goes', function () {
     await small.until(20);
     const slots = (await worker.process.metrics()).by('pressroom_slots', 'state');
     expect(slots).to.include({ claimed: 1, ready: 0, stopped: 1 });
-    // The Chrome that renders nothing is not kept.
+    // The idle Chrome is not kept.
     expect(ofKind(worker, 'browser').map(({ pid }) => pid)).to.deep.equal([browser]);
     expect(failuresOf(await small.stop())).to.deep.equal([]);
     expect(await claimed(worker)).to.equal(1);

@@ -1,5 +1,4 @@
-// Upgrades: API processes and workers of two releases work together, as far as their protocol
-// numbers allow.
+// Upgrades: API processes and workers of two releases work together if their protocols allow.
 import { expect } from 'chai';
 import { PROTOCOL } from '../../../common/protocol.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -31,10 +30,7 @@ describe('workers of another release', function () {
     running = startLoad(4, () => site.render(account, { html: '<p>x</p>' }));
   };
 
-  /**
-   * From its next status on the worker says that it speaks this protocol. Nothing else of what it
-   * says is changed.
-   */
+  /** Rewrites the protocol number in the worker's status reports from the next one on. */
   function speaks(worker: number, protocol: number): Rule {
     const own = `"protocol":${PROTOCOL},`;
     const other = `"protocol":${protocol},`;
@@ -45,7 +41,7 @@ describe('workers of another release', function () {
     });
   }
 
-  /** Counts the PDFs that the worker is asked for. */
+  /** Counts the PDFs requested from the worker. */
   const prints = (worker: number): Rule =>
     link(worker).onFrame({
       direction: 'up',
@@ -53,14 +49,14 @@ describe('workers of another release', function () {
       do: { delayMs: 0 },
     });
 
-  it('are used when they speak the protocol before this one, and replaced one after the other without a loss', async () => {
+  it('are used with the previous protocol, and replaced one by one without a lost render', async () => {
     const old = [speaks(0, PROTOCOL - 1), speaks(1, PROTOCOL - 1)];
     load();
     await running.until(20);
     for (const index of [0, 1]) {
       const [asked, other] = [prints(index), prints(1 - index)];
       await running.until(running.answered() + 50);
-      // Both are used, whatever each speaks.
+      // Workers of both protocols are used.
       expect(asked.hits()).to.be.greaterThan(0);
       expect(other.hits()).to.be.greaterThan(0);
       const worker = site.workers[index]!;
@@ -81,7 +77,7 @@ describe('workers of another release', function () {
     await quiet(site);
   });
 
-  it('are not used when they speak a later protocol, and the log says why', async () => {
+  it('are not used with a later protocol, and the reason is logged', async () => {
     load();
     await running.until(20);
     speaks(1, PROTOCOL + 1);
@@ -90,7 +86,7 @@ describe('workers of another release', function () {
       worker: `ws://127.0.0.1:${link(1).port}`,
       problem: `it uses protocol ${PROTOCOL + 1}; supported are ${PROTOCOL - 1} and ${PROTOCOL}`,
     });
-    // What runs there is finished.
+    // Its running renders finish.
     const claimed = async () =>
       (await site.workers[1]!.process.metrics()).sum('pressroom_slots', { state: 'claimed' });
     await eventually(async () => expect(await claimed()).to.equal(0));

@@ -1,5 +1,5 @@
-// Drain: API processes and workers are replaced under load, one after the other or all at once, and
-// no caller notices.
+// Drain: API processes and workers are replaced under load, one by one or all at once, without a
+// failed render.
 import { Agent } from 'node:http';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
@@ -16,9 +16,7 @@ import {
 } from '../harness/site.ts';
 
 const CALLERS = 6;
-/**
- * The longest that a load balancer here may take to notice that a process is not ready any more.
- */
+/** The longest delay of the test's load balancer in detecting an unready process. */
 const NOTICED = { PRESSROOM_DRAIN_DELAY: '1s' };
 const SLOW_MS = 60_000;
 
@@ -66,7 +64,7 @@ describe('drain, under load', function () {
       }
   }
 
-  /** Every call brought a PDF, and each is counted once. */
+  /** Every call returned a PDF, and each is counted once. */
   async function allWell(): Promise<void> {
     const answers = await running.stop();
     expect(failuresOf(answers)).to.deep.equal([]);
@@ -83,7 +81,7 @@ describe('drain, under load', function () {
     await allWell();
   });
 
-  it('loses no render of callers who keep their connections to an API process that is replaced', async () => {
+  it('loses no render on kept connections to an API process that is replaced', async () => {
     await start({}, 'connections');
     load(agent);
     await takeTurns(site.apis, 3);
@@ -103,13 +101,13 @@ describe('drain, under load', function () {
     expect(sum('pressroom_render_retries_total')).to.equal(0);
   });
 
-  it('loses no render when all processes are told to stop at the same moment and others take their places', async () => {
+  it('loses no render when all processes are stopped at once and replaced', async () => {
     await start();
     load();
     await running.until(100);
     const before = [...site.apis];
-    // As a rolling update does: who is to take over is there first. The workers keep their
-    // addresses, so for a while there is none.
+    // As in a rolling update, the new API processes start first. The workers keep their addresses,
+    // so for some time there is none.
     await site.addApi();
     await site.addApi();
     await eventually(() => expect(front.ready()).to.equal(4), SLOW_MS);

@@ -1,5 +1,5 @@
-// Two API processes on the same workers: a burst is served in the order in which it came, whichever
-// process it came to.
+// Two API processes with the same workers: a burst is served in order of arrival, whichever process
+// received it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { longestIdealWaitMs } from '../../support/ideal-queue.ts';
@@ -8,7 +8,7 @@ import { quiet } from '../harness/quiet.ts';
 import { type ApiSeat, type Site, startSite } from '../harness/site.ts';
 
 const [CALLERS, CALLS, RENDER_MS] = [40, 5, 3_000];
-/** The callers come one after the other, so that every time of waiting occurs in both processes. */
+/** The calls arrive one by one, so that every queue time occurs in both processes. */
 const EVERY_MS = 150;
 const PAGE = {
   html: `<p>x</p><script>setTimeout(() => { window.done = true; }, ${RENDER_MS})</script>`,
@@ -16,7 +16,7 @@ const PAGE = {
 };
 const [WORKERS, FIRST] = [10, 2];
 const JOIN_EVERY_MS = 1_000;
-/** How much longer every byte takes to and from the second API, as to another node. */
+/** The added latency of the second API, like that of another node. */
 const FAR_MS = 4;
 const LOOK_MS = 250;
 
@@ -43,8 +43,8 @@ describe('a burst at two API processes', function () {
     site.apis[1]!.toWorkers[worker]!.delay(FAR_MS);
   }
 
-  it('is served in one order while workers join', async () => {
-    // One account, so that nothing but the time of waiting decides.
+  it('is served in one order while workers are added', async () => {
+    // One account, so that only the queue time decides.
     const account = await site.account();
     const began = performance.now();
     const waits: number[] = [];
@@ -93,8 +93,7 @@ describe('a burst at two API processes', function () {
     });
     expect(failuresOf(answers)).to.deep.equal([]);
     expect(Math.max(...waits)).to.be.at.most(2 * ideal);
-    // Also in one queue the last of the first calls can be seconds older than the next, when only
-    // one process has any of them.
+    // Even with one queue, calls can be seconds apart when only one process has any of them.
     const far = apart.filter(seconds => seconds > 2);
     expect(far.length / apart.length, `${far} of ${apart.length} looks`).to.be.at.most(0.1);
     await quiet(site);

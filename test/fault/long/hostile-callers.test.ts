@@ -1,6 +1,6 @@
 // @proves neighbours
-// Callers that render nothing and hold or take what all share: connections, bytes, the event loop.
-// HOSTILE_SECONDS: how long each runs (default 20).
+// Clients that do not render but use up shared resources: connections, bytes, the event loop.
+// HOSTILE_SECONDS: duration of each (default 20).
 import { Agent } from 'node:http';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
@@ -14,13 +14,13 @@ import { type Caller, Neighbourhood } from '../harness/neighbours.ts';
 import type { SiteAccount } from '../harness/site.ts';
 
 const SECONDS = Number(process.env.HOSTILE_SECONDS ?? 20);
-/** Calls at once of a caller that is refused. */
+/** Concurrent calls of a rejected client. */
 const AT_ONCE = 32;
-/** Together more than a process may hold; the small ones fill what the large ones leave. */
+/** Together more than the budget; the small bodies fill what the large ones leave. */
 const DECLARED = [1e7, 1e6, 1e5, 1e4, 1e3];
 const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 
-describe('hostile callers beside five innocent accounts', function () {
+describe('hostile clients beside five other accounts', function () {
   this.timeout(300_000);
   const book = openRowBook('hostile-callers');
   let place: Neighbourhood;
@@ -47,7 +47,7 @@ describe('hostile callers beside five innocent accounts', function () {
     return row.hostile.ends;
   }
 
-  /** The head of a call of the account, of which this length is declared. */
+  /** The headers of a call of the account with this Content-Length. */
   const head = (bytes: number) => renderHead(account.key, bytes);
 
   const crowds: [string, number, (socket: Socket, nth: number) => void][] = [
@@ -82,7 +82,7 @@ describe('hostile callers beside five innocent accounts', function () {
     ['all connections that the server takes', 10_100, socket => socket.write(HEALTH)],
   ];
   for (const [name, count, act] of crowds)
-    it(`fail no render of another account: ${name}`, async () => {
+    it(`cause no failed render of another account: ${name}`, async () => {
       const crowd = await holdConnections(port, count, act);
       try {
         await judge(name, []);
@@ -128,7 +128,7 @@ describe('hostile callers beside five innocent accounts', function () {
     ['trial calls over the limit', () => trial, 'rate_limited'],
   ];
   for (const [name, caller, code] of refused)
-    it(`fail no render of another account: ${name} as fast as they are refused`, async () => {
+    it(`cause no failed render of another account: ${name} as fast as they are rejected`, async () => {
       const ends = await judge(name, Array.from({ length: AT_ONCE }, caller));
       expect(ends).to.have.property(code).that.is.greaterThan(AT_ONCE);
     });

@@ -1,11 +1,11 @@
-// All hostile pages that are html alone, and the worst of them as trial renders.
-// HOSTILE_SECONDS: how long each runs (default 20).
+// All hostile pages given as html, and the worst of them as trial renders.
+// HOSTILE_SECONDS: duration of each (default 20).
 import { hostilePages } from '../../support/pages/hostile-pages.ts';
 import { hostileSuite } from '../harness/hostile-suite.ts';
 
 const TRIAL = ['console flood of small lines', 'Blobs', 'workers by the hundred'];
 
-describe('hostile pages of html beside five innocent accounts', function () {
+describe('hostile html beside five other accounts', function () {
   this.timeout(300_000);
   hostileSuite({
     pages: hostilePages,

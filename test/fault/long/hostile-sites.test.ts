@@ -1,9 +1,9 @@
-// All hostile pages that need an origin or a server. HOSTILE_SECONDS: how long each runs (default
-// 20).
+// All hostile pages that need an origin or a server.
+// HOSTILE_SECONDS: duration of each (default 20).
 import { hostileSites } from '../../support/pages/hostile-sites.ts';
 import { hostileSuite } from '../harness/hostile-suite.ts';
 
-describe('hostile pages of a site beside five innocent accounts', function () {
+describe('hostile pages of a site beside five other accounts', function () {
   this.timeout(300_000);
   hostileSuite({
     pages: hostileSites,

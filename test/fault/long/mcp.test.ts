@@ -1,6 +1,6 @@
 // @proves mcp-process-death
-// The tool and the OAuth server when an API process is killed in the midst of a call: the place is
-// freed, the next call at another process works, and no half of a PDF is left.
+// The MCP tool and the OAuth server when an API process is killed during a call: the lease expires,
+// another process serves the next call, and no partial PDF remains.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { connectStore, type Store } from '../../../api/store/store.ts';
@@ -21,10 +21,10 @@ import { httpCall } from '../../support/http-call.ts';
 import { quiet } from '../harness/quiet.ts';
 import { type ApiSeat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
 
-/** Longer than any of these scenarios: what is blocked so is ended by the kill. */
+/** Longer than these scenarios: the kill ends what is blocked. */
 const BLOCK_MS = 60_000;
 
-describe('an API process that is killed while it serves an app', function () {
+describe('an API process that is killed during a call of an app', function () {
   this.timeout(120_000);
   let site: Site;
   let store: Store;
@@ -35,12 +35,12 @@ describe('an API process that is killed while it serves an app', function () {
   const connect = mcpClients();
 
   const at = ({ port }: ApiSeat): ApiFixture => ({ api: { port: () => port } });
-  /** An app that has its tokens, at one of the processes. */
+  /** An authorized app, at one of the processes. */
   const connected = ({ port }: ApiSeat, { access_token }: Tokens = tokens) =>
     connect('present', `http://127.0.0.1:${port}`, access_token);
   const db = () => site.cluster.client.db('pressroom');
-  /** Resolves when the server holds a command of this name for this collection back. */
-  const heldBack = (command: 'insert' | 'update', collection: string) =>
+  /** Resolves when the server blocks a command of this name on this collection. */
+  const blocked = (command: 'insert' | 'update', collection: string) =>
     eventually(async () => {
       const found = await site.cluster.client
         .db('admin')
@@ -65,7 +65,7 @@ describe('an API process that is killed while it serves an app', function () {
     await site?.stop();
   });
 
-  it('frees its place within 20 s, and the next call at another process gives a PDF', async () => {
+  it('loses its lease within 20 s, and another process serves the next call', async () => {
     const call = (await connected(one))
       .render(site.witness.page(account.id, 'killed'))
       .catch((error: Error) => error);
@@ -89,7 +89,7 @@ describe('an API process that is killed while it serves an app', function () {
     await quiet(site);
   });
 
-  it('gives out nothing of a PDF that it was about to keep, and what it has written has an end', async () => {
+  it('serves nothing of a PDF that it was storing, and its chunks expire', async () => {
     const namespace = 'pressroom.documents.files';
     await site.cluster.fail(
       ['insert'],
@@ -100,7 +100,7 @@ describe('an API process that is killed while it serves an app', function () {
       .render({ html: '<p>half</p>' })
       .catch((error: Error) => error);
     const chunks = db().collection('documents.chunks');
-    await heldBack('insert', 'documents.files');
+    await blocked('insert', 'documents.files');
     const chunk = (await chunks.findOne())!;
     await one.process.kill();
     expect(await call).to.be.instanceOf(Error);
@@ -115,9 +115,9 @@ describe('an API process that is killed while it serves an app', function () {
     await quiet(site);
   });
 
-  it('loses no connection when the answer with new tokens never comes: the app asks another process', async () => {
+  it('does not disconnect an app whose token response was lost', async () => {
     const { client, refresh_token, access_token } = tokens;
-    // The old token is used up, and the new one is not written.
+    // The old token is used, and the new one is not yet written.
     const namespace = 'pressroom.oauth_grants';
     await site.cluster.fail(
       ['update'],
@@ -125,7 +125,7 @@ describe('an API process that is killed while it serves an app', function () {
       { times: 1 },
     );
     const lost = refresh(at(one), client, refresh_token).catch((error: Error) => error);
-    await heldBack('update', 'oauth_grants');
+    await blocked('update', 'oauth_grants');
     const used = { _id: /^RefreshToken:/ as never, consumedAt: { $exists: true } };
     expect(await db().collection('oauth').countDocuments(used)).to.equal(1);
     await one.process.kill();

@@ -1,6 +1,6 @@
 // @proves database
-// MongoDB is gone for a minute under load, killed or frozen: callers are refused fast and clearly,
-// what ran keeps its promise, nothing is counted wrong, and all works again at once.
+// MongoDB is killed or frozen for a minute under load: calls are rejected fast with a clear error,
+// running renders finish, the count stays exact, and the service recovers at once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
@@ -17,9 +17,9 @@ import { quiet } from '../harness/quiet.ts';
 import { type ApiSeat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
 
 const OUTAGE_MS = 60_000;
-/** The most that one database operation may take; see OPERATION_TIMEOUT_MS. */
+/** The time limit of a database operation; see OPERATION_TIMEOUT_MS. */
 const OPERATION_MS = 5_000;
-/** What a busy machine may add. */
+/** Tolerance for a busy machine. */
 const MARGIN_MS = 10_000;
 
 const GONE = 'MongoDB has no reachable primary';
@@ -41,7 +41,7 @@ const ways: Record<
   },
 };
 
-describe('a MongoDB that is gone for a minute under load', function () {
+describe('a MongoDB outage of one minute under load', function () {
   this.timeout(300_000);
   let site: Site;
   let account: SiteAccount;
@@ -56,10 +56,7 @@ describe('a MongoDB that is gone for a minute under load', function () {
     await site?.stop();
   });
 
-  /**
-   * Renders whose pages are alive until the witness lets them go; one at each API process, each on
-   * an account of its own.
-   */
+  /** Renders that run until released; one at each API process, each of another account. */
   async function running(): Promise<{ accounts: SiteAccount[]; ends: Promise<Visit>[] }> {
     const accounts = await Promise.all(site.apis.map(() => site.account()));
     const ends = accounts.map((each, index) =>
@@ -69,7 +66,7 @@ describe('a MongoDB that is gone for a minute under load', function () {
     return { accounts, ends };
   }
 
-  /** Resolves when each process has said that it refuses calls at once. */
+  /** Resolves when each process has logged that it rejects calls at once. */
   const known = () =>
     Promise.all(
       site.apis.map(({ process }) => process.said(GONE, line => line['calls'] === 'are rejected')),
@@ -88,7 +85,7 @@ describe('a MongoDB that is gone for a minute under load', function () {
     Promise.all(site.apis.map(async ({ process }) => (await process.memory()).nowBytes));
 
   for (const [what, { words, down, up }] of Object.entries(ways)) {
-    it(`costs its callers little and its counts nothing when it is ${what}`, async () => {
+    it(`causes fast errors and no wrong count when MongoDB is ${what}`, async () => {
       const [member] = site.cluster.members;
       callers = startPatientCallers(site, account, 4);
       await callers.next(({ status }) => status === 200);
@@ -130,8 +127,8 @@ describe('a MongoDB that is gone for a minute under load', function () {
       for (const { process } of site.apis)
         expect((await process.said(BACK))['missingMs']).to.be.greaterThan(OUTAGE_MS / 2);
 
-      // At once and for all. What a frozen server was sent it does now: such a lease would keep the
-      // only place of the small account for 15 s.
+      // A server that was frozen executes its queued commands now: such a lease would hold the only
+      // slot of the small account for 15 s.
       expect((await unanswered).why).to.equal('render_failed/database');
       await eventually(async () => expect(await small.leases()).to.equal(0));
       const firsts = await Promise.all(
@@ -178,10 +175,7 @@ describe('a MongoDB that is gone for a minute under load', function () {
 const median = (numbers: number[]) =>
   numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)]!;
 
-/**
- * What an operator finds at night: beside one line a call, only some that tell of the database, and
- * none of an error that nobody foresaw.
- */
+/** The logs: one line for each call, a few about the database, and no unexpected error. */
 function expectReadable({ log }: PressroomProcess, calls: number): void {
   const others = log.filter(({ msg }) => msg !== 'request');
   expect(log.length).to.be.lessThan(2 * calls + 100);

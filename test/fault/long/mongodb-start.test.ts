@@ -1,5 +1,5 @@
-// The start of an API against a MongoDB that is down, silent, somebody else, too old, alone, or
-// refuses the login: it waits for what may pass and ends with a sentence for the rest.
+// The start of an API when MongoDB is down, silent, another service, too old, without a replica
+// set, or rejects the login: it waits for temporary causes and exits with a message for others.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -27,7 +27,7 @@ describe('the start of an API', function () {
     for (const close of open.splice(0).reverse()) await close();
   });
 
-  /** An API by itself: no worker is where it looks for one. */
+  /** An API without workers. */
   async function startApi(
     mongodbUri: string,
   ): Promise<{ process: PressroomProcess; port: number }> {
@@ -45,7 +45,7 @@ describe('the start of an API', function () {
     return { process, port };
   }
 
-  /** The sentence with which it ends by itself. */
+  /** The message with which it exits. */
   async function lastWords(mongodbUri: string): Promise<string> {
     const { process } = await startApi(mongodbUri);
     expect(await process.exited).to.equal(1);
@@ -67,7 +67,7 @@ describe('the start of an API', function () {
     expect([await api.probe('/livez'), await api.probe('/readyz')]).to.deep.equal([200, 503]);
   }
 
-  /** A plain TCP server in MongoDB's place. */
+  /** A plain TCP server instead of MongoDB. */
   async function imposter(
     meet: (socket: Socket) => void,
   ): Promise<{ server: Server; uri: string; host: string; met: () => number }> {
@@ -88,7 +88,7 @@ describe('the start of an API', function () {
     return { server, host, uri: `mongodb://${host}/pressroom?replicaSet=rs`, met: () => met };
   }
 
-  it('waits for a MongoDB that is down, says so, and comes up when it does', async () => {
+  it('waits for a MongoDB that is down, logs it, and becomes ready with it', async () => {
     const cluster = await startCluster();
     open.push(() => cluster.stop());
     const member = cluster.members[0]!;
@@ -103,13 +103,13 @@ describe('the start of an API', function () {
     expect(checks).to.deep.equal({ database: { status: 'ok' }, workers: { ready: 0, slots: 0 } });
   });
 
-  it('ends at once, with exit code 0, when it is stopped while it waits', async () => {
+  it('exits with code 0 at once when it is stopped while it waits', async () => {
     const silent = await imposter(() => {});
     const { process } = await startApi(silent.uri);
     await once(silent.server, 'connection');
     const startMs = performance.now();
     expect(await process.kill('SIGTERM')).to.equal(0);
-    // The driver alone would hold it for 5 s.
+    // The driver alone would delay the exit by 5 s.
     expect(performance.now() - startMs).to.be.lessThan(3_000);
   });
 
@@ -122,7 +122,7 @@ describe('the start of an API', function () {
     'sends impossible lengths': socket =>
       socket.on('data', () => socket.write(Buffer.alloc(64, 0xff))),
   };
-  it('waits in peace when what listens there is something else', async () => {
+  it('waits without a reconnect storm when another service listens', async () => {
     const all = await Promise.all(
       Object.entries(imposters).map(async ([does, meet]) => {
         const met = await imposter(meet);
@@ -137,13 +137,13 @@ describe('the start of an API', function () {
       const seconds = (performance.now() - startMs) / 1_000;
       expect(process.alive(), does).to.equal(true);
       expect(process.log.length - lines, does).to.be.at.most(2 + seconds);
-      // The driver looks twice a second.
+      // The driver checks twice a second.
       expect(met.met() - connections, does).to.be.at.most(10 + 3 * seconds);
       expect(await process.kill('SIGTERM'), does).to.equal(0);
     }
   });
 
-  it('ends with a sentence when MongoDB refuses the login, wants one, or does not let the user in', async () => {
+  it('exits with a message when MongoDB rejects or requires a login, or the user lacks permission', async () => {
     const { uri, port } = await testMongod();
     const admin = await MongoClient.connect(uri);
     open.push(() => admin.close());
@@ -169,7 +169,7 @@ describe('the start of an API', function () {
       .and.contain('readWrite');
   });
 
-  describe('on a server that will never do', () => {
+  describe('with an unsupported server', () => {
     let link: Link;
     let uri: string;
     beforeEach(async () => {
@@ -180,7 +180,7 @@ describe('the start of an API', function () {
       uri = cluster.uriThrough(link.port);
     });
 
-    it('ends with a sentence when its version is too old', async () => {
+    it('exits with a message when its version is too old', async () => {
       const rule = link.onFrame({
         direction: 'down',
         matches: (_frame, { before }) => before !== undefined && commandOf(before) === 'buildInfo',
@@ -192,7 +192,7 @@ describe('the start of an API', function () {
       expect(rule.hits()).to.equal(1);
     });
 
-    it('ends with a sentence when it is so old that the driver does not speak with it', async () => {
+    it('exits with a message when the driver does not support its version', async () => {
       link.onFrame({
         direction: 'down',
         matches: frame => frame.includes('maxWireVersion\0'),
@@ -202,7 +202,7 @@ describe('the start of an API', function () {
     });
   });
 
-  it('ends with a sentence, or waits when a replica set was asked for, when MongoDB runs without one', async () => {
+  it('exits with a message without a replica set, or waits for one that the URI names', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'pressroom-fault-'));
     open.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
     const port = await ownPort();

@@ -1,5 +1,5 @@
-// MongoDB works, but badly: each write takes two seconds, its primary changes or dies, its disk is
-// full, its password is another one. What callers and operators see of it.
+// A degraded MongoDB: slow writes, elections, a killed primary, a full disk, a changed password;
+// and the errors and logs that follow.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
@@ -19,10 +19,10 @@ import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts';
 const GONE = 'MongoDB has no reachable primary';
 const BACK = 'MongoDB has a primary again';
 const STILL = { html: '<p>x</p>' };
-/** The most that one database operation may take, and what a busy machine may add. */
+/** The time limit of a database operation, and the tolerance for a busy machine. */
 const ANSWERED_MS = 5_000 + 10_000;
 
-describe('a MongoDB that works badly', function () {
+describe('a degraded MongoDB', function () {
   this.timeout(240_000);
   let site: Site;
   let account: SiteAccount;
@@ -50,10 +50,7 @@ describe('a MongoDB that works badly', function () {
   };
   const delivered = (visits: readonly Visit[]) => visits.filter(({ status }) => status === 200);
 
-  /**
-   * Every refusal is the database's and says when to come again; every PDF is counted, once;
-   * nothing is held.
-   */
+  /** Every error is the database's, with Retry-After; every PDF is counted once; no leases. */
   async function allIsRight(visits: readonly Visit[]): Promise<void> {
     const refused = visits.filter(({ status }) => status !== 200);
     for (const { status, why, retryAfterS, ms } of refused) {
@@ -69,7 +66,7 @@ describe('a MongoDB that works badly', function () {
     await quiet(site);
   }
 
-  it('delivers slowly and counts late when each write takes two seconds', async () => {
+  it('delays PDFs and counts when each write takes two seconds', async () => {
     await start({ apis: 1, slots: 4 });
     const [api] = site.apis;
     await site.cluster.fail(['findAndModify', 'update'], {
@@ -84,18 +81,18 @@ describe('a MongoDB that works badly', function () {
     );
     const bad = await visit(site, account, { ...STILL, wait_for_selector: '][' }, api!);
     expect([bad.status, bad.why]).to.deep.equal([400, 'validation_error']);
-    // Longer than a lease lasts: slow renewals keep it.
+    // Longer than a lease: slow renewals keep it.
     await sleep(Math.max(0, aliveMs + 17_000 - performance.now()));
     expect(site.witness.alive(account.id)).to.equal(1);
     site.witness.release(account.id);
     visits.push(await long);
     for (const { status, usage, ms } of visits) {
       expect([status, usage]).to.deep.equal([200, undefined]);
-      // Two seconds for the admission, and one that the count is waited for.
+      // Two seconds for the admission, and one for the settlement.
       expect(ms).to.be.at.least(3_000);
     }
     const { log } = api!.process;
-    // The last line may come after its answer.
+    // The last line may be logged after its response.
     await eventually(() => {
       const late = log.filter(({ msg }) => msg === 'a render is not counted yet, retrying');
       expect(late.map(line => line['reason'])).to.deep.equal(
@@ -113,7 +110,7 @@ describe('a MongoDB that works badly', function () {
     await allIsRight(visits);
   });
 
-  it('costs at most some clear refusals when its primary gives up its office, and when it dies', async () => {
+  it('causes at most some clear errors when its primary steps down or is killed', async () => {
     await start({ members: 3 });
     const callers = come();
     const served = () => callers.next(({ status }) => status === 200);
@@ -139,7 +136,7 @@ describe('a MongoDB that works badly', function () {
     await allIsRight(callers.visits);
   });
 
-  it('is told apart from a working one when it refuses a login that was good before', async () => {
+  it('is detected when it rejects a login that was valid before', async () => {
     await start({ apis: 0 });
     const admin = site.cluster.client.db('admin');
     await admin.command({ createUser: 'press', pwd: 'the first', roles: ['readWriteAnyDatabase'] });
@@ -156,7 +153,7 @@ describe('a MongoDB that works badly', function () {
     visits.push(await visit(site, account, STILL, api));
     expect(delivered(visits).length).to.equal(2);
 
-    // Only who connects anew is asked for the password.
+    // Only a new connection needs the password.
     link.cut();
     for (let count = 0; count < 3; count++) {
       const refused = await visit(site, account, STILL, api);
@@ -189,7 +186,7 @@ describe('a MongoDB that works badly', function () {
     await allIsRight(visits);
   });
 
-  it('comes back with all that it has promised after its disk was full', async function () {
+  it('recovers with all acknowledged writes after its disk was full', async function () {
     let disk: SmallDisk;
     try {
       disk = mountSmallDisk(640);
@@ -202,7 +199,7 @@ describe('a MongoDB that works badly', function () {
     const callers = come();
     await callers.next(({ status }) => status === 200);
     disk.fill();
-    // What it does by itself once a minute: writing its data out. It dies of it.
+    // Its checkpoint, once a minute, which crashes it.
     await site.cluster.client
       .db('admin')
       .command({ fsync: 1 })

@@ -1,5 +1,5 @@
-// Callers who send wrongly, slowly or without a key, many at once: each has an answer that says
-// what is wrong, while others are served.
+// Many clients with invalid or slow bodies or without a key: each gets a clear error while others
+// are served.
 import { expect } from 'chai';
 import { createKeyText } from '../../../api/accounts/keys.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -12,15 +12,12 @@ import { largePdf } from '../overload-pages.ts';
 const MIB = 2 ** 20;
 const SMALL = Buffer.from(JSON.stringify({ html: '<p>small</p>' }));
 const QUICK = `--import=${new URL('../overload-body-times.ts', import.meta.url)}`;
-/**
- * What V8 has not collected yet of what was read and thrown away, and buffers of sockets. 85 to 120
- * MiB of it were seen.
- */
+/** Uncollected garbage and socket buffers; 85 to 120 MiB were measured. */
 const BESIDE_BYTES = 256 * MIB;
 
 type Connection = Awaited<ReturnType<typeof rawConnection>>;
 
-describe('an API process that is called wrongly', function () {
+describe('an API process with invalid calls', function () {
   this.timeout(300_000);
   let site: Site;
   let api: PressroomProcess;
@@ -62,7 +59,7 @@ describe('an API process that is called wrongly', function () {
     expect((await send(port, account.key, SMALL)).status).to.equal(200);
   }
 
-  /** The head of a call with this key and these headers. */
+  /** The head of a request with this key and these headers. */
   const head = (key: string, ...headers: string[]) =>
     [
       'POST /v1/render HTTP/1.1',
@@ -75,7 +72,7 @@ describe('an API process that is called wrongly', function () {
     ].join('\r\n');
   const chunk = (bytes: number) => `${bytes.toString(16)}\r\n${'a'.repeat(bytes)}\r\n`;
 
-  /** Writes it again and again, as fast as it is taken, until the connection is over. */
+  /** Writes the bytes repeatedly with backpressure until the connection ends. */
   function pour({ socket, send }: Connection, text: string): void {
     const more = () => {
       while (!socket.destroyed && socket.writable && send(text)) {}
@@ -158,9 +155,9 @@ describe('an API process that is called wrongly', function () {
     ],
   ];
 
-  it('tells each of 20 callers of every wrong kind what is wrong, and serves another meanwhile', async () => {
+  it('sends a clear error to 20 clients of every invalid kind, and serves others', async () => {
     await start({ PRESSROOM_BODY_MAX: '1MiB', NODE_OPTIONS: QUICK });
-    // Of each kind one of each account, which has a bound of its own.
+    // One client of each kind for each account, since accounts have separate bounds.
     const callers = await Promise.all(Array.from({ length: 20 }, () => site.account('scale')));
     const answers = wrong.flatMap(([what, act, expected]) =>
       callers.map(async ({ key }) => {
@@ -188,8 +185,8 @@ describe('an API process that is called wrongly', function () {
     await isAtRest();
   });
 
-  it('answers 100 strangers before their bodies of 10 MiB, of which it holds nothing', async () => {
-    // Less than one of the bodies: none could be held.
+  it('rejects 100 anonymous clients before reading their bodies of 10 MiB', async () => {
+    // Less than one body, so none could be held.
     await start({ PRESSROOM_BYTES_IN_FLIGHT: '1MiB' });
     const body = Buffer.alloc(10 * MIB, 'a');
     expect((await send(port, account.key, body)).error()).to.include({ code: 'payload_too_large' });
@@ -226,7 +223,7 @@ describe('an API process that is called wrongly', function () {
     await isAtRest();
   });
 
-  it('holds the PDF alone for a caller who does not read it, until he goes', async () => {
+  it('holds only the PDF for a client that does not read it, until it disconnects', async () => {
     await start({});
     const request = largePdf(30);
     const body = JSON.stringify({
@@ -236,7 +233,7 @@ describe('an API process that is called wrongly', function () {
     const connection = await open();
     connection.socket.pause();
     connection.send(`${head(account.key, `Content-Length: ${body.length}`)}${body}`);
-    /** The body counts 27 MiB while its render runs. */
+    /** The body holds 27 MiB during its render. */
     const held = async () => (await api.metrics()).sum('pressroom_in_flight_bytes') / MIB;
     await eventually(async () => expect(await held()).to.be.within(30, 31), 120_000);
     connection.socket.destroy();

@@ -1,6 +1,5 @@
 // @proves output_limit, bytes-in-flight
-// What one API process holds stays inside its budget, whoever sends and whatever is printed: seen
-// from the outside, as resident memory of the process.
+// The resident memory of an API process stays inside its byte budget, for all bodies and PDFs.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { PressroomProcess } from '../harness/pressroom-process.ts';
@@ -11,12 +10,11 @@ import { largePdf } from '../overload-pages.ts';
 const MIB = 2 ** 20;
 const SMALL = Buffer.from(JSON.stringify({ html: '<p>small</p>' }));
 /**
- * Beside what is held: what V8 has not collected yet, buffers of sockets, frames between API and
- * workers. Up to 230 MiB of it were seen. Without the budget for what is read from Chrome, and for
- * what a body becomes when it is parsed, these tests took 130 to 200 MiB more than they allow.
+ * Beyond the budget: uncollected garbage, socket buffers and frames, up to 230 MiB measured.
+ * Without budgets for PDFs and parsed bodies, the tests exceed the limit by 130 to 200 MiB.
  */
 const BESIDE_BYTES = 320 * MIB;
-/** Slow machines serve all the same. */
+/** Long, for slow machines. */
 const PATIENCE = {
   api: { PRESSROOM_RENDER_TIMEOUT: '10m', PRESSROOM_QUEUE_TIMEOUT: '10m' },
   worker: { PRESSROOM_CHROME_PROBE_INTERVAL: '60s' },
@@ -41,7 +39,7 @@ describe('the memory of an API process', function () {
     port = site.apis[0]!.port;
     api = site.apis[0]!.process;
     const account = await site.account('scale');
-    // All that a first render loads and compiles belongs to what the process needs anyway.
+    // The baseline includes what a first render loads and compiles.
     for (let count = 0; count < 10; count++) await send(port, account.key, SMALL);
     beforeBytes = (await api.memory()).nowBytes;
     return account;
@@ -62,24 +60,24 @@ describe('the memory of an API process', function () {
     expect((await send(port, account.key, SMALL)).status).to.equal(200);
   }
 
-  it('stays inside the budget when 200 callers send 10 MiB at once, each of whom is answered', async () => {
+  it('stays inside the budget when 200 clients send 10 MiB at once, and each gets a response', async () => {
     const account = await start('128MiB', 2);
     const accounts = [
       account,
       ...(await Promise.all(Array.from({ length: 24 }, () => site.account('scale')))),
     ];
     const frame = Buffer.byteLength(JSON.stringify({ html: '<!----><p>large' }));
-    // One character beyond Latin-1 doubles what the text takes in memory.
+    // One character beyond Latin-1 doubles the memory of the text.
     const html = `<!--–${'a'.repeat(10 * MIB - frame - Buffer.byteLength('–'))}--><p>large`;
     const body = Buffer.from(JSON.stringify({ html }));
     expect(body.length).to.equal(10 * MIB);
-    // A crowd that left something behind would have no room for the third.
+    // Leaked reservations would leave no budget for the third round.
     for (let crowd = 0; crowd < 3; crowd++) {
       const counts = await ends(
         Array.from({ length: 200 }, (_, caller) => send(port, accounts[caller % 25]!.key, body)),
       );
       expect(counts['200']).to.be.greaterThan(0);
-      // On a machine that is busy enough, parsing a body takes longer than the database may.
+      // On a busy machine parsing a body can exceed the time limit of the database.
       const {
         200: served = 0,
         '502 overloaded': refused = 0,
@@ -94,7 +92,7 @@ describe('the memory of an API process', function () {
     await servesAgain(account);
   });
 
-  it('stays inside the budget when PDFs of 30 MiB are printed at once, each of whose callers is answered', async () => {
+  it('stays inside the budget when PDFs of 30 MiB are printed at once, and each client gets a response', async () => {
     const account = await start('96MiB', 8);
     const body = Buffer.from(JSON.stringify(largePdf(30)));
     const counts = await ends(Array.from({ length: 8 }, () => send(port, account.key, body)));
@@ -105,12 +103,12 @@ describe('the memory of an API process', function () {
       );
     await staysInside(96 * MIB);
     await servesAgain(account);
-    // The room of all that were refused is there again.
+    // The reservations of rejected renders are released.
     expect((await send(port, account.key, body)).body.length).to.be.greaterThan(30 * MIB);
     await servesAgain(account);
   });
 
-  it('stays inside the budget when pages throw errors of 10 million characters again and again, and ends them', async () => {
+  it('stays inside the budget when pages repeatedly throw errors of 10 million characters', async () => {
     const account = await start('64MiB', 8);
     const body = Buffer.from(
       JSON.stringify({

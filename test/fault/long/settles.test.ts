@@ -12,7 +12,7 @@ import { chanceOfThisRun } from '../harness/random.ts';
 import { CAP, settleFixture } from '../settle-fixture.ts';
 import { settles } from '../settles.ts';
 
-describe('one account that renders without end', () => {
+describe('one account with many renders', () => {
   it('has an exact count and a document that does not grow, after 20,000 renders', async function () {
     this.timeout(15 * 60_000);
     const { violations, tally, counted } = await settles({
@@ -28,7 +28,7 @@ describe('one account that renders without end', () => {
   });
 });
 
-describe('the leases that crashes leave', () => {
+describe('the expired leases of crashed processes', () => {
   let fixture: LeaseFixture;
   before(async () => {
     fixture = await leaseFixture();
@@ -38,7 +38,7 @@ describe('the leases that crashes leave', () => {
 
   const { atLeast, perConcurrentRender } = EXPIRED_KEPT;
   const ids = (leases: readonly LeaseDocument[]) => leases.map(({ id }) => id);
-  /** Named by number; the last one expired last. */
+  /** Named by number, in order of expiry. */
   const expiredLeases = (count: number): LeaseDocument[] =>
     Array.from({ length: count }, (_, nth) => ({
       id: `expired ${nth}`,
@@ -61,7 +61,7 @@ describe('the leases that crashes leave', () => {
     ]);
   });
 
-  it('are more with a larger plan', async () => {
+  it('have a higher bound with a larger plan', async () => {
     const { store, processes, caller, close } = await settleFixture();
     try {
       await store.accounts.updateOne(
@@ -78,7 +78,7 @@ describe('the leases that crashes leave', () => {
     }
   });
 
-  it('never push out one that runs', async () => {
+  it('never replace a running lease', async () => {
     const starter = await fixture.account('starter', {
       leases: [runningLease, ...expiredLeases(500)],
     });
@@ -88,7 +88,7 @@ describe('the leases that crashes leave', () => {
     expect((await rejectionOf(leases.admit(starter.caller))).code).to.equal('concurrency_limit');
   });
 
-  it('do not count when they are gone, and the log says so', async () => {
+  it('are not counted once deleted, which is logged', async () => {
     const free = await fixture.account('free');
     const [cutOff, other] = [await fixture.replica(), await fixture.replica()];
     const lease = await cutOff.admit(free.caller);

@@ -1,5 +1,4 @@
-// Usage when MongoDB's primary gives up its office, or dies with it, while its customers' renders
-// are admitted and counted.
+// Usage when MongoDB's primary steps down or is killed while renders are admitted and counted.
 import { expect } from 'chai';
 import { countedRight, metricsAgree } from '../harness/counted-right.ts';
 import { openCustomers } from '../harness/customers.ts';

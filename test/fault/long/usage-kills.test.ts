@@ -1,5 +1,4 @@
-// Usage when an API process dies with renders that it has not counted yet, or is told to end while
-// MongoDB is away.
+// Usage when an API process is killed with uncounted renders, or stopped during an outage.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { countedRight } from '../harness/counted-right.ts';
@@ -25,7 +24,7 @@ describe('the usage of customers of an API process that ends', function () {
     await site?.stop();
   });
 
-  it(`lies between what was answered and what was under way, when it is killed in the middle of ${RENDERS} renders`, async () => {
+  it(`is between the delivered and the started renders when the process is killed during ${RENDERS} renders`, async () => {
     await open({ api: { PRESSROOM_PLANS: 'scale=32' } });
     const customers = await openCustomers(site);
     const [victim] = site.apis;
@@ -41,9 +40,7 @@ describe('the usage of customers of an API process that ends', function () {
     await countedRight(site, customers, ledger, visits, victim);
   });
 
-  /**
-   * A render that gets its PDF while MongoDB is as `away` leaves it, so that it can not be counted.
-   */
+  /** A render that gets its PDF but cannot be counted, since `away` makes MongoDB unavailable. */
   async function deliver(account: SiteAccount, away: () => Promise<void>): Promise<string> {
     const call = site.render(account, site.witness.page(account.id, 'a page'));
     await site.witness.until(account.id, 1);
@@ -57,7 +54,7 @@ describe('the usage of customers of an API process that ends', function () {
   const linesOf = (requestId: string) =>
     site.apis[0]!.process.log.filter(line => line['requestId'] === requestId);
 
-  it('has a render in it that MongoDB was not there for, when it comes back before the process has to end', async () => {
+  it('includes a render during an outage when MongoDB recovers before the process must exit', async () => {
     await open({ apis: 1 });
     const account = await site.account();
     const [api] = site.apis;
@@ -73,7 +70,7 @@ describe('the usage of customers of an API process that ends', function () {
     expect(ledger.wrong()).to.deep.equal([]);
   });
 
-  it('misses a render only with a line in the log, when the process has to end before MongoDB is back', async () => {
+  it('misses a render, with a log line, when the process must exit before MongoDB recovers', async () => {
     await open({ apis: 1, api: { PRESSROOM_DRAIN_TIMEOUT: '2s' } });
     const account = await site.account();
     const [api] = site.apis;
@@ -90,7 +87,7 @@ describe('the usage of customers of an API process that ends', function () {
     await quiet(site);
   });
 
-  it('is told of in the log before a render goes out uncounted, so that a kill leaves its trace', async () => {
+  it('is logged before an uncounted render is delivered, so that a kill leaves a trace', async () => {
     await open({ apis: 1 });
     const account = await site.account();
     const [api] = site.apis;
@@ -105,7 +102,7 @@ describe('the usage of customers of an API process that ends', function () {
     });
     await api!.process.kill();
     mongod!.thaw();
-    // What has reached MongoDB before the kill, it may still do.
+    // MongoDB may still execute what it received before the kill.
     await quiet(site);
     const { leases } = await account.read();
     expect(line).to.include({ level: 'warn', accountId: account.id });

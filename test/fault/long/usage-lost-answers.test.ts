@@ -1,5 +1,5 @@
-// Usage when MongoDB has written and its answer never comes: the connection breaks, the answer
-// vanishes, or the server can not say that others have it too.
+// Usage when MongoDB has written but its response is lost: the connection breaks, the response is
+// dropped, or the write concern fails.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
@@ -14,14 +14,14 @@ import { type Site, startSite } from '../harness/site.ts';
 
 const RENDERS = 300;
 
-/** The command that admits and that counts. */
+/** The command of admissions and settlements. */
 const FIND_AND_MODIFY = 'findAndModify';
-/** With it, what renews and releases. */
+/** Includes renewals and releases. */
 const WRITES: readonly (string | undefined)[] = [FIND_AND_MODIFY, 'update'];
 const answersOne: FrameRule['matches'] = (_frame, { before }) =>
   before !== undefined && WRITES.includes(commandOf(before));
 
-describe('the usage of customers, when answers of MongoDB get lost', function () {
+describe('the usage of customers, when responses of MongoDB are lost', function () {
   this.timeout(300_000);
   let site: Site;
   let ledger: Ledger;
@@ -35,7 +35,7 @@ describe('the usage of customers, when answers of MongoDB get lost', function ()
     await site?.stop();
   });
 
-  /** While the callers come, the server itself fails now and then, in one way or another. */
+  /** Random failures of the server during the calls. */
   async function failNowAndThen(rush: Rush, chance: Chance): Promise<void> {
     let over = false;
     void rush.over.then(() => {
@@ -75,12 +75,12 @@ describe('the usage of customers, when answers of MongoDB get lost', function ()
     expect(hits.reduce((total, each) => total + each)).to.be.greaterThan(0);
     const visits = await rush.over;
     await metricsAgree(site, visits, await countedRight(site, customers, ledger, visits));
-    // Most of them got through all of this.
+    // Most renders succeed despite the failures.
     const stayed = visits.filter(({ manner }) => manner === 'stays');
     expect(stayed.filter(({ end }) => end === 200).length).to.be.greaterThan(stayed.length / 2);
   });
 
-  it('counts once a render whose caller leaves while it is being counted', async () => {
+  it('counts a render once when its client disconnects during the settlement', async () => {
     const account = await site.account();
     const [api] = site.apis;
     const call = site.render(account, site.witness.page(account.id, 'a page'), api);
@@ -99,8 +99,7 @@ describe('the usage of customers, when answers of MongoDB get lost', function ()
     await eventually(() =>
       expect(api!.process.log.map(line => line['code'])).to.include('client_closed'),
     );
-    // Whatever the process does about the caller that left, it has done by the time that a later
-    // one is served.
+    // The process has handled the disconnect when it has served a later call.
     expect((await site.render(await site.account(), { html: '<p>x</p>' }, api)).status).to.equal(
       200,
     );

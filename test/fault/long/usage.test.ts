@@ -1,6 +1,5 @@
 // @proves usage
-// Usage: what is counted is exactly what was rendered, among callers who leave, pages that fail and
-// a MongoDB that stops for a while.
+// Usage: the count is exact despite client disconnects, failing pages and a paused MongoDB.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { countedRight, metricsAgree } from '../harness/counted-right.ts';
@@ -21,7 +20,7 @@ describe('the usage of customers, on two API processes and two workers', functio
   });
   afterEach(() => site?.stop());
 
-  it(`is exact after ${RENDERS} renders with leaving callers, failing pages and a MongoDB that stands still for 3 s`, async () => {
+  it(`is exact after ${RENDERS} renders with disconnects, failing pages and a MongoDB frozen for 3 s`, async () => {
     const customers = await openCustomers(site);
     const ledger = await openLedger(site.cluster);
     const [mongod] = site.cluster.members;
@@ -37,8 +36,8 @@ describe('the usage of customers, on two API processes and two workers', functio
         .map(({ manner, end, outcome }) => ({ manner, end, outcome }))
         .filter(({ end }) => end !== 200);
       expect(bad.filter(({ end }) => end === 'broken')).to.deep.equal([]);
-      // Nothing of this keeps a caller who stays from a PDF; only on a machine so slow that the
-      // pause outgrows an admission's time may MongoDB be blamed.
+      // A connected client gets its PDF, unless on a slow machine the pause exceeds the time limit
+      // of an admission.
       expect(
         bad.filter(({ manner, outcome }) => manner === 'stays' && outcome !== 'database'),
       ).to.deep.equal([]);
