@@ -14,14 +14,14 @@ interface Options {
   /** Overrides BrowserPool defaults. */
   scaling?: object;
   /** Called for each decision that changes the size. */
-  told?(line: string): void;
+  onChange?(line: string): void;
 }
 
 export function ours(
   { slotsPerPod, minPods, maxPods, targetUtilization }: Bounds,
   options: Options,
 ): Autoscaler {
-  const { scrapeIntervalMs, pollMs, scaling = {}, told } = options;
+  const { scrapeIntervalMs, pollMs, scaling = {}, onChange } = options;
   const pool: ScalingSpec = {
     slotsPerPod,
     replicas: undefined,
@@ -39,7 +39,7 @@ export function ours(
     const decision = decide(pool, { pods, readyPods, load }, history, nowMs);
     history = decision.history;
     if (decision.pods !== pods)
-      told?.(
+      onChange?.(
         `${Math.round(nowMs / 1_000)} s: ${pods} to ${decision.pods}, ${decision.reason}: ${decision.message}`,
       );
     return { pods: decision.pods, againMs: pollMs };

@@ -45,10 +45,10 @@ function talk(name: EngineName, child: ChildProcess) {
   const ask = (order: { task: Order['task']; work?: unknown }) => {
     if (gone) return Promise.reject(gone);
     const id = ++last;
-    const said = answer(id);
+    const response = answer(id);
     // Ignores send errors: the exit of the driver gives a better error.
     child.send({ id, ...order }, () => {});
-    return said;
+    return response;
   };
   return { started, ask };
 }

@@ -12,8 +12,8 @@ export interface Sample {
 }
 
 export interface MemoryLog {
-  /** Sets the number of renders between samples, and between calls of `say`. */
-  every(sample: number, said: number, say: (sample: Sample) => void): void;
+  /** Sets the number of renders between samples, and between calls of `report`. */
+  every(sample: number, reported: number, report: (sample: Sample) => void): void;
   /** Records one completed render. */
   rendered(): void;
   samples(): readonly Sample[];
@@ -24,11 +24,11 @@ export function createMemoryLog({ api, worker }: { api: number; worker: number }
   const samples: Sample[] = [];
   let renders = 0;
   let between = Number.POSITIVE_INFINITY;
-  let betweenSaid = Number.POSITIVE_INFINITY;
-  let hears = (_sample: Sample) => {};
+  let betweenReports = Number.POSITIVE_INFINITY;
+  let onReport = (_sample: Sample) => {};
   return {
-    every(sample, said, say) {
-      [between, betweenSaid, hears] = [sample, said, say];
+    every(sample, reported, report) {
+      [between, betweenReports, onReport] = [sample, reported, report];
     },
     rendered() {
       renders += 1;
@@ -41,7 +41,7 @@ export function createMemoryLog({ api, worker }: { api: number; worker: number }
         chromeMb: memoryOf({ worker }).chromeMb,
       };
       samples.push(sample);
-      if (renders % betweenSaid < between) hears(sample);
+      if (renders % betweenReports < between) onReport(sample);
     },
     samples: () => samples,
   };

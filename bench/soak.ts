@@ -55,15 +55,19 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   console.log(
     `${machineLine()}; ${slots} slots; ${renders} renders of the invoice by ${callers} callers, then ${CROWD.renders} by ${CROWD.callers}`,
   );
-  const say = ({ renders: done, apiMb, workerMb, chromeMb }: Sample) =>
+  const report = ({ renders: done, apiMb, workerMb, chromeMb }: Sample) =>
     console.log(
       `  ${String(done).padStart(7)} renders   API ${digits(apiMb)} MB   worker ${digits(workerMb)} MB   Chrome ${digits(chromeMb)} MB`,
     );
-  log.every(Math.max(1, Math.round(renders / 200)), Math.max(1, Math.round(renders / LINES)), say);
+  log.every(
+    Math.max(1, Math.round(renders / 200)),
+    Math.max(1, Math.round(renders / LINES)),
+    report,
+  );
   const soaked = await soak(renders, callers);
   const half = log.samples().filter(sample => sample.renders >= renders / 2);
   const crowd = log.samples().length;
-  log.every(CROWD.callers / 4, CROWD.renders / 2, say);
+  log.every(CROWD.callers / 4, CROWD.renders / 2, report);
   const crowded = await soak(CROWD.renders, CROWD.callers);
 
   const most = (of: keyof Sample, from = 0) =>

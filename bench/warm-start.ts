@@ -67,10 +67,10 @@ export async function startWith(
     },
   });
   atEnd(() => stop(npm));
-  let said = '';
+  let output = '';
   for (const stream of [npm.stdout, npm.stderr])
     stream.on('data', (chunk: Buffer) => {
-      said += chunk;
+      output += chunk;
     });
   const isReady = () =>
     httpCall(port, 'GET', '/readyz').then(
@@ -79,19 +79,19 @@ export async function startWith(
     );
   while (!(await isReady())) {
     if (npm.exitCode !== null || performance.now() - began > START_MS)
-      throw new Error(`npm start is not ready: ${said}`);
+      throw new Error(`npm start is not ready: ${output}`);
     await sleep(ASK_EVERY_MS);
   }
   const readyMs = performance.now() - began;
   /** The message may follow shortly after the port is ready. */
   const spoken = async (pattern: RegExp) => {
-    while (!pattern.test(said) && performance.now() - began < START_MS) await sleep(ASK_EVERY_MS);
-    return pattern.exec(said)?.[1];
+    while (!pattern.test(output) && performance.now() - began < START_MS) await sleep(ASK_EVERY_MS);
+    return pattern.exec(output)?.[1];
   };
   return {
     readyMs,
     ownMs: Number(await spoken(/ after ([\d.]+) s/)) * 1_000,
-    key: /shown only once\): (\S+)/.exec(said)?.[1],
+    key: /shown only once\): (\S+)/.exec(output)?.[1],
     async renderMs(key) {
       const sent = performance.now();
       const { status, body } = await renderCall(port, key, { html: HTML });
