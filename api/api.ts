@@ -77,8 +77,7 @@ export function complete(config: ApiConfig): CompleteApiConfig {
     .map(([name]) => `  ${name} is missing`);
   if (billing.mode === 'stripe' && !dashboard.on)
     problems.push('  PRESSROOM_DASHBOARD=off: PRESSROOM_BILLING=stripe needs the dashboard');
-  if (problems.length > 0)
-    throw new ConfigError(`The configuration is wrong:\n${problems.join('\n')}`);
+  if (problems.length > 0) throw new ConfigError(`Invalid configuration:\n${problems.join('\n')}`);
   return { ...config, mongodbUri: mongodbUri!, pepper: pepper!, poolSecret: poolSecret! };
 }
 

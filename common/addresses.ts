@@ -1,14 +1,11 @@
-// What an IP address is: public or not, private or not, inside a network or not. Pure, and the only
-// file that imports ipaddr.js.
+// Classifies IP addresses: public, private, or inside a network. Pure; the only file that imports
+// ipaddr.js.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 type Parsed = ipaddr.IPv4 | ipaddr.IPv6;
 
-/**
- * A range of addresses. `cidr` is its canonical text: host bits cleared, an IPv4-mapped range
- * written as IPv4.
- */
+/** A range of addresses. `cidr` is canonical: host bits cleared, IPv4-mapped ranges as IPv4. */
 export interface Network {
   readonly cidr: string;
   readonly range: readonly [Parsed, number];
@@ -23,9 +20,8 @@ const dottedTail = (text: string) =>
   );
 
 /**
- * Takes only what `net.isIP` takes too: ipaddr.js alone would read `127.1` and `0x7f000001` as
- * addresses. It also reads `::1.2.3.4` as `::ffff:1.2.3.4` (2.5.0), so it never sees an IPv6
- * address with dots.
+ * Accepts only what `net.isIP` accepts: ipaddr.js alone would parse `127.1` and `0x7f000001`. It
+ * also parses `::1.2.3.4` as `::ffff:1.2.3.4` (2.5.0), so dots in IPv6 are converted first.
  */
 function parse(text: string): Parsed | undefined {
   const version = text.includes('%') ? 0 : isIP(text);
@@ -41,8 +37,8 @@ const matches = (address: Parsed, { range: [base, bits] }: Network) =>
   address.kind() === base.kind() && address.match(base, bits);
 
 /**
- * A CIDR (`10.0.0.0/8`, `fd00::/8`) or a single address. Undefined when the text is neither; zone
- * ids are not accepted.
+ * Parses a CIDR (`10.0.0.0/8`, `fd00::/8`) or a single address. Undefined for anything else,
+ * including zone IDs.
  */
 export function parseNetwork(text: string): Network | undefined {
   const [host = '', prefix, ...rest] = text.split('/');
@@ -61,36 +57,36 @@ export function parseNetwork(text: string): Network | undefined {
 const base = (network: Network) => network.cidr.split('/')[0];
 
 /**
- * The same for an entry of a list, or an Error whose message names the entry and how to mend it.
- * `place`: the part of the entry that is the network.
+ * Parses an entry of a list. Throws an Error that names the entry and the fix. `place`: the part of
+ * the entry that is the network.
  */
 export function networkOf(entry: string, place = entry): Network {
   const network = parseNetwork(place);
   if (!network)
     throw new Error(
-      `\`${entry}\` is no network: write an address, a slash and the number of bits, such as \`10.0.0.0/8\` or \`fd00::/8\``,
+      `\`${entry}\` is not a valid network. Use CIDR notation such as \`10.0.0.0/8\` or \`fd00::/8\``,
     );
   const address = place.split('/')[0]!;
-  // 10.1.2.3/8 may mean one address or sixteen million: which it is to be is not ours to choose.
+  // 10.1.2.3/8 is ambiguous: one address or sixteen million.
   if (base(network) !== base(parseNetwork(address)!))
     throw new Error(
-      `\`${entry}\` is an address inside a network: write \`${network.cidr}\` for the network or \`${address}\` for the one address`,
+      `\`${entry}\` has host bits set. Use \`${network.cidr}\` for the network or \`${address}\` for the single address`,
     );
   return network;
 }
 
 const table = (cidrs: string[]): Network[] => cidrs.map(cidr => parseNetwork(cidr)!);
 
-// https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-special-registry. Rows that the registry calls globally reachable are
-// here as well when they are anycast services of whatever network is nearest (AS112, AMT, PCP,
-// TURN): no page lives there, and the nearest may be ours.
+// https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-special-registry. Includes
+// globally reachable anycast services (AS112, AMT, PCP, TURN): they host no pages, and the nearest
+// instance may be in a private network.
 const NOT_PUBLIC = table([
   '0.0.0.0/8', // this network, RFC 791; connecting to 0.0.0.0 reaches this host
   '10.0.0.0/8', // private use, RFC 1918
   // shared address space of carriers, RFC 6598; Alibaba's metadata is 100.100.100.200
   '100.64.0.0/10',
   '127.0.0.0/8', // loopback, RFC 1122
-  // not in the registry: Azure's host agent answers there on every virtual machine
+  // not in the registry: Azure's host agent on every virtual machine
   '168.63.129.16/32',
   '169.254.0.0/16', // link-local, RFC 3927; the metadata services of most clouds
   '172.16.0.0/12', // private use, RFC 1918
@@ -131,7 +127,7 @@ const PRIVATE_USE = table([
   'fc00::/7', // unique local, RFC 4193
 ]);
 
-// The clouds' own services inside private use; those in link-local need no row.
+// Cloud metadata services inside the private ranges. Link-local ones need no row.
 const CLOUD_SERVICES = table([
   '100.100.100.200/32', // Alibaba
   'fd00:ec2::/32', // AWS: instance metadata, EKS pod identity
@@ -142,31 +138,28 @@ const CLOUD_SERVICES = table([
 ]);
 
 /**
- * An interface id that carries an IPv4 address (RFC 5214 section 6.1), whatever network it stands
- * in and whichever address: `…:0:5efe:a.b.c.d`, `…:200:5efe:…`.
+ * An interface ID that embeds an IPv4 address (RFC 5214 section 6.1) in any network:
+ * `…:0:5efe:a.b.c.d`, `…:200:5efe:…`.
  */
 const isIsatap = (address: Parsed) =>
   address instanceof ipaddr.IPv6 &&
   (address.parts[4]! & ~0x0300) === 0 &&
   address.parts[5] === 0x5efe;
 
-/**
- * True only for a globally reachable unicast address. False for anything else, text that is no
- * address included.
- */
+/** True only for a globally reachable unicast address. False for anything else. */
 export function isPublicAddress(address: string): boolean {
   const parsed = parse(address);
   if (!parsed || isIsatap(parsed) || NOT_PUBLIC.some(network => matches(parsed, network)))
     return false;
-  // The library's own list is asked as well: two tables must both be wrong.
+  // Also checks the library's own list, as defense in depth.
   return (
     parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || matches(parsed, IPV6_UNICAST))
   );
 }
 
 /**
- * True for an address of a company's own network. Loopback, link-local and the clouds' metadata
- * services are none.
+ * True for an address of a private network, except loopback, link-local and cloud metadata
+ * services.
  */
 export function isPrivateUseAddress(address: string): boolean {
   const parsed = parse(address);
@@ -178,9 +171,8 @@ export function isPrivateUseAddress(address: string): boolean {
 }
 
 /**
- * The address that a WHATWG `URL.hostname` is, without brackets; undefined when it is a name. The
- * URL parser has turned decimal, octal, hexadecimal and short forms into four decimals before
- * (https://url.spec.whatwg.org/#concept-ipv4-parser).
+ * The IP address in a WHATWG `URL.hostname`, without brackets; undefined for a name. The URL parser
+ * has already normalized other notations (https://url.spec.whatwg.org/#concept-ipv4-parser).
  */
 export function literalAddress(hostname: string): string | undefined {
   const bare = /^\[(.*)\]$/.exec(hostname)?.[1];
@@ -189,8 +181,8 @@ export function literalAddress(hostname: string): string | undefined {
 }
 
 /**
- * The one text of an address, to compare and to count by: `::ffff:a.b.c.d` becomes `a.b.c.d`, a
- * zone id goes, IPv6 as RFC 5952 writes it. Undefined when it is no address.
+ * The canonical text of an address: `::ffff:a.b.c.d` becomes `a.b.c.d`, zone IDs are removed, IPv6
+ * is written as in RFC 5952. Undefined for an invalid address.
  */
 export function normalizeAddress(text: string): string | undefined {
   const address = parse(text.replace(/%.*$/s, ''));
@@ -198,8 +190,8 @@ export function normalizeAddress(text: string): string | undefined {
 }
 
 /**
- * An address and those that its owner can have as well: an IPv4 address stands for itself, an IPv6
- * address for its /64 (RFC 4291 §2.5.4), and what is no address (a pipe in front of us) for itself.
+ * The addresses of one subscriber: an IPv4 address, or the /64 of an IPv6 address (RFC 4291
+ * §2.5.4). Returns other text, such as the name of a pipe, unchanged.
  */
 export function subscriberOf(address: string): string {
   const normal = normalizeAddress(address);
@@ -207,10 +199,7 @@ export function subscriberOf(address: string): string {
   return isIP(normal) === 6 ? parseNetwork(`${normal}/64`)!.cidr : normal;
 }
 
-/**
- * Whether the address lies in the network. IPv4-mapped IPv6 counts as the IPv4 address that it
- * holds.
- */
+/** Whether the network contains the address. IPv4-mapped IPv6 counts as IPv4. */
 export function inNetwork(address: string, network: Network): boolean {
   const normal = normalizeAddress(address);
   return normal !== undefined && matches(parse(normal)!, network);

@@ -1,14 +1,11 @@
-// Configuration from the environment: one zod schema a process, read once, every wrong variable
-// reported at once.
+// Configuration from environment variables: one zod schema per process, read once. All invalid
+// variables are reported together.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { networkOf } from './addresses.ts';
 import { parseBytes, parseDurationMs } from './units.ts';
 
-/**
- * What docs/configuration.md and `doctor` show of a variable. `fallback` is the default as a person
- * would write it.
- */
+/** What docs/configuration.md and `doctor` show. `fallback` is the default as text. */
 export interface VariableMeta {
   kind: 'duration' | 'bytes' | 'integer' | 'boolean' | 'list' | 'text' | 'secret' | 'choice';
   fallback?: string;
@@ -21,7 +18,7 @@ export const variableMeta = (type: z.ZodType) =>
 const describeAs = <T extends z.ZodType>(type: T, meta: VariableMeta): T =>
   type.meta({ ...meta }) as T;
 
-/** A duration in Go's notation; the parsed value is in milliseconds. */
+/** A duration in Go's syntax, parsed to milliseconds. */
 export const duration = (fallback: string, minMs = 0, maxMs = 24 * 3600e3) =>
   describeAs(
     z
@@ -39,7 +36,7 @@ export const duration = (fallback: string, minMs = 0, maxMs = 24 * 3600e3) =>
     { kind: 'duration', fallback, accepts: 'a duration such as `500ms`, `30s`, `2m`' },
   );
 
-/** A size with an optional binary unit; the parsed value is in bytes. */
+/** A size with an optional binary unit, parsed to bytes. */
 export const bytes = (fallback: string, minBytes = 1) =>
   describeAs(
     z
@@ -67,11 +64,11 @@ export const integer = (fallback: string, min: number, max: number) =>
         if (value >= min && value <= max) return value;
         context.addIssue({
           code: 'custom',
-          message: `must be a whole number from ${min} to ${max}`,
+          message: `must be an integer from ${min} to ${max}`,
         });
         return z.NEVER;
       }),
-    { kind: 'integer', fallback, accepts: `a whole number from ${min} to ${max}` },
+    { kind: 'integer', fallback, accepts: `an integer from ${min} to ${max}` },
   );
 
 export const onOff = (fallback: 'on' | 'off') =>
@@ -83,7 +80,7 @@ export const onOff = (fallback: 'on' | 'off') =>
     { kind: 'boolean', fallback, accepts: '`on` or `off`' },
   );
 
-/** The cast: TypeScript does not resolve the output of an enum whose words are a type parameter. */
+/** The cast: TypeScript cannot resolve the output of an enum with generic values. */
 export const choice = <const T extends readonly [string, ...string[]]>(
   words: T,
   fallback: T[number],
@@ -97,7 +94,7 @@ export const choice = <const T extends readonly [string, ...string[]]>(
     },
   );
 
-/** Comma-separated words; the parsed value is an array without empty entries. */
+/** Comma-separated values, parsed to an array without empty entries. */
 export const listVariable = (fallback: string, accepts = 'comma-separated values') =>
   describeAs(
     z
@@ -112,9 +109,7 @@ export const listVariable = (fallback: string, accepts = 'comma-separated values
     { kind: 'list', fallback, accepts },
   );
 
-/**
- * Reads each entry of a list. Every wrong one is reported at once: the Error has a line for each.
- */
+/** Parses each entry of a list. The Error has one line per invalid entry. */
 export function readEach<T>(entries: readonly string[], read: (entry: string) => T): T[] {
   const all: T[] = [];
   const problems: string[] = [];
@@ -129,7 +124,7 @@ export function readEach<T>(entries: readonly string[], read: (entry: string) =>
   return all;
 }
 
-/** `type`, read further by `parse`: what that throws is the problem that is reported. */
+/** `type` followed by `parse`. The message of an Error that `parse` throws is reported. */
 export const parsed = <S extends z.ZodType, T>(type: S, parse: (value: z.output<S>) => T) =>
   describeAs(
     type.transform((value, context): T => {
@@ -151,7 +146,7 @@ export const ports = (fallback: string) =>
   parsed(listVariable(fallback, 'port numbers'), entries =>
     entries.map(entry => {
       const port = /^\d{1,5}$/.test(entry) ? Number(entry) : 0;
-      if (port < 1 || port > 65_535) throw new Error(`\`${entry}\` is no port number`);
+      if (port < 1 || port > 65_535) throw new Error(`\`${entry}\` is not a valid port number`);
       return port;
     }),
   );
@@ -175,13 +170,13 @@ export function textVariable(fallback?: string, accepts = 'text') {
   );
 }
 
-/** Comma-separated addresses and networks; the parsed value is an array of Network. */
+/** Comma-separated addresses and networks. */
 export const networks = () =>
   parsed(listVariable('', 'addresses and CIDRs'), entries =>
     readEach(entries, entry => networkOf(entry)),
   );
 
-/** The path of a PEM file; the parsed value is what the file holds. */
+/** The path of a PEM file, parsed to its content. */
 export const pemFile = () =>
   parsed(textVariable(undefined, 'the path of a PEM file'), (path): string | undefined => {
     if (path === undefined) return undefined;
@@ -192,10 +187,7 @@ export const pemFile = () =>
     }
   });
 
-/**
- * Like `text`, without a default. Its value is never shown, and `NAME_FILE` may name a file that
- * holds it.
- */
+/** A text without a default that is never shown. `NAME_FILE` may name a file that contains it. */
 export const secret = (minLength = 1) =>
   describeAs(
     z
@@ -204,18 +196,18 @@ export const secret = (minLength = 1) =>
       .optional(),
     {
       kind: 'secret',
-      accepts: `${minLength > 1 ? `at least ${minLength} characters` : 'text'}, or NAME_FILE with the path of a file that holds it`,
+      accepts: `${minLength > 1 ? `at least ${minLength} characters` : 'text'}, or NAME_FILE with the path of a file that contains it`,
     },
   );
 
-/** Thrown by `readConfig`; its message lists every wrong variable, one a line. */
+/** Thrown by `readConfig`. Its message lists all invalid variables, one per line. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
 /**
- * Reads the variables that `schema` names from `env`. An empty value counts as absent. Throws
- * ConfigError that names each wrong variable, its value (never a secret's) and what is accepted.
+ * Reads the variables of `schema` from `env`. An empty value counts as absent. Throws ConfigError
+ * that names each invalid variable, its value (unless secret) and what is accepted.
  */
 export function readConfig<T extends z.ZodObject>(schema: T, env: NodeJS.ProcessEnv): z.output<T> {
   const values: Record<string, string> = {};
@@ -243,18 +235,18 @@ export function readConfig<T extends z.ZodObject>(schema: T, env: NodeJS.Process
     const shown = type && variableMeta(type)?.kind === 'secret' ? '(secret)' : value;
     problems.push(
       value === undefined
-        ? `${name} is missing: it ${issue.message}`
+        ? `${name} is required and ${issue.message}`
         : `${name}=${shown}: ${issue.message}`,
     );
   }
   if (problems.length > 0)
     throw new ConfigError(
-      `The configuration is wrong:\n${problems.map(line => `  ${line}`).join('\n')}`,
+      `Invalid configuration:\n${problems.map(line => `  ${line}`).join('\n')}`,
     );
   return parsed.data as z.output<T>;
 }
 
-/** What every process reads. */
+/** Variables of every process. */
 export const processVariables = z.object({
   PRESSROOM_OPERATIONS_HOST: textVariable('0.0.0.0', 'an address').describe(
     'Address of the operations port.',
@@ -265,28 +257,28 @@ export const processVariables = z.object({
   PRESSROOM_LOG_LEVEL: choice(
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
     'info',
-  ).describe('The least level that is logged.'),
+  ).describe('Minimum level of the log.'),
   PRESSROOM_DRAIN_TIMEOUT: duration('150s').describe(
-    'How long a stopping process waits for what still runs.',
+    'How long a process that shuts down waits for running work.',
   ),
 });
 
-/** What the API and the workers of one pool must agree on. */
+/** Variables that must be the same for the API and the workers of a pool. */
 export const poolVariables = z.object({
   PRESSROOM_POOL: textVariable('default', 'a name').describe(
-    'The pool of workers that an API serves; both share a secret.',
+    'Name of the worker pool. API and workers of a pool share a secret.',
   ),
   PRESSROOM_POOL_SECRET: secret(16).describe(
-    'Signs the tickets that open a slot. The same for the API and the workers of a pool.',
+    'Secret that signs tickets for slots. Must be the same for the API and the workers of a pool.',
   ),
   PRESSROOM_EGRESS_ALLOW: listVariable(
     '',
     'host patterns and CIDRs, each with an optional `:port`',
   ).describe(
-    'Addresses that are not public but may be opened, only by accounts marked `intranet`, such as `wiki.corp`, `*.corp.example:8443`, `10.1.0.0/16`.',
+    'Allow-list of private addresses for accounts marked `intranet`, such as `wiki.corp`, `*.corp.example:8443`, `10.1.0.0/16`.',
   ),
   PRESSROOM_EGRESS_DENY: networks().describe(
-    "Networks closed to pages, and to the API where it fetches the documents of apps, besides those that are not public: your own public ranges, and your network's NAT64 and 6rd prefixes, which nobody else can know and behind which lie private addresses. Only an address or CIDR in `PRESSROOM_EGRESS_ALLOW` opens them, for pages.",
+    "Public networks that pages, and the API when it fetches client metadata documents, must not reach. List your own public ranges, and your network's NAT64 and 6rd prefixes, which map to private addresses. An address or CIDR in `PRESSROOM_EGRESS_ALLOW` takes precedence for pages.",
   ),
   PRESSROOM_EGRESS_PORTS: ports('80,443,8080,8443').describe('Ports that a page may connect to.'),
 });

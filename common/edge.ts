@@ -1,5 +1,5 @@
-// The error boundary of a connection: an exception in one of its event handlers is logged and
-// closes that connection. Uncaught, it would end the process and every render in it.
+// The error boundary of a connection: an exception in an event handler is logged and closes only
+// that connection. An uncaught exception would end the process and all its renders.
 import type { Log } from './log.ts';
 
 /**

@@ -1,18 +1,15 @@
-// Starts services in order and stops them in reverse under one deadline; readiness falls first; a
-// second signal ends at once.
+// Starts services in order and stops them in reverse order within one deadline. A second signal
+// exits immediately.
 import type { Server } from 'node:net';
 import { exitAfter, type Log } from './log.ts';
 
 export interface Service {
   name: string;
-  /**
-   * `signal` aborts when the process must stop meanwhile, and never later: a start that waits for
-   * something then rejects.
-   */
+  /** `signal` aborts when the process must stop during this start, which must then reject. */
   start(signal?: AbortSignal): Promise<void>;
   /**
-   * Ends it. `deadline` aborts when the time is up: what still waits then is aborted. Called once,
-   * only after a start that succeeded.
+   * Stops the service. When `deadline` aborts, pending work must be aborted. Called once, after a
+   * successful start.
    */
   stop(deadline: AbortSignal): Promise<void>;
 }
@@ -21,13 +18,11 @@ export type LifecycleState = 'new' | 'starting' | 'running' | 'stopping' | 'stop
 
 export interface Lifecycle {
   state(): LifecycleState;
-  /**
-   * Starts all in order. When one fails, those already started are stopped and the error is thrown.
-   */
+  /** Starts all services in order. If one fails, stops the started ones and throws the error. */
   start(): Promise<void>;
   /**
-   * Stops in reverse; calling it again returns the same promise. True when everything stopped
-   * inside the deadline without an error.
+   * Stops all services in reverse order. Further calls return the same promise. True when all
+   * stopped within the deadline without an error.
    */
   stop(): Promise<boolean>;
 }
@@ -36,7 +31,7 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
   let state: LifecycleState = 'new';
   let stopping: Promise<boolean> | undefined;
   let starting: Promise<void> = Promise.resolve();
-  /** Aborts the start of the service that starts now. */
+  /** Aborts the start of the current service. */
   let aborter = new AbortController();
   const started: Service[] = [];
 
@@ -46,7 +41,7 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
   };
 
   async function stopAll(): Promise<boolean> {
-    // Services that have started are stopped in their order, by `stop` alone.
+    // Services that have started are stopped by `stop` only.
     if (state !== 'running') aborter.abort();
     enter('stopping');
     const deadline = AbortSignal.timeout(stopMs);
@@ -79,7 +74,7 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
       } catch (error) {
         if (aborter.signal.aborted) return;
         const { message, stack } = error as Error;
-        // Not as its cause: the log would write the sentence twice.
+        // Not as its cause, because the log would repeat the message.
         throw Object.assign(new Error(`${service.name} did not start: ${message}`), { stack });
       }
       started.push(service);
@@ -101,9 +96,8 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
 }
 
 /**
- * Runs a process until SIGTERM or SIGINT: starts, waits, stops, sets the exit code (0 when clean).
- * A second signal exits with 1 at once. `alsoOn` resolves with another reason to stop (see
- * standalone).
+ * Runs a process until SIGTERM or SIGINT: starts, waits, stops and exits (with 0 after a clean
+ * stop). A second signal exits immediately with 1. `alsoOn` resolves with another reason to stop.
  */
 export async function runUntilSignal(
   log: Log,
@@ -114,7 +108,7 @@ export async function runUntilSignal(
   const first = Promise.withResolvers<string>();
   const onSignal = (signal: string) => {
     if (signaled) {
-      log.warn({ signal }, 'second signal, ending at once');
+      log.warn({ signal }, 'second signal, exiting immediately');
       return void exitAfter(log, 1);
     }
     signaled = true;
@@ -139,8 +133,8 @@ export async function runUntilSignal(
 }
 
 /**
- * Resolves when the server listens, rejects when it cannot. Its later errors (no file descriptors
- * left for a connection, say) go to `onError`: without a listener, they would end the process.
+ * Resolves when the server listens, and rejects when it cannot. Later errors, such as a lack of file
+ * descriptors, go to `onError`; without a listener they would end the process.
  */
 export async function listen(
   server: Server,
@@ -158,10 +152,7 @@ export async function listen(
   server.on('error', onError);
 }
 
-/**
- * Waits for the end of `work` while a service stops, but no longer than until `deadline` aborts.
- * Rejects as `work` does.
- */
+/** Waits until `work` ends or `deadline` aborts. Rejects as `work` does. */
 export async function untilDeadline(
   work: Promise<unknown> | undefined,
   deadline: AbortSignal,

@@ -1,15 +1,11 @@
-// The log: JSON lines by pino, a constant message and values as fields. Never html, css,
-// javascript, a URL's query, a key, a cookie, a header's value or a password: callers pass named
-// fields, and what a field may hold is said where it is logged.
+// The log: JSON lines by pino with constant messages and values in named fields. Never log HTML,
+// CSS, JavaScript, URL queries, API keys, cookies, header values or passwords.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
-/**
- * `level` is pino's; `process` names the role (`api`, `worker`, `standalone`) and stands in every
- * line.
- */
+/** `level` is pino's. `process` is the role (`api`, `worker`, `standalone`) in every line. */
 export function createLog(level: string, process: string): Log {
   const settings = {
     level,
@@ -18,16 +14,15 @@ export function createLog(level: string, process: string): Log {
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: pino.stdSerializers.err },
   };
-  // With a length of nothing the library takes a flush for done.
+  // With the default of 0, pino reports a flush as complete too early.
   return pino(settings, pino.destination({ minLength: 1 }));
 }
 
 const WRITTEN_WITHIN_MS = 1_000;
 
 /**
- * Ends the process when its last line is written, or when that cannot be. At its exit the library
- * would try again for ever to write into a pipe that nobody reads any more (sonic-boom 4.2:
- * `flushSync` takes EPIPE for a pipe that is full).
+ * Exits when the last line is written, or after a second. At exit, pino would retry forever to write
+ * to a closed pipe (sonic-boom 4.2: `flushSync` handles EPIPE like a full pipe).
  */
 export async function exitAfter(log: Log, code: number): Promise<never> {
   const written = new Promise(resolve => log.flush(resolve));
@@ -35,5 +30,5 @@ export async function exitAfter(log: Log, code: number): Promise<never> {
   return process.exit(code);
 }
 
-/** For tests and tools that say nothing. */
+/** For tests and tools without a log. */
 export const silentLog: Log = pino({ level: 'silent' });

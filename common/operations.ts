@@ -1,6 +1,6 @@
-// The operations port of every process (9090): /livez, /readyz and /metrics, and the registry that
-// all metrics live in. The probes say only that this process works and is not draining:
-// dependencies are reported elsewhere, never here.
+// The operations port of every process (9090) with /livez, /readyz and /metrics, and the metrics
+// registry. The probes report only whether this process works and is not draining, never its
+// dependencies.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,15 +18,15 @@ export interface MetricDescription {
 }
 
 /**
- * One registry a process. Names carry `pressroom_`, base units and, for counters, `_total`; never
- * an account id as a label.
+ * One registry per process. Names have the prefix `pressroom_`, base units and, for counters,
+ * `_total`. Never use an account ID as a label.
  */
 export interface Metrics {
   counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>;
   /**
-   * A counter by one label whose values are a closed list; gives what counts one. All of `values`
-   * are there from the start, since a rate does not see the first step of a series that was not
-   * there before it. `fixed` are labels that never change.
+   * A counter with one label whose values are a closed list. Returns the function that counts. All
+   * series exist from the start, because `rate` misses the first increment of a new series.
+   * `fixed`: labels with constant values.
    */
   counterBy<V extends string>(
     name: string,
@@ -35,7 +35,7 @@ export interface Metrics {
     values: readonly V[],
     fixed?: Record<string, string>,
   ): (value: V) => void;
-  /** With `collect` the value is read at the scrape. */
+  /** With `collect`, the value is read at each scrape. */
   gauge<L extends string>(
     name: string,
     help: string,
@@ -49,10 +49,7 @@ export interface Metrics {
     buckets: number[],
   ): Histogram<L>;
   text(): Promise<string>;
-  /**
-   * All that was made here, oldest first. What prom-client tells of the process by itself is not in
-   * it.
-   */
+  /** All metrics created here, oldest first, without prom-client's default metrics. */
   described(): MetricDescription[];
 }
 
@@ -61,12 +58,9 @@ const { version } = JSON.parse(
 ) as { version: string };
 
 export interface MetricsOptions {
-  /** What every process tells of itself: Node's numbers and the release. */
+  /** Adds the default metrics of Node.js and the release. */
   processDefaults?: boolean;
-  /**
-   * Labels of every series of the process, so that whoever adds numbers up finds them on all of
-   * them. A metric's own label of that name wins.
-   */
+  /** Labels of every series of the process. A metric's own label takes precedence. */
   labels?: Record<string, string>;
 }
 
@@ -112,7 +106,7 @@ export function createMetrics({
     metrics
       .gauge(
         'pressroom_build_info',
-        'Always 1: the release, and the protocol that it speaks between API and workers.',
+        'Always 1. Labels: the release and its protocol between API and workers.',
         ['version', 'protocol'],
       )
       .set({ version, protocol: String(PROTOCOL) }, 1);
@@ -122,11 +116,11 @@ export function createMetrics({
 
 const STATES: readonly LifecycleState[] = ['new', 'starting', 'running', 'stopping', 'stopped'];
 
-/** `state` is asked at every scrape. */
+/** `state` is called at every scrape. */
 export function lifecycleMetrics(metrics: Metrics, state: () => LifecycleState): void {
   metrics.gauge(
     'pressroom_lifecycle_state',
-    'Where the process is in its life: 1 for the state that it is in, else 0.',
+    'Lifecycle state of the process: 1 for the current state, otherwise 0.',
     ['state'],
     gauge => {
       for (const each of STATES) gauge.set({ state: each }, each === state() ? 1 : 0);
@@ -135,11 +129,11 @@ export function lifecycleMetrics(metrics: Metrics, state: () => LifecycleState):
 }
 
 export interface OperationsServer extends Service {
-  /** The port it listens on, once started (`port: 0` takes a free one). */
+  /** The port it listens on after the start (`port: 0` selects a free one). */
   port(): number;
 }
 
-/** `ready` is asked at every probe; it must answer from memory. */
+/** `ready` is called at every probe and must not wait for I/O. */
 export function operationsServer(
   config: { host: string; port: number },
   metrics: Metrics,
@@ -149,15 +143,16 @@ export function operationsServer(
     const answer = (status: number, body: string, type = 'text/plain; charset=utf-8') =>
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
     const path = request.url?.split('?')[0];
-    if (request.method !== 'GET' && request.method !== 'HEAD') answer(405, 'only GET\n');
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      answer(405, 'Only GET is allowed.\n');
     else if (path === '/livez') answer(200, 'ok\n');
     else if (path === '/readyz') ready() ? answer(200, 'ok\n') : answer(503, 'not ready\n');
     else if (path === '/metrics')
       metrics.text().then(
         text => answer(200, text, 'text/plain; version=0.0.4; charset=utf-8'),
-        () => answer(500, 'the metrics could not be collected\n'),
+        () => answer(500, 'The metrics could not be collected.\n'),
       );
-    else answer(404, 'here are /livez, /readyz and /metrics\n');
+    else answer(404, 'Not found. Available paths: /livez, /readyz and /metrics.\n');
   });
   server.requestTimeout = 10_000;
   return {

@@ -1,31 +1,30 @@
-// Messages between the API and a worker besides CDP. Both import this file; a release supports
-// PROTOCOL and the number before it.
+// Messages between API and worker in addition to CDP. A release supports PROTOCOL and the number
+// before it.
 export const PROTOCOL = 1;
 
 /**
- * Both ends of a slot's socket ask every PING_MS for a sign of life. A worker that hears nothing
- * for SILENCE_MS ends the slot.
+ * Both ends of a slot's socket send a ping every PING_MS. A worker that receives nothing for
+ * SILENCE_MS ends the slot.
  */
 export const PING_MS = 2_000;
 export const SILENCE_MS = 8_000;
 /**
- * So long after the last that an API has sent, its worker has ended the slot, whatever lies between
- * them: the silence, and how often a worker looks. Only then may the API render the same again
- * elsewhere, or the account would have one more running than its plan allows.
+ * After this time since the API's last message, its worker has surely ended the slot. Only then may
+ * the API retry the render elsewhere, or the account could exceed its concurrency limit.
  */
 export const SLOT_ENDS_MS = SILENCE_MS + PING_MS;
 
-/** Pushed by a worker on `/v1/status` at each change and at least every PING_MS. */
+/** Status report of a worker on `/v1/status`, sent at each change and at least every PING_MS. */
 export interface WorkerStatus {
   protocol: number;
   pool: string;
-  /** Renders at once that the worker takes. */
+  /** Total slots of the worker. */
   capacity: number;
-  /** Slots that a claim of this API would get at once. Never more than `capacity - busy`. */
+  /** Slots available to this API now. Never more than `capacity - busy`. */
   ready: number;
   /**
-   * Of these: offered to this API, and ready for no other. Left out for an API without a name, and
-   * by a worker of the release before.
+   * The part of `ready` that is offered to this API only. Absent for an API without a name, and
+   * from a worker of the previous release.
    */
   offered?: number | undefined;
   busy: number;
@@ -35,42 +34,38 @@ export interface WorkerStatus {
 }
 
 /**
- * Sent by an API on `/v1/status` while renders wait in it and no worker has a slot for it: every
- * WAITING_MS, and at the end once without `params`. The worker offers each slot that becomes free
- * to one API process: only in the status of that process it is `ready`. A worker of the release
- * before ignores the message; the processes then claim what is ready for all of them.
+ * Sent by an API on `/v1/status` every WAITING_MS while renders are queued and no worker has a slot
+ * for it, and at the end once without `params`. The worker then offers each free slot to one API
+ * process only. A worker of the previous release ignores the message.
  */
 export const WAITING = 'Pressroom.waiting';
 export const WAITING_MS = 100;
 export interface Waiting {
-  /** How long the render that is next in the API has waited. A duration: no clocks are compared. */
+  /** How long the next render in the API's queue has waited. A duration: no clocks are compared. */
   waitedMs: number;
-  /** Renders that wait in the API. */
+  /** Queued renders in the API. */
   count: number;
-  /** The next is a trial render. */
+  /** The next render is a trial render. */
   trial: boolean;
-  /** An opaque name of the account of the next, the same in every API process. */
+  /** An opaque name of the next render's account, the same in every API process. */
   account: string;
-  /** Slots that the account holds through the API, plus the mean of those it held lately. */
+  /** Slots that the account holds through the API, plus the mean of those it held recently. */
   held: number;
-  /**
-   * The account uses more than its share: while nothing else waits, the last free slot stays free
-   * for others. It is offered when it would be used anyway.
-   */
+  /** The account is throttled: over its fair share, it leaves the last free slot to others. */
   heldBack?: boolean | undefined;
 }
 
-/** Why a worker ended a slot on its own, told in `Pressroom.ended`. */
+/** Why a worker ended a slot, sent in `Pressroom.ended`. */
 export type SlotEnd =
-  | 'chrome_died' // the whole Chrome went: worth one retry elsewhere
-  | 'worker_stopping' // a second signal or the end of the grace: worth one retry elsewhere
-  | 'renderer_crashed' // the page's own process went: the page's fault
-  | 'memory' // the render's processes outgrew their limit
-  | 'deadline' // the slot's time is over
-  | 'flooded' // more was waiting to be sent to the API than a slot may hold
-  | 'refused'; // a frame that no API of ours sends
+  | 'chrome_died' // all of Chrome exited: worth one retry elsewhere
+  | 'worker_stopping' // a second signal or the end of the grace period: worth one retry elsewhere
+  | 'renderer_crashed' // the page's renderer process crashed: caused by the page
+  | 'memory' // the render's processes exceeded their memory limit
+  | 'deadline' // the slot's time limit is over
+  | 'flooded' // too many bytes were waiting to be sent to the API
+  | 'refused'; // a frame that is not allowed
 
-/** Tells why, as the last frame of a socket. The worker closes it when the page is gone. */
+/** The last message on a socket: why the slot ended. The worker closes the socket afterwards. */
 export const SLOT_ENDED = 'Pressroom.ended';
 export interface SlotEnded {
   reason: SlotEnd;
@@ -79,8 +74,8 @@ export interface SlotEnded {
 
 export const EGRESS_DENIED = 'Pressroom.egressDenied';
 /**
- * The guard made no connection for the page. `reason` is a closed list, for logs and metrics:
- * `unresolved` is a name without an address, the others are refusals.
+ * The egress guard blocked a request. `reason` is a closed list for logs and metrics. `unresolved`
+ * is a name without an address.
  */
 export interface EgressDenied {
   host: string;
@@ -108,9 +103,8 @@ export interface EgressRefused {
 }
 
 /**
- * The events of a page that an API reads; a worker passes on no others. A page makes many that
- * nobody would look at, for each message of a WebSocket too. What the release before has here must
- * stay, since its APIs listen to it.
+ * The page events that the API reads. A worker forwards no others. Events of the previous release
+ * must stay, since its API processes still need them.
  */
 export const PAGE_EVENTS = [
   'Fetch.authRequired',
@@ -131,35 +125,31 @@ export const PAGE_EVENTS = [
 ] as const;
 export type PageEvent = (typeof PAGE_EVENTS)[number];
 
-/**
- * A command that the gateway answers itself, with PingAnswer. The API sends it first, and then
- * every PING_MS.
- */
+/** A command that the gateway answers with PingAnswer. Sent first, and then every PING_MS. */
 export const PING = 'Pressroom.ping';
 export interface PingAnswer {
   /** The page's main frame. */
   frameId: string;
-  /** The worker knows OPEN. One of a release before it leaves this out. */
+  /** The worker supports OPEN. Absent from workers of older releases. */
   keeps?: true;
 }
 
 /**
- * A command that the gateway answers itself, with PingAnswer: opens the next slot on a socket whose
- * last one is gone, by a `ticket` of its own. It costs less than a new socket. Answered with an
- * error when no slot is free; after any other fault the socket closes.
+ * A command that the gateway answers with PingAnswer: opens the next slot, with its own `ticket`, on
+ * a socket whose last slot has ended. Cheaper than a new socket. Returns an error when no slot is
+ * free; any other failure closes the socket.
  */
 export const OPEN = 'Pressroom.open';
 
 /**
- * A command that the gateway answers itself, with `{}`: the page is still, so that it needs no
- * screen frames. The worker leaves it hidden when this is said before any command to the page;
- * otherwise it shows the page at the first of them.
+ * A command that the gateway answers with `{}`: the document is static and needs no frames. If it
+ * comes before any command to the page, the worker keeps the page hidden; otherwise the first
+ * command shows the page.
  */
 export const STILL = 'Pressroom.still';
 
 /**
- * A command that the gateway answers itself, with `{}`, when the slot and its page are gone: then
- * the socket is free for the next, and a render that was given up has surely ended. A slot ends,
- * too, when its socket closes.
+ * A command that the gateway answers with `{}` when the slot and its page have ended: an aborted
+ * render has surely stopped, and the socket can be reused. Closing the socket also ends its slot.
  */
 export const END = 'Pressroom.end';

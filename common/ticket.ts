@@ -1,4 +1,4 @@
-// Tickets: what an API shows a worker to be let in. The pool's secret signs them and never travels.
+// Tickets authorize an API at a worker. They are signed with the pool secret, which is never sent.
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 
 export type EgressPolicy = 'public' | 'intranet';
@@ -6,31 +6,25 @@ export type EgressPolicy = 'public' | 'intranet';
 export interface Ticket {
   pool: string;
   purpose: 'slot' | 'status';
-  /** The render's request id, for the worker's log. Empty for status. */
+  /** The render's request ID, for the worker's log. Empty for status. */
   renderId: string;
   egress: EgressPolicy;
-  /**
-   * Whose render it is; each trial caller is an account of its own. An API of the release before
-   * leaves it out.
-   */
+  /** The render's account; each trial client counts as one. Absent from the previous release. */
   account?: string;
-  /** The API process, by a random name. Absent in tickets of the release before. */
+  /** A random name of the API process. Absent from the previous release. */
   api?: string;
-  /** The worker ends the slot when it is this old. */
+  /** The worker ends the slot at this age. */
   maxMs: number;
   /**
-   * Unix time in ms after which the ticket opens nothing. Generous, since clocks of two machines
-   * are compared: replay is stopped by `id`.
+   * Expiry as Unix time in ms. Generous, because the clocks of two machines are compared; `id`
+   * prevents replay.
    */
   notAfterMs: number;
   /** A ticket opens one slot or status, once. */
   id: string;
 }
 
-/**
- * How long a ticket may travel; hosts whose clocks differ by more than this cannot work together,
- * and the worker says so.
- */
+/** Lifetime of a ticket. Hosts whose clocks differ by more cannot work together. */
 export const TICKET_LIFE_MS = 60_000;
 
 const mac = (secret: string, payload: string) =>
@@ -50,7 +44,7 @@ export type TicketCheck =
   | { ok: true; ticket: Ticket }
   | { ok: false; reason: 'malformed' | 'signature' | 'expired' | 'pool' | 'purpose' | 'used' };
 
-/** Undefined when it is not a JSON object: a holder of the secret can sign anything. */
+/** Undefined if it is not a JSON object, because a holder of the secret can sign anything. */
 function readPayload(payload: string): Ticket | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
@@ -62,9 +56,7 @@ function readPayload(payload: string): Ticket | undefined {
   }
 }
 
-/**
- * Checks tickets for one pool and remembers which were used until they would have expired anyway.
- */
+/** Checks the tickets of one pool. Used tickets are stored until they expire. */
 export function createTicketChecker(secret: string, pool: string) {
   const used = new Map<string, number>();
   return (text: string, purpose: Ticket['purpose'], nowMs = Date.now()): TicketCheck => {

@@ -1,5 +1,4 @@
-// Texts with units, as people write them in requests and in environment variables. Owns parsing
-// only; bounds are the caller's.
+// Parses durations and sizes from requests and environment variables. Limits are up to the caller.
 
 const NANOSECONDS: Record<string, number> = {
   ns: 1,
@@ -14,9 +13,9 @@ const NANOSECONDS: Record<string, number> = {
 const BYTES: Record<string, number> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
 
 /**
- * Go's `time.ParseDuration` (https://pkg.go.dev/time#ParseDuration): `300ms`, `1.5s`, `.5s`,
- * `1s500ms`, `-1m`, a bare `0`. Returns milliseconds (a fraction below one millisecond is kept), or
- * undefined when the text is no duration.
+ * Like Go's `time.ParseDuration` (https://pkg.go.dev/time#ParseDuration): `300ms`, `1.5s`, `.5s`,
+ * `1s500ms`, `-1m` or `0`. Returns milliseconds with fractions, or undefined for an invalid
+ * duration.
  */
 export function parseDurationMs(text: string): number | undefined {
   const sign = text.startsWith('-') ? -1 : 1;
@@ -33,10 +32,7 @@ export function parseDurationMs(text: string): number | undefined {
   return (sign * nanoseconds) / 1e6;
 }
 
-/**
- * `512`, `100 MiB`, `1.5GiB` to bytes; binary units only, so that nobody has to guess. Undefined
- * when it is none of these.
- */
+/** Parses `512`, `100 MiB` or `1.5GiB` to bytes. Binary units only, to avoid ambiguity. */
 export function parseBytes(text: string): number | undefined {
   const match = /^(\d{1,15}(?:\.\d{1,6})?) ?(B|KiB|MiB|GiB)?$/.exec(text.trim());
   if (!match) return undefined;

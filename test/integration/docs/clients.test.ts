@@ -1,6 +1,5 @@
 // @proves client-snippets
-// The client code of docs/clients.md, each language run as it is written there, against a real
-// service.
+// Runs the client code of docs/clients.md in each language against a real service.
 import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,10 +11,10 @@ import { pythonTools } from '../../support/python-tools.ts';
 import { skip } from '../../support/skip.ts';
 
 interface Client {
-  /** As it stands behind the three backticks. */
+  /** The language tag of the code block. */
   language: string;
   file: string;
-  /** What must be there, as a command that succeeds. */
+  /** A command that succeeds when the requirements are installed. */
   needs: string[];
   run: string[];
 }
@@ -81,14 +80,14 @@ describe('the client code of docs/clients.md', function () {
       () => false,
     );
 
-  it('is there in all languages, and nothing else is', () => {
+  it('covers exactly the supported languages', () => {
     expect([...clients.matchAll(/```(\w+)/g)].map(([, language]) => language)).to.deep.equal(
       CLIENTS.map(({ language }) => language),
     );
   });
 
   for (const { language, file, needs, run: command } of CLIENTS)
-    it(`renders in ${language}, and says what is wrong with a key`, async function () {
+    it(`renders in ${language} and reports an invalid key`, async function () {
       if (!(await run(needs, '')).ok)
         skip(this, `\`${needs.join(' ')}\` does not work on this machine`);
       await writeFile(
@@ -97,7 +96,7 @@ describe('the client code of docs/clients.md', function () {
       );
       const refused = await run(command, 'pressroom_live_wrong');
       expect(refused.ok, 'it ends with an error').to.equal(false);
-      // Only curl writes the answer's body into the file.
+      // Only curl writes the body of an error into the file.
       expect(await written()).to.equal(language === 'sh');
 
       const rendered = await run(command, pressroom.key);

@@ -1,6 +1,6 @@
 // @proves POST /v1/render
-// The service holds to its own description: schemathesis makes calls from /openapi.json, right ones
-// and wrong ones, and looks at every answer.
+// The service conforms to its OpenAPI document: schemathesis sends valid and invalid requests
+// generated from /openapi.json and checks every response.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const CHECKS = [
   'ignored_auth',
 ];
 
-describe('the description of the API', function () {
+describe('the OpenAPI document', function () {
   this.timeout(RUN_MS + 60_000);
   let pressroom: Installation;
   let tools: PythonTools;
@@ -43,8 +43,8 @@ describe('the description of the API', function () {
       skip(this, `schemathesis is not here: ${(error as Error).message}`);
     }
     folder = await mkdtemp(join(tmpdir(), 'pressroom-description-'));
-    // Addresses are made by chance: no name resolves, and every connection goes to a proxy that is
-    // not there.
+    // URLs are random: no name resolves, and every connection goes to a proxy that does not
+    // exist.
     const closed = '127.0.0.1:9';
     pressroom = await installation({
       env: {
@@ -60,7 +60,7 @@ describe('the description of the API', function () {
     if (folder) await rm(folder, { recursive: true, force: true });
   });
 
-  it('is true for whatever calls it allows, and for those that it does not', async () => {
+  it('matches the responses to valid and invalid requests', async () => {
     const seed = process.env['PRESSROOM_TEST_SEED'] ?? String(Math.floor(Math.random() * 1e9));
     console.log(`      seed of schemathesis: ${seed}`);
     let said = '';
@@ -104,7 +104,7 @@ describe('the description of the API', function () {
     expect(ran.ok, said.slice(-6_000)).to.equal(true);
   });
 
-  it('costs no render by a fault of the service', async () => {
+  it('produces no render that fails because of the service', async () => {
     const samples = readSamples(await pressroom.metrics.text());
     for (const outcome of ['internal', 'worker_lost', 'database', 'no_worker'])
       expect(samples.sum('pressroom_renders_total', { outcome }), outcome).to.equal(0);

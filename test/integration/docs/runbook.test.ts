@@ -20,7 +20,7 @@ describe('the runbook at /docs/runbook', () => {
   });
   after(() => pressroom.stop());
 
-  it('has the section that each alert links to', () => {
+  it('has a section for each alert', () => {
     const { groups } = parse(readFileSync(new URL('rules/pressroom.yaml', CHART), 'utf8')) as Rules;
     const links = groups.flatMap(({ rules }) =>
       rules.flatMap(({ annotations }) => annotations?.runbook_url ?? []),
@@ -29,13 +29,13 @@ describe('the runbook at /docs/runbook', () => {
     for (const link of links) expect(html).to.include(`<h2 id="${link.replace(/^.*#/, '')}">`);
   });
 
-  it('has each section of the contents once', () => {
+  it('has each section of its contents once', () => {
     const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!);
     expect(ids).to.have.length(new Set(ids).size);
     for (const [, target] of html.matchAll(/href="#([^"]+)"/g)) expect(ids).to.include(target);
   });
 
-  it('loads nothing and runs nothing', () => {
+  it('loads and runs nothing', () => {
     expect(page.headers.get('content-security-policy')).to.match(
       /^default-src 'none'; style-src 'sha256-/,
     );

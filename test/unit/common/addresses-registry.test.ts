@@ -78,7 +78,7 @@ const IPV6 = `
   ff00::/8 | ff00:: ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff | closed feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff | none | RFC 4291 multicast
 `;
 
-/** Where the clouds' own services answer, whatever block that lies in. */
+/** Addresses of cloud services in any block. */
 const CLOUD_SERVICES: [cloud: string, addresses: string][] = [
   [
     'AWS',
@@ -111,7 +111,7 @@ const hex = (v4: string) => {
   return `${a}${b}:${c}${d}`;
 };
 
-/** Every form of IPv6 that is known to hold an IPv4 address, by what it is called. */
+/** The known forms of IPv6 that embed an IPv4 address, by name. */
 const CARRIERS: [form: string, write: (v4: string) => string][] = [
   ['IPv4-compatible', v4 => `::${v4}`],
   ['IPv4-mapped', v4 => `::ffff:${v4}`],
@@ -143,7 +143,7 @@ const NEAR_ISATAP = [
   '2606:4700:5efe::127.0.0.1',
 ];
 
-describe('the registries of special addresses', () => {
+describe('IANA registries of special addresses', () => {
   for (const line of `${IPV4}${IPV6}`.split('\n').filter(text => text.trim() !== '')) {
     const [block, ends, before, after, source] = line.split('|').map(part => part.trim()) as [
       string,
@@ -153,20 +153,20 @@ describe('the registries of special addresses', () => {
       string,
     ];
     for (const address of ends.split(' ')) {
-      it(`close ${address} of ${block} (${source})`, () =>
+      it(`exclude ${address} of ${block} (${source})`, () =>
         expect(isPublicAddress(address)).to.equal(false));
     }
     for (const neighbour of [before, after].filter(text => text !== 'none')) {
       const [verdict, address] = neighbour.split(' ') as [string, string];
-      it(`leave ${address}, beside ${block}, ${verdict}`, () =>
+      it(`keep ${address} next to ${block} ${verdict}`, () =>
         expect(isPublicAddress(address)).to.equal(verdict === 'public'));
     }
   }
 });
 
-describe('the clouds', () => {
+describe('cloud services', () => {
   for (const [cloud, addresses] of CLOUD_SERVICES) {
-    it(`have services at addresses that are neither public nor a company's own: ${cloud}`, () => {
+    it(`have addresses that are neither public nor private-use: ${cloud}`, () => {
       for (const address of addresses.split(' ')) {
         expect(isPublicAddress(address), address).to.equal(false);
         expect(isPrivateUseAddress(address), address).to.equal(false);
@@ -175,10 +175,10 @@ describe('the clouds', () => {
   }
 });
 
-describe('an IPv6 address that holds an IPv4 address', () => {
+describe('an IPv6 address that embeds an IPv4 address', () => {
   for (const [form, write] of CARRIERS) {
     for (const v4 of EMBEDDED) {
-      it(`is not public, whichever it holds: ${form} of ${v4}`, () => {
+      it(`is not public: ${form} of ${v4}`, () => {
         expect(isPublicAddress(write(v4))).to.equal(false);
         expect(isPublicAddress(write(v4).replace(v4, hex(v4)))).to.equal(false);
       });
@@ -186,6 +186,6 @@ describe('an IPv6 address that holds an IPv4 address', () => {
   }
 
   for (const address of NEAR_ISATAP)
-    it(`is not every one that looks like it: ${address}`, () =>
+    it(`is not any similar-looking address: ${address}`, () =>
       expect(isPublicAddress(address)).to.equal(true));
 });

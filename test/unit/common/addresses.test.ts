@@ -112,18 +112,19 @@ const NO_ADDRESS = [
 
 describe('addresses', () => {
   for (const address of PUBLIC)
-    it(`calls ${address} public`, () => expect(isPublicAddress(address)).to.equal(true));
+    it(`treats ${address} as public`, () => expect(isPublicAddress(address)).to.equal(true));
   for (const address of NOT_PUBLIC)
-    it(`does not call ${address} public`, () => expect(isPublicAddress(address)).to.equal(false));
+    it(`does not treat ${address} as public`, () =>
+      expect(isPublicAddress(address)).to.equal(false));
   for (const text of NO_ADDRESS) {
-    it(`takes ${JSON.stringify(text)} for no address`, () => {
+    it(`does not parse ${JSON.stringify(text)} as an address`, () => {
       expect(isPublicAddress(text)).to.equal(false);
       expect(normalizeAddress(text)).to.equal(undefined);
       if (!text.endsWith('/32')) expect(parseNetwork(text)).to.equal(undefined);
     });
   }
 
-  it('judges both ends of every range that is not public, and their neighbours', () => {
+  it('classifies both ends of every non-public range and their neighbours', () => {
     // [first, last, whether the neighbours outside are public]
     const ranges = [
       ['10.0.0.0', '10.255.255.255', '9.255.255.255', '11.0.0.0'],
@@ -155,7 +156,7 @@ describe('addresses', () => {
     }
   });
 
-  it('never calls an address public that carries an IPv4 address in IPv6', () => {
+  it('never treats an IPv6 address with an embedded IPv4 address as public', () => {
     const carriers = (v4: string, high: string, low: string) => [
       `::${v4}`,
       `::ffff:${v4}`,
@@ -174,7 +175,7 @@ describe('addresses', () => {
     );
   });
 
-  it('judges every writing of an IPv6 address alike', () => {
+  it('treats all notations of an IPv6 address the same', () => {
     fc.assert(
       fc.property(fc.ipV6(), text => {
         expect(isIP(text)).to.equal(6);
@@ -187,7 +188,7 @@ describe('addresses', () => {
     );
   });
 
-  it('finds the literal in the host of an URL however it was written', () => {
+  it('finds the literal address in the host of a URL in any notation', () => {
     const cases: [string, string | undefined][] = [
       ['http://127.0.0.1/', '127.0.0.1'],
       ['http://2130706433/', '127.0.0.1'],
@@ -210,7 +211,7 @@ describe('addresses', () => {
       expect(literalAddress(new URL(url).hostname), url).to.equal(literal);
   });
 
-  it('normalises an address to the one text to count by', () => {
+  it('normalizes an address to its canonical text', () => {
     const cases: [string, string | undefined][] = [
       ['::ffff:10.1.2.3', '10.1.2.3'],
       ['::FFFF:a01:203', '10.1.2.3'],
@@ -227,7 +228,7 @@ describe('addresses', () => {
     for (const [text, normal] of cases) expect(normalizeAddress(text), text).to.equal(normal);
   });
 
-  it('reads networks and clears their host bits', () => {
+  it('parses networks and clears their host bits', () => {
     const cases: [string, string | undefined][] = [
       ['10.0.0.0/8', '10.0.0.0/8'],
       ['10.1.2.3/8', '10.0.0.0/8'],
@@ -253,7 +254,7 @@ describe('addresses', () => {
     for (const [text, cidr] of cases) expect(parseNetwork(text)?.cidr, text).to.equal(cidr);
   });
 
-  it('knows what lies inside a network, IPv4-mapped writings included', () => {
+  it('finds whether a network contains an address, including IPv4-mapped notations', () => {
     const cases: [string, string, boolean][] = [
       ['10.255.255.255', '10.0.0.0/8', true],
       ['11.0.0.0', '10.0.0.0/8', false],
@@ -276,7 +277,7 @@ describe('addresses', () => {
       );
   });
 
-  it("tells a company's own addresses from this machine, the link and the cloud's services", () => {
+  it('distinguishes private-use addresses from loopback, link-local and cloud services', () => {
     const own = words(
       '10.0.0.1 172.16.5.4 172.31.255.255 192.168.1.1 100.64.0.1 100.100.100.199 fd12:3456::1 fc00::1',
     );
@@ -288,7 +289,7 @@ describe('addresses', () => {
   });
 });
 
-describe('who is counted as one subscriber', () => {
+describe('the subscriber of an address', () => {
   const cases: [address: string, subscriber: string][] = [
     ['198.51.100.7', '198.51.100.7'],
     ['::ffff:198.51.100.7', '198.51.100.7'],
@@ -303,6 +304,6 @@ describe('who is counted as one subscriber', () => {
     ['', ''],
   ];
   for (const [address, subscriber] of cases)
-    it(`of ${address || 'nothing'} is ${subscriber || 'nothing'}`, () =>
+    it(`is ${subscriber || 'empty'} for ${address || 'an empty text'}`, () =>
       expect(subscriberOf(address)).to.equal(subscriber));
 });

@@ -45,7 +45,7 @@ const problemsOf = (env: Record<string, string>, of: z.ZodObject = schema): stri
 };
 
 describe('the configuration', () => {
-  it('has its defaults, in ms and bytes', () => {
+  it('has defaults in milliseconds and bytes', () => {
     expect(readConfig(schema, {})).to.deep.equal({
       A_TIME: 30_000,
       A_SIZE: 10 * 2 ** 20,
@@ -58,14 +58,14 @@ describe('the configuration', () => {
     });
   });
 
-  it('takes an empty value for an absent one', () => {
+  it('treats an empty value as absent', () => {
     expect(readConfig(schema, { A_TIME: '', A_SECRET: '', A_WORD: '' })).to.include({
       A_TIME: 30_000,
       A_WORD: 'red',
     });
   });
 
-  it('reports every wrong variable at once, with its value and what is accepted', () => {
+  it('reports all invalid variables together, with their values and what is accepted', () => {
     const message = problemsOf({
       A_TIME: '5',
       A_SIZE: '10MB',
@@ -90,7 +90,7 @@ describe('the configuration', () => {
     expect(message.split('\n')).to.have.length(7);
   });
 
-  it('never shows a secret', () => {
+  it('never shows a secret in an error', () => {
     const message = problemsOf({ A_SECRET: 'hunter2' });
     expect(message)
       .to.include('A_SECRET=(secret)')
@@ -98,7 +98,7 @@ describe('the configuration', () => {
       .and.to.not.include('hunter2');
   });
 
-  it('reads a secret from a file, and says when it cannot', () => {
+  it('reads a secret from a file and reports an unreadable file', () => {
     const file = join(tmpdir(), `pressroom-test-secret-${process.pid}`);
     writeFileSync(file, 'from the file\n');
     try {
@@ -115,7 +115,7 @@ describe('the configuration', () => {
     expect(problemsOf({ A_SECRET: 'x', A_SECRET_FILE: file })).to.include('A_SECRET=(secret)');
   });
 
-  it('of the worker names what is wrong in the parts that it parses itself', () => {
+  it('of the worker reports invalid entries of lists', () => {
     const wrong = {
       PRESSROOM_EGRESS_ALLOW: 'a b',
       PRESSROOM_DNS_SERVERS: 'not-an-address',
@@ -135,7 +135,7 @@ describe('the configuration', () => {
       .and.to.not.include('pass@');
   });
 
-  it('of the API takes the ports of the allow-list', () => {
+  it('of the API adds the ports of the allow-list', () => {
     const { egress } = readApiConfig({
       PRESSROOM_EGRESS_ALLOW: 'wiki.corp:8000,10.0.0.0/8,[fd00::1]:9000,fd00::/8',
     });
@@ -143,7 +143,7 @@ describe('the configuration', () => {
   });
 
   for (const url of ['ftp://x', 'pressroom.example', 'http://'])
-    it(`of the API refuses ${url} as its public address`, () => {
+    it(`of the API rejects ${url} as the public URL`, () => {
       expect(() => readApiConfig({ PRESSROOM_PUBLIC_URL: url })).to.throw(
         ConfigError,
         'PRESSROOM_PUBLIC_URL',
@@ -176,7 +176,7 @@ describe('units', () => {
     [`${'1h'.repeat(40)}`, undefined],
   ];
   for (const [text, ms] of durations)
-    it(`read ${text || 'nothing'} as ${ms === undefined ? 'no duration' : `${ms} ms`}`, () => {
+    it(`parse ${text || 'an empty text'} as ${ms === undefined ? 'an invalid duration' : `${ms} ms`}`, () => {
       expect(parseDurationMs(text)).to.equal(ms);
     });
 
@@ -193,7 +193,7 @@ describe('units', () => {
     ['1e3', undefined],
   ];
   for (const [text, size] of sizes)
-    it(`read ${text || 'nothing'} as ${size === undefined ? 'no size' : `${size} bytes`}`, () => {
+    it(`parse ${text || 'an empty text'} as ${size === undefined ? 'an invalid size' : `${size} bytes`}`, () => {
       expect(parseBytes(text)).to.equal(size);
     });
 });

@@ -6,29 +6,29 @@ import { createLifecycle, type Service } from '../../../common/lifecycle.ts';
 import { silentLog } from '../../../common/log.ts';
 
 const recorder = () => {
-  const told: string[] = [];
+  const events: string[] = [];
   const service = (
     name: string,
     faults: { start?: Error; stop?: Error; hangs?: boolean } = {},
   ): Service => ({
     name,
     start: async () => {
-      told.push(`start ${name}`);
+      events.push(`start ${name}`);
       if (faults.start) throw faults.start;
     },
     stop: async deadline => {
-      told.push(`stop ${name}`);
+      events.push(`stop ${name}`);
       if (faults.hangs)
         await new Promise<void>(resolve => deadline.addEventListener('abort', () => resolve()));
       if (faults.stop) throw faults.stop;
     },
   });
-  return { told, service };
+  return { events, service };
 };
 
 describe('the lifecycle', () => {
   it('starts in order and stops in reverse', async () => {
-    const { told, service } = recorder();
+    const { events, service } = recorder();
     const lifecycle = createLifecycle(silentLog, 1_000, [service('a'), service('b'), service('c')]);
     expect(lifecycle.state()).to.equal('new');
     await lifecycle.start();
@@ -38,26 +38,26 @@ describe('the lifecycle', () => {
     expect(lifecycle.stop()).to.equal(stopping);
     expect(await stopping).to.equal(true);
     expect(lifecycle.state()).to.equal('stopped');
-    expect(told).to.deep.equal(['start a', 'start b', 'start c', 'stop c', 'stop b', 'stop a']);
+    expect(events).to.deep.equal(['start a', 'start b', 'start c', 'stop c', 'stop b', 'stop a']);
   });
 
-  it('tells only a service that still starts to give up', async () => {
+  it('aborts only the start of a service that is still starting', async () => {
     const { service } = recorder();
-    const told: string[] = [];
+    const events: string[] = [];
     const listening = (
       name: string,
       work: (signal: AbortSignal) => Promise<void> = async () => {},
     ): Service => ({
       ...service(name),
       start: async signal => {
-        signal!.addEventListener('abort', () => told.push(name));
+        signal!.addEventListener('abort', () => events.push(name));
         await work(signal!);
       },
     });
     const whole = createLifecycle(silentLog, 1_000, [listening('a'), listening('b')]);
     await whole.start();
     await whole.stop();
-    expect(told).to.deep.equal([]);
+    expect(events).to.deep.equal([]);
 
     const waits = (signal: AbortSignal) =>
       once(signal, 'abort').then(() => signal.throwIfAborted());
@@ -70,11 +70,11 @@ describe('the lifecycle', () => {
     await nextTurn();
     await half.stop();
     await starting;
-    expect(told).to.deep.equal(['b']);
+    expect(events).to.deep.equal(['b']);
   });
 
-  it('stops what had started when a later one does not start, and says which', async () => {
-    const { told, service } = recorder();
+  it('stops started services when a later one fails to start, and names it', async () => {
+    const { events, service } = recorder();
     const lifecycle = createLifecycle(silentLog, 1_000, [
       service('a'),
       service('b', { start: new Error('port taken') }),
@@ -85,33 +85,33 @@ describe('the lifecycle', () => {
       (e: Error) => e,
     );
     expect(error?.message).to.equal('b did not start: port taken');
-    expect(told).to.deep.equal(['start a', 'start b', 'stop a']);
+    expect(events).to.deep.equal(['start a', 'start b', 'stop a']);
     expect(lifecycle.state()).to.equal('stopped');
   });
 
-  it('goes on stopping when one fails, and is then not clean', async () => {
-    const { told, service } = recorder();
+  it('continues to stop when a service fails, and is then not clean', async () => {
+    const { events, service } = recorder();
     const lifecycle = createLifecycle(silentLog, 1_000, [
       service('a'),
       service('b', { stop: new Error('stuck') }),
     ]);
     await lifecycle.start();
     expect(await lifecycle.stop()).to.equal(false);
-    expect(told.slice(-2)).to.deep.equal(['stop b', 'stop a']);
+    expect(events.slice(-2)).to.deep.equal(['stop b', 'stop a']);
   });
 
-  it('hurries those that are still stopping when the deadline has passed', async () => {
+  it('aborts the deadline signal of services that are still stopping when the time is up', async () => {
     const { service } = recorder();
     const lifecycle = createLifecycle(silentLog, 30, [service('a', { hangs: true })]);
     await lifecycle.start();
-    // the deadline's own timer keeps no process alive
+    // the deadline's own timer does not keep the process alive
     const keepAlive = setInterval(() => {}, 1_000);
     expect(await lifecycle.stop()).to.equal(false);
     clearInterval(keepAlive);
   });
 
-  it('starts nothing more once it was told to stop, and stops the one that was just starting', async () => {
-    const { told, service } = recorder();
+  it('starts no more services after a stop, and stops the one that was starting', async () => {
+    const { events, service } = recorder();
     const first = service('a');
     const begun = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
@@ -126,10 +126,10 @@ describe('the lifecycle', () => {
     goOn.resolve();
     await starting;
     expect(await stopping).to.equal(true);
-    expect(told).to.deep.equal(['stop a']);
+    expect(events).to.deep.equal(['stop a']);
   });
 
-  it('lets a start that waits give up when it is told to stop', async () => {
+  it('aborts a waiting start when it is stopped', async () => {
     const waiting: Service = {
       name: 'database',
       start: signal =>
@@ -146,7 +146,7 @@ describe('the lifecycle', () => {
   });
 });
 
-/** A process with this lifecycle, whose first line has come. */
+/** A process with this lifecycle that has written its first line. */
 async function running(): Promise<{ child: ChildProcess; ended: Promise<unknown[]> }> {
   const script = `
     import { createLifecycle, runUntilSignal } from '${new URL('../../../common/lifecycle.ts', import.meta.url)}';
@@ -165,7 +165,7 @@ async function running(): Promise<{ child: ChildProcess; ended: Promise<unknown[
 }
 
 describe('a process that runs until a signal', () => {
-  it('has written its last line when it ends', async () => {
+  it('writes its last line before it exits', async () => {
     const { child, ended } = await running();
     let text = '';
     child.stdout!.on('data', data => {
@@ -178,7 +178,7 @@ describe('a process that runs until a signal', () => {
     expect(text).to.match(/"msg":"stopped"\}\n$/);
   });
 
-  it('ends although nobody reads its log any more', async () => {
+  it('exits when the reader of its log has gone', async () => {
     const { child, ended } = await running();
     child.stdout!.destroy();
     child.kill('SIGTERM');

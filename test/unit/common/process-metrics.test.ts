@@ -6,10 +6,10 @@ import { readSamples } from '../../fault/harness/samples.ts';
 const HELD_MS = 400;
 const lag = (name: string) => `nodejs_eventloop_lag_${name}_seconds`;
 
-describe('what a process tells of its event loop', () => {
+describe('event-loop metrics of a process', () => {
   const metrics = createMetrics();
 
-  it('has the series that boards and dashboards read', async () => {
+  it('include the series that the boards use', async () => {
     const text = await metrics.text();
     for (const name of ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'])
       expect(text.match(new RegExp(`^# TYPE ${lag(name)} gauge$`, 'gm')), name).to.have.length(1);
@@ -18,7 +18,7 @@ describe('what a process tells of its event loop', () => {
       .and.match(/^nodejs_heap_size_used_bytes\b/m);
   });
 
-  it('shows how long the event loop was blocked', async () => {
+  it('show how long the event loop was blocked', async () => {
     await sleep(50);
     for (const end = performance.now() + HELD_MS; performance.now() < end; );
     await sleep(50);

@@ -17,7 +17,7 @@ const ticket = (changes: Partial<Ticket> = {}, secret = SECRET, now = NOW) =>
   );
 
 describe('a ticket', () => {
-  it('is accepted with what was signed', () => {
+  it('is accepted with its signed content', () => {
     const checked = createTicketChecker(SECRET, 'p')(ticket(), 'slot', NOW);
     expect(checked.ok && checked.ticket).to.include({
       pool: 'p',
@@ -28,7 +28,7 @@ describe('a ticket', () => {
     });
   });
 
-  it('does not carry the secret, and fits into a URL', () => {
+  it('does not contain the secret and fits into a URL', () => {
     expect(ticket()).to.match(/^[\w-]+\.[\w-]+$/);
     expect(Buffer.from(ticket().split('.')[0]!, 'base64url').toString()).to.not.include(SECRET);
   });
@@ -60,14 +60,14 @@ describe('a ticket', () => {
     ['one from a clock far ahead', ticket({}, SECRET, NOW + 2 * TICKET_LIFE_MS), 'expired'],
   ];
   for (const [what, text, reason, now = NOW] of refused)
-    it(`is refused as ${reason} for ${what}`, () => {
+    it(`is rejected as ${reason} for ${what}`, () => {
       expect(createTicketChecker(SECRET, 'p')(text, 'slot', now)).to.deep.equal({
         ok: false,
         reason,
       });
     });
 
-  it('opens one socket, once', () => {
+  it('can be used once', () => {
     const check = createTicketChecker(SECRET, 'p');
     const text = ticket();
     expect(check(text, 'slot', NOW).ok).to.equal(true);

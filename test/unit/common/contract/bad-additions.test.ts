@@ -4,7 +4,7 @@
 import { expect } from 'chai';
 import { requestError, shown } from '../../../support/request-error.ts';
 
-/** A field, a value that it refuses, and what the message says besides the field's name. */
+/** A field, an invalid value, and part of the message. */
 type Row = [field: string, value: unknown, says: string];
 
 const ADDITIONS: Row[] = ['css', 'javascript'].flatMap((field): Row[] => [
@@ -92,9 +92,9 @@ const METADATA: Row[] = [
   ),
 ];
 
-describe('bad additions, switches and metadata', () => {
+describe('invalid additions, booleans and metadata', () => {
   for (const [field, value, says] of [...ADDITIONS, ...SWITCHES, ...METADATA]) {
-    it(`refuses ${shown(value)} as ${field}`, () => {
+    it(`rejects ${shown(value)} as ${field}`, () => {
       const error = requestError({ html: 'x', [field.split('.')[0]!]: value });
       expect(error.code).to.equal('validation_error');
       expect(error.message)
@@ -104,7 +104,7 @@ describe('bad additions, switches and metadata', () => {
   }
 });
 
-describe('addresses in css and javascript', () => {
+describe('URLs in css and javascript', () => {
   for (const field of ['css', 'javascript']) {
     for (const address of [
       'http://127.0.0.1/a',
@@ -113,7 +113,7 @@ describe('addresses in css and javascript', () => {
       'http://[::1]/a',
       'http://10.0.0.1:9222/',
     ]) {
-      it(`are blocked when private: ${field} ${address.trim()}`, () => {
+      it(`are blocked when they are private: ${field} ${address.trim()}`, () => {
         const error = requestError({ html: 'x', [field]: address });
         expect(error).to.include({ code: 'ssrf_blocked', status: 422 });
         expect(error.message).to.equal(
@@ -123,7 +123,7 @@ describe('addresses in css and javascript', () => {
     }
   }
 
-  it('name the wrong port of one before the blocked address of another', () => {
+  it('report an invalid port before a blocked address', () => {
     const error = requestError({
       url: 'http://10.0.0.1/',
       css: 'http://example.com:22/',
@@ -136,7 +136,7 @@ describe('addresses in css and javascript', () => {
       .and.not.to.contain('`url`');
   });
 
-  it('name the page first of several that are blocked', () => {
+  it('report `url` first when several are blocked', () => {
     expect(requestError({ url: 'http://10.0.0.1/', css: 'http://10.0.0.2/' }).message).to.contain(
       '`url` points to',
     );

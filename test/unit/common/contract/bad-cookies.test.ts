@@ -6,7 +6,7 @@ import { requestError, shown } from '../../../support/request-error.ts';
 
 const GOOD = { name: 'a', value: 'b', domain: 'example.com' };
 
-/** What differs from a good cookie, the member that the message names, and what it says besides. */
+/** The difference to a valid cookie, the member in the message, and part of the message. */
 type Row = [differs: Record<string, unknown>, member: string, says: string];
 
 const WRONG_TYPES: Row[] = ['name', 'value', 'domain'].flatMap((member): Row[] => [
@@ -127,9 +127,9 @@ const TOGETHER: Row[] = [
   ],
 ];
 
-describe('bad cookies', () => {
+describe('invalid cookies', () => {
   for (const [differs, member, says] of [...WRONG_TYPES, ...WRONG_VALUES, ...TOGETHER]) {
-    it(`refuses a cookie with ${shown(differs)} by its place in the list`, () => {
+    it(`rejects a cookie with ${shown(differs)} by its index`, () => {
       const error = requestError({
         html: 'x',
         cookies: [GOOD, JSON.parse(JSON.stringify({ ...GOOD, ...differs }))],
@@ -147,7 +147,7 @@ describe('bad cookies', () => {
     ['a=b', 'not a string'],
     [1, 'not a number'],
   ] as const) {
-    it(`refuses ${shown(list)} as the list`, () => {
+    it(`rejects ${shown(list)} as the list`, () => {
       expect(requestError({ html: 'x', cookies: list }).message).to.equal(
         `\`cookies\` must be an array of cookies, ${says}.`,
       );
@@ -155,7 +155,7 @@ describe('bad cookies', () => {
   }
 
   for (const entry of [null, 'a=b', 5, ['a', 'b']]) {
-    it(`refuses ${shown(entry)} in the list`, () => {
+    it(`rejects ${shown(entry)} in the list`, () => {
       expect(requestError({ html: 'x', cookies: [entry] }).message).to.match(
         /^`cookies\.0` must be an object with `name`, `value` and `domain`, not /,
       );
@@ -170,7 +170,7 @@ describe('bad cookies', () => {
     ['expires'],
     ['url'],
   ]) {
-    it(`refuses cookies.2.${typed}${meant ? ` and suggests cookies.2.${meant}` : ''}`, () => {
+    it(`rejects cookies.2.${typed}${meant ? ` and suggests cookies.2.${meant}` : ''}`, () => {
       const { message } = requestError({
         html: 'x',
         cookies: [GOOD, GOOD, { ...GOOD, [typed!]: 'Lax' }],
@@ -181,7 +181,7 @@ describe('bad cookies', () => {
     });
   }
 
-  it('suggests a name at whatever place in the list', () => {
+  it('suggests a name with the index of the cookie', () => {
     const cookies = Array.from({ length: 124 }, (_, index) =>
       index === 123 ? { ...GOOD, httpOnly: true } : GOOD,
     );
@@ -190,7 +190,7 @@ describe('bad cookies', () => {
     );
   });
 
-  it('refuses more cookies than browsers keep for a site', () => {
+  it('rejects more cookies than browsers keep per site', () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ ...GOOD, name: `n${index}` }));
     expect(requestError({ html: 'x', cookies: many(181) }).message).to.equal(
@@ -198,7 +198,7 @@ describe('bad cookies', () => {
     );
   });
 
-  it('refuses a list that is too long for the head of a request, however many cookies it is', () => {
+  it('rejects a list that is too long for the head of a request', () => {
     const cookies = Array.from({ length: 80 }, (_, index) => ({
       ...GOOD,
       name: `n${index}`,
@@ -209,7 +209,7 @@ describe('bad cookies', () => {
     );
   });
 
-  it('counts bytes, of which a character has several', () => {
+  it('counts bytes, not characters', () => {
     const cookies = Array.from({ length: 20 }, (_, index) => ({
       ...GOOD,
       name: `n${index}`,
@@ -220,13 +220,13 @@ describe('bad cookies', () => {
     );
   });
 
-  it('looks at no element of a list that is too long', () => {
+  it('does not validate the items of a list that is too long', () => {
     expect(
       requestError({ html: 'x', cookies: Array.from({ length: 3_000_000 }, () => null) }).message,
     ).to.contain('not 3000000');
   });
 
-  it('never repeats a value', () => {
+  it('never quotes a value', () => {
     for (const value of ['hunter2;', ' hunter2', 'hunter2\n', 'hunter2'.repeat(1_000)]) {
       expect(requestError({ html: 'x', cookies: [{ ...GOOD, value }] }).message).not.to.contain(
         'hunter2',

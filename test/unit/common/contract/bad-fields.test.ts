@@ -6,7 +6,7 @@
 import { expect } from 'chai';
 import { requestError, shown } from '../../../support/request-error.ts';
 
-/** A field, a value that it refuses, and what the message says besides the field's name. */
+/** A field, an invalid value, and part of the message. */
 type Row = [field: string, value: unknown, says: string];
 
 const WRONG_TYPES: Row[] = [
@@ -164,7 +164,7 @@ const WRONG_VALUES: Row[] = [
 
 describe('fields of a render request', () => {
   for (const [field, value, says] of [...WRONG_TYPES, ...WRONG_VALUES]) {
-    it(`refuses ${shown(value)} as ${field}`, () => {
+    it(`rejects ${shown(value)} as ${field}`, () => {
       const [name = ''] = field.split('.');
       const error = requestError(
         name === 'html' || name === 'url' ? { [name]: value } : { html: 'x', [name]: value },
@@ -178,7 +178,7 @@ describe('fields of a render request', () => {
 
   for (const side of ['paper_width', 'paper_height']) {
     for (const value of ['0.4', '0', '201', '12mm', '20000px', '-5', '5 in', 'A4', '', 'auto']) {
-      it(`refuses ${shown(value)} as ${side}`, () => {
+      it(`rejects ${shown(value)} as ${side}`, () => {
         const error = requestError({
           html: 'x',
           paper_width: '5in',

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { requestError, shown } from '../../../support/request-error.ts';
 
-/** What header or footer is, the member that the message names, and what it says besides. */
+/** The header or footer, the member in the message, and part of the message. */
 type Row = [value: unknown, member: string, says: string];
 
 const PLACEHOLDERS = 'the placeholders are `{{page}}` and `{{total}}`';
@@ -78,10 +78,10 @@ const HTML: Row[] = (
   ] as [string, string | undefined][]
 ).flatMap(([html, says]) => (says === undefined ? [] : [[{ html }, '.html', says]]));
 
-describe('bad headers and footers', () => {
+describe('invalid headers and footers', () => {
   for (const field of ['header', 'footer']) {
     for (const [value, member, says] of [...SHAPES, ...HTML]) {
-      it(`refuses the ${field} ${shown(value)}`, () => {
+      it(`rejects the ${field} ${shown(value)}`, () => {
         const error = requestError({ html: 'x', [field]: value });
         expect(error.code).to.equal('validation_error');
         expect(error.message)
@@ -95,7 +95,7 @@ describe('bad headers and footers', () => {
       ['HTML', 'html'],
       ['Height', 'height'],
     ] as const) {
-      it(`refuses ${field}.${typed} and suggests ${field}.${meant}`, () => {
+      it(`rejects ${field}.${typed} and suggests ${field}.${meant}`, () => {
         expect(requestError({ html: 'x', [field]: { [typed]: '1' } }).message).to.equal(
           `\`${field}.${typed}\` is not a valid field. Did you mean \`${field}.${meant}\`?`,
         );
@@ -104,7 +104,7 @@ describe('bad headers and footers', () => {
   }
 });
 
-describe('the room that headers and footers keep', () => {
+describe('the height of headers and footers', () => {
   const ROOMS: [body: object, message: string][] = [
     [
       { header: { height: '11in' } },

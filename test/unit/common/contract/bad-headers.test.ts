@@ -75,9 +75,9 @@ const VALUES: [value: unknown, says: string][] = [
   ['x'.repeat(8_193), 'must be at most 8192 characters long, not 8193'],
 ];
 
-describe('bad headers of a request', () => {
+describe('invalid extra_http_headers', () => {
   for (const [name, says] of REFUSED) {
-    it(`refuses the header ${shown(name)} by name`, () => {
+    it(`rejects the header ${shown(name)} by name`, () => {
       const error = requestError({
         url: 'https://example.com/',
         extra_http_headers: { 'X-Good': '1', [name]: 'x' },
@@ -91,14 +91,14 @@ describe('bad headers of a request', () => {
     });
   }
 
-  it('shows a name with control characters and backticks so that it cannot be taken for anything else', () => {
+  it('escapes control characters and backticks in a name', () => {
     expect(requestError({ html: 'x', extra_http_headers: { 'a`\r\nb': 'x' } }).message).to.match(
       /^`extra_http_headers\.a'\\r\\nb` must be a header name/,
     );
   });
 
   for (const [value, says] of VALUES) {
-    it(`refuses the value ${shown(value)} by the header's name`, () => {
+    it(`rejects the value ${shown(value)} by the header's name`, () => {
       const error = requestError({ html: 'x', extra_http_headers: { 'X-A': value } });
       expect(error.code).to.equal('validation_error');
       expect(error.message)
@@ -113,20 +113,20 @@ describe('bad headers of a request', () => {
     ['X-A: 1', 'not a string'],
     [1, 'not a number'],
   ] as const) {
-    it(`refuses ${shown(headers)} as the headers`, () => {
+    it(`rejects ${shown(headers)} as the headers`, () => {
       expect(requestError({ html: 'x', extra_http_headers: headers }).message).to.equal(
         `\`extra_http_headers\` must be an object of header names and values, ${says}.`,
       );
     });
   }
 
-  it('refuses a name that is there twice in different case', () => {
+  it('rejects duplicate names that differ only in case', () => {
     expect(
       requestError({ html: 'x', extra_http_headers: { 'X-A': '1', 'x-a': '2' } }).message,
     ).to.equal('`extra_http_headers.x-a` is a duplicate of "X-A"; remove one of them.');
   });
 
-  it('refuses more than 64, and looks at none of them', () => {
+  it('rejects more than 64 headers without validating them', () => {
     const many = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`x ${index}`, 5]));
     expect(requestError({ html: 'x', extra_http_headers: many(65) }).message).to.equal(
@@ -137,7 +137,7 @@ describe('bad headers of a request', () => {
     );
   });
 
-  it('refuses more in all than goes into the head of a request', () => {
+  it('rejects headers that are too long for the head of a request', () => {
     const headers = Object.fromEntries(
       Array.from({ length: 40 }, (_, index) => [`X-${index}`, 'v'.repeat(8_000)]),
     );
@@ -146,13 +146,13 @@ describe('bad headers of a request', () => {
     );
   });
 
-  it('refuses the name __proto__, which would get lost', () => {
+  it('rejects the name __proto__', () => {
     expect(
       requestError(JSON.parse('{"html":"x","extra_http_headers":{"__proto__":"1"}}')).message,
     ).to.equal('`extra_http_headers` must not have a header named `__proto__`.');
   });
 
-  it('never repeats a value', () => {
+  it('never quotes a value', () => {
     for (const value of ['hunter2\n', 'hunter2あ', 'hunter2'.repeat(2_000)]) {
       expect(
         requestError({ html: 'x', extra_http_headers: { Authorization: value } }).message,
@@ -161,7 +161,7 @@ describe('bad headers of a request', () => {
   });
 });
 
-describe('bad authentication', () => {
+describe('invalid auth', () => {
   const PAIRS: [auth: unknown, member: string, says: string][] = [
     [null, '', 'must be an object with `username` and `password`, not null'],
     ['a:b', '', 'not a string'],
@@ -206,7 +206,7 @@ describe('bad authentication', () => {
   ];
 
   for (const [auth, member, says] of PAIRS) {
-    it(`refuses ${shown(auth)}`, () => {
+    it(`rejects ${shown(auth)}`, () => {
       const error = requestError({ url: 'https://example.com/', auth });
       expect(error.code).to.equal('validation_error');
       expect(error.message)
@@ -215,7 +215,7 @@ describe('bad authentication', () => {
     });
   }
 
-  it('never repeats a user name or a password', () => {
+  it('never quotes a user name or a password', () => {
     for (const auth of [
       { username: 'hunter2:', password: 'x' },
       { username: 'x', password: 'hunter2\n' },
@@ -226,17 +226,17 @@ describe('bad authentication', () => {
   });
 });
 
-describe('authentication together with other fields', () => {
+describe('auth and Authorization with other fields', () => {
   const auth = { username: 'a', password: 'b' };
 
-  it('is refused with html', () => {
+  it('are rejected with html', () => {
     expect(requestError({ html: 'x', auth }).message).to.match(
       /^`auth` cannot be combined with `html`/,
     );
   });
 
   for (const name of ['Authorization', 'authorization', 'AUTHORIZATION']) {
-    it(`is refused with the header ${name}`, () => {
+    it(`are rejected together: auth and ${name}`, () => {
       const { message } = requestError({
         url: 'https://example.com/',
         auth,
@@ -247,7 +247,7 @@ describe('authentication together with other fields', () => {
       );
     });
 
-    it(`is refused as the header ${name} with html`, () => {
+    it(`are rejected with html: the header ${name}`, () => {
       const { message } = requestError({ html: 'x', extra_http_headers: { [name]: 'Bearer x' } });
       expect(message).to.match(
         new RegExp(`^\`extra_http_headers\\.${name}\` cannot be combined with \`html\``),

@@ -60,9 +60,9 @@ const UNKNOWN: [body: object, field: string, nearest?: string][] = [
   [{ margin: JSON.parse('{"__proto__": {"top": "1in"}}') }, 'margin.__proto__'],
 ];
 
-describe('render requests as a whole', () => {
+describe('invalid render requests', () => {
   for (const [body, names] of COMBINATIONS) {
-    it(`refuses the combination ${shown(body)}`, () => {
+    it(`rejects the combination ${shown(body)}`, () => {
       const error = requestError(body);
       expect(error.code).to.equal('validation_error');
       for (const name of names) expect(error.message).to.contain(`\`${name}\``);
@@ -70,7 +70,7 @@ describe('render requests as a whole', () => {
   }
 
   for (const [body, field, nearest] of UNKNOWN) {
-    it(`refuses ${shown(body)} by the field's name${nearest ? ` and suggests ${nearest}` : ''}`, () => {
+    it(`rejects ${shown(body)} by field name${nearest ? ` and suggests ${nearest}` : ''}`, () => {
       const error = requestError(
         Object.defineProperties({ html: 'x' }, Object.getOwnPropertyDescriptors(body)),
       );
@@ -82,7 +82,7 @@ describe('render requests as a whole', () => {
   }
 
   for (const body of [null, undefined, [], [{ html: 'x' }], 'x', 1, true]) {
-    it(`refuses the body ${shown(body)}`, () => {
+    it(`rejects the body ${shown(body)}`, () => {
       const error = requestError(body);
       expect(error.code).to.equal('validation_error');
       expect(error.message).to.match(
@@ -92,8 +92,8 @@ describe('render requests as a whole', () => {
   }
 });
 
-describe('the messages of refused requests', () => {
-  it('hint at pixels when a bare margin is far too wide', () => {
+describe('validation messages', () => {
+  it('suggest pixels for a large margin without a unit', () => {
     expect(requestError({ html: 'x', margin: { left: '20' } }).message).to.contain(
       '`20` is 20 inches; did you mean `20px`?',
     );
@@ -105,13 +105,13 @@ describe('the messages of refused requests', () => {
     );
   });
 
-  it('name the margins that nobody gave when a small sheet has no room for them', () => {
+  it('name the default margins when a small page has no space for them', () => {
     expect(requestError({ html: 'x', format: '1x5' }).message).to.equal(
       '`margin.left` and `margin.right` (default 0.4in) leave less than 0.5 inches of a page that is 1 inches wide.',
     );
   });
 
-  it('name five wrong fields at most, each once', () => {
+  it('name at most five invalid fields, each once', () => {
     const body = {
       html: '',
       format: 'B5',
@@ -132,7 +132,7 @@ describe('the messages of refused requests', () => {
     ]);
   });
 
-  it('stay short whatever the request holds', () => {
+  it('are short for any request', () => {
     const long = 'y'.repeat(1_000_000);
     expect(
       requestError({ html: 'x', format: long, wait_delay: long, [long]: 1 }).message.length,
@@ -145,14 +145,14 @@ describe('the messages of refused requests', () => {
     ).to.have.length(5);
   });
 
-  it('show control characters and broken text as escapes', () => {
+  it('escape control characters and lone surrogates', () => {
     const { message } = requestError({ html: 'x', format: 'A4\r\n\ud800', 'a`b\n': 1 });
     expect(message)
       .to.contain('not "A4\\r\\n\ufffd"')
       .and.to.contain("`a'b\\n` is not a valid field");
   });
 
-  it('never repeat a password or the query of an address', () => {
+  it('never quote a password or the query of a URL', () => {
     for (const url of [
       'http://me:hunter2@example.com/',
       'http://[x]/?token=hunter2',
@@ -163,18 +163,18 @@ describe('the messages of refused requests', () => {
     }
   });
 
-  it('prefer the wrong field to the blocked address', () => {
+  it('report an invalid field before a blocked address', () => {
     expect(requestError({ url: 'http://10.0.0.1/', scale: 5 }).code).to.equal('validation_error');
   });
 
-  it('name the ports that an intranet account may use too', () => {
+  it('name the additional ports of an intranet account', () => {
     const rules = { ports: [443], intranet: true, allowPorts: [9_000] };
     expect(requestError({ url: 'http://10.0.0.1/' }, rules as never).message).to.equal(
       '`url` must use one of the ports 443, 9000, not 80.',
     );
   });
 
-  it('do not offer the intranet ports to others', () => {
+  it('do not name the intranet ports to other accounts', () => {
     const rules = { ports: [443], intranet: false, allowPorts: [9_000] };
     expect(requestError({ url: 'http://example.com:9000/' }, rules as never).message).to.equal(
       '`url` must use one of the ports 443, not 9000.',

@@ -138,9 +138,9 @@ const PRIVATE_URLS = [
   'https://localhost:27017/',
 ];
 
-describe('addresses in a render request', () => {
+describe('URLs in a render request', () => {
   for (const [url, says] of URLS) {
-    it(`refuses the address ${shown(url)}`, () => {
+    it(`rejects the URL ${shown(url)}`, () => {
       const error = requestError({ url });
       expect(error.code).to.equal('validation_error');
       expect(error.message)
@@ -149,7 +149,7 @@ describe('addresses in a render request', () => {
     });
   }
 
-  it('accepts names as long as a name can be, in any script', () => {
+  it('accepts host names of maximum length in any script', () => {
     const longest = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}`;
     for (const url of [
       `http://${longest}/`,

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { PUBLIC } from '../../../support/request-error.ts';
 
-/** Small sheets have no room for the default margins. */
+/** Small pages have no space for the default margins. */
 const margin = { top: '0', right: '0', bottom: '0', left: '0' };
 
 const GOOD: object[] = [
@@ -184,19 +184,19 @@ const GOOD: object[] = [
   },
 ];
 
-describe('render requests that are accepted', () => {
+describe('valid render requests', () => {
   for (const body of GOOD) {
-    it(`keeps ${JSON.stringify(body).slice(0, 90)} as it is`, () => {
+    it(`keep ${JSON.stringify(body).slice(0, 90)} unchanged`, () => {
       expect(parseRenderRequest(body, PUBLIC)).to.deep.equal(body);
     });
   }
 
-  it('takes only the ports of the operator', () => {
+  it('may use only the configured ports', () => {
     const body = { url: 'https://example.com:9443/' };
     expect(parseRenderRequest(body, { ...PUBLIC, ports: [9_443] })).to.deep.equal(body);
   });
 
-  it('leaves private addresses of intranet accounts to the guard, and gives them more ports', () => {
+  it('may use private addresses and additional ports with intranet', () => {
     for (const url of ['http://10.0.0.1/', 'http://localhost/', 'http://[fd00::1]:9000/']) {
       expect(
         parseRenderRequest({ url }, { ports: [80], intranet: true, allowPorts: [9_000] }),
@@ -204,7 +204,7 @@ describe('render requests that are accepted', () => {
     }
   });
 
-  it('keeps a large document without copying it', () => {
+  it('keep a large document without copying it', () => {
     const html = 'x'.repeat(10 * 2 ** 20);
     const before = process.memoryUsage().heapUsed + process.memoryUsage().external;
     const kept = Array.from({ length: 100 }, () => parseRenderRequest({ html }, PUBLIC));

@@ -45,7 +45,7 @@ const VALUES = [
   '{"constructor":{"prototype":{"polluted":true}}}',
 ];
 
-/** A good request with one more member at some place, and what that place is called. */
+/** A valid request with one more member, and the name of its position. */
 const PLACES: [place: string, around: (member: string) => string][] = [
   ['', member => `{"html":"x",${member}}`],
   ['margin.', member => `{"html":"x","margin":{"top":"1in",${member}}}`],
@@ -67,12 +67,12 @@ const isClean = () => {
   expect(Object.keys(Object.prototype)).to.deep.equal([]);
 };
 
-describe('a member that an object has by itself', () => {
+describe('a member with the name of a built-in property', () => {
   afterEach(isClean);
 
   for (const [place, around] of PLACES) {
     for (const key of KEYS) {
-      it(`is refused by its name when a caller gives it: ${place}${key}`, () => {
+      it(`is rejected by name: ${place}${key}`, () => {
         for (const value of VALUES) {
           const error = refused(around(`"${key}":${value}`));
           expect(error.code).to.equal('validation_error');
@@ -84,7 +84,7 @@ describe('a member that an object has by itself', () => {
     }
   }
 
-  it('is no reason to fail in telling what is wrong, nor is a value as long as a body', () => {
+  it('does not break the error message, nor does a very long value', () => {
     for (const value of [
       '{"toString":1}',
       '{"toString":1,"valueOf":null}',
@@ -100,7 +100,7 @@ describe('a member that an object has by itself', () => {
       );
   });
 
-  it('gives a request no field that it does not have', () => {
+  it('adds no field to a request', () => {
     expect(refused('{"__proto__":{"html":"x"}}').message).to.contain(
       '`__proto__` is not a valid field',
     );
@@ -109,7 +109,7 @@ describe('a member that an object has by itself', () => {
     );
   });
 
-  it('is not read as a value', () => {
+  it('is not used as a value', () => {
     for (const key of KEYS) {
       expect(refused(`{"html":"x","emulate_media":"${key}"}`).message).to.contain(
         '`emulate_media` must be',
@@ -127,7 +127,7 @@ describe('a member that an object has by itself', () => {
     }
   });
 
-  it('is a header like any other, but for the one that no object can have', () => {
+  it('is a valid header name, except `__proto__`', () => {
     expect(refused('{"html":"x","extra_http_headers":{"__proto__":"x"}}').message).to.contain(
       '`__proto__`',
     );
@@ -141,7 +141,7 @@ describe('a member that an object has by itself', () => {
     });
   });
 
-  it('does no harm inside a value of the wrong type', () => {
+  it('does no harm in a value of the wrong type', () => {
     for (const text of [
       '{"html":{"__proto__":{"polluted":1}}}',
       '[{"__proto__":1}]',
@@ -152,8 +152,8 @@ describe('a member that an object has by itself', () => {
   });
 });
 
-describe('a member that is given twice', () => {
-  it('counts as it was given last, and only that is looked at', () => {
+describe('a duplicate member', () => {
+  it('has its last value, and only that is validated', () => {
     expect(read('{"html":"a","html":"b"}')).to.deep.equal({ html: 'b' });
     expect(read('{"html":1,"html":"b"}')).to.deep.equal({ html: 'b' });
     expect(refused('{"html":"a","html":1}').message).to.contain('`html` must be');
@@ -162,7 +162,7 @@ describe('a member that is given twice', () => {
     ).to.deep.equal({ top: '1in' });
   });
 
-  it('is checked as it is used: the last address is the one that is judged', () => {
+  it('is checked as it is used: the last URL is the one that is checked', () => {
     expect(refused('{"url":"https://example.com/","url":"http://127.0.0.1/"}').code).to.equal(
       'ssrf_blocked',
     );

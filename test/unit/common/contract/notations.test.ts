@@ -24,7 +24,7 @@ import {
  */
 const STEPS = { in: 914_400, px: 9_525, cm: 360_000, mm: 36_000, pt: 12_700, pc: 152_400 } as const;
 const unit = fc.constantFrom(...(Object.keys(STEPS) as (keyof typeof STEPS)[]));
-/** Thousandths as text, in one of the ways in which people write them. */
+/** Thousandths as text in a random notation. */
 const decimal = fc.tuple(fc.nat(500_000), fc.boolean()).map(([thousandths, short]) => {
   const text = (thousandths / 1_000).toFixed(3);
   return {
@@ -37,7 +37,7 @@ const close = (actual: number | undefined, expected: number) =>
   Math.abs(actual! - expected) <= 1e-9 * Math.max(1, expected);
 
 describe('lengths', () => {
-  it('come to the inches that their units say', () => {
+  it('are converted to inches by their unit', () => {
     fc.assert(
       fc.property(decimal, unit, ({ text, thousandths }, name) => {
         expect(`${text}${name}`).to.match(new RegExp(LENGTH_PATTERN));
@@ -49,7 +49,7 @@ describe('lengths', () => {
     );
   });
 
-  it('count in inches, or in pixels where that is asked for, without a unit', () => {
+  it('are in inches, or in pixels if requested, without a unit', () => {
     fc.assert(
       fc.property(
         decimal,
@@ -67,7 +67,7 @@ describe('lengths', () => {
     ).to.deep.equal([1, 1, 1, 1, 1, 1, 1]);
   });
 
-  it('are nothing else than their pattern says', () => {
+  it('match their pattern exactly when they are valid', () => {
     const pattern = new RegExp(LENGTH_PATTERN);
     const alphabet = fc.string({
       unit: fc.constantFrom(...'0123456789.-+ epxinmctx'),
@@ -80,7 +80,7 @@ describe('lengths', () => {
 });
 
 describe('formats', () => {
-  it('are known by name, however it is spelled', () => {
+  it('are found by name, case-insensitively', () => {
     const name = fc.constantFrom(...(Object.keys(NAMED_FORMATS) as (keyof typeof NAMED_FORMATS)[]));
     const spelled = fc.tuple(name, fc.infiniteStream(fc.boolean())).map(([known, upper]) => ({
       known,
@@ -106,7 +106,7 @@ describe('formats', () => {
     }
   });
 
-  it('read each side by its own unit', () => {
+  it('use the own unit of each side', () => {
     const side = fc
       .tuple(decimal, fc.option(unit, { nil: undefined }))
       .map(([{ text }, name]) => `${text}${name ?? ''}`);
@@ -125,7 +125,7 @@ describe('formats', () => {
     );
   });
 
-  it('are nothing else than their pattern says', () => {
+  it('match their pattern exactly when they are valid', () => {
     const pattern = new RegExp(FORMAT_PATTERN);
     const pieces = fc.array(
       fc.constantFrom('8', '.5', '.', 'x', 'px', 'mm', 'in', 'auto', 'A4', 'a', 'Legal', ' ', '-'),
@@ -157,7 +157,7 @@ describe('durations', () => {
     name: fc.constantFrom(...(Object.keys(NANOSECONDS) as (keyof typeof NANOSECONDS)[])),
   });
 
-  it('add their parts up, and end at 30 seconds', () => {
+  it('are the sum of their parts, at most 30 seconds', () => {
     fc.assert(
       fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), parts => {
         const text = parts
@@ -197,7 +197,7 @@ describe('durations', () => {
     ['0.5m', 30_000],
     ['29s999ms1000us', 30_000],
   ] as const) {
-    it(`reads ${text} as ${ms} ms`, () =>
+    it(`parse ${text} as ${ms} ms`, () =>
       expect(Object.is(parseWaitDelayMs(text), ms)).to.equal(true));
   }
 });
@@ -226,7 +226,7 @@ describe('page ranges', () => {
     page: number,
   ) => page >= from && (more === undefined ? open || page === from : page <= from + more);
 
-  it('keep the pages that any of the ranges names, in order and apart', () => {
+  it('are merged, sorted and disjoint', () => {
     fc.assert(
       fc.property(selection, ({ rows, text }) => {
         const ranges = parsePages(text)!;
@@ -245,7 +245,7 @@ describe('page ranges', () => {
     );
   });
 
-  it('are written so that reading them again gives the same', () => {
+  it('are the same after formatting and parsing again', () => {
     fc.assert(
       fc.property(selection, ({ text }) => {
         expect(parsePages(pageRangesText(parsePages(text)!))).to.deep.equal(parsePages(text));
@@ -253,7 +253,7 @@ describe('page ranges', () => {
     );
   });
 
-  it('match their pattern whenever they are read', () => {
+  it('match their pattern when they are valid', () => {
     const pattern = new RegExp(PAGES_PATTERN);
     const pieces = fc.array(fc.constantFrom('0', '1', '2', '30', ',', '-', ' ', ' ,', '- '), {
       maxLength: 7,
@@ -280,11 +280,11 @@ describe('page ranges', () => {
     [`2,5-${'9'.repeat(4_000)}`, '2,5-999999999'],
     ['99999999999999999998-99999999999999999999', '999999999'],
   ] as const) {
-    it(`are ${chrome} to Chrome when ${text} is asked for`, () =>
+    it(`are ${chrome} for Chrome when the request has ${text}`, () =>
       expect(pageRangesText(parsePages(text)!)).to.equal(chrome));
   }
 
-  it('have the lower number first, of any count of digits', () => {
+  it('have the lower number first, with any number of digits', () => {
     for (const text of [
       '99999999999999999999-99999999999999999998',
       '10000000000-9',
@@ -293,7 +293,7 @@ describe('page ranges', () => {
       expect(parsePages(text)).to.equal(undefined);
   });
 
-  it('are read to the end, however hostile the text', () => {
+  it('are parsed quickly for hostile texts', () => {
     for (const text of [
       `1${' '.repeat(4_000)}x`,
       '1-'.repeat(2_000),
@@ -306,10 +306,10 @@ describe('page ranges', () => {
   });
 });
 
-describe('the distance of names', () => {
+describe('the edit distance of names', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 7 });
 
-  it('is a distance: none to itself, the same both ways, at most the longer length', () => {
+  it('is zero to itself, symmetric and at most the longer length', () => {
     fc.assert(
       fc.property(word, word, (a, b) => {
         expect(editDistance(a, b)).to.equal(editDistance(b, a));
@@ -319,7 +319,7 @@ describe('the distance of names', () => {
     );
   });
 
-  it('counts one for each kind of mistake', () => {
+  it('is one for each kind of typo', () => {
     expect(
       ['ladscape', 'landdscape', 'landscepe', 'landscpae'].map(text =>
         editDistance(text, 'landscape'),

@@ -24,8 +24,8 @@ const refs = (value: unknown): string[] =>
 const examplesOf = (operation: Operation, status: string) =>
   Object.values(operation.responses[status]!.content)[0]!;
 
-describe('the OpenAPI description', () => {
-  it('is version 0.1.0 of OpenAPI 3.1 and survives JSON', () => {
+describe('the OpenAPI document', () => {
+  it('has version 0.1.0, uses OpenAPI 3.1 and survives JSON', () => {
     expect(document).to.deep.include({
       openapi: '3.1.0',
       servers: [{ url: 'https://pdf.example.com' }],
@@ -45,7 +45,7 @@ describe('the OpenAPI description', () => {
     ]);
   });
 
-  it('says where chat programs find the tool, when there is one', () => {
+  it('names the URL of the MCP tool when it is on', () => {
     expect(document.info.description).to.equal('Turn HTML or a public URL into a PDF.');
     const withTool = openApi({
       publicUrl: 'https://pdf.example.com',
@@ -57,7 +57,7 @@ describe('the OpenAPI description', () => {
     expect(docsPage(withTool)).to.include('<code>https://pdf.example.com/mcp</code>');
   });
 
-  it('refers only to what it holds', () => {
+  it('has only references that resolve', () => {
     expect(refs(document)).to.have.length.above(20);
     for (const ref of refs(document)) {
       const target = ref
@@ -68,7 +68,7 @@ describe('the OpenAPI description', () => {
     }
   });
 
-  it('has all the answers that the specification lists, each with a request id', () => {
+  it('has all responses of the specification, each with a request ID', () => {
     expect(Object.keys(render.responses)).to.deep.equal([
       '200',
       '400',
@@ -97,7 +97,7 @@ describe('the OpenAPI description', () => {
     expect(Object.keys(render.responses['401']!.headers)).to.include('WWW-Authenticate');
   });
 
-  it('shows an envelope that is right for every error code of a render', () => {
+  it('has a valid example for every error code of a render', () => {
     const seen = Object.keys(render.responses)
       .filter(status => status !== '200')
       .flatMap(status =>
@@ -120,7 +120,7 @@ describe('the OpenAPI description', () => {
     ]);
   });
 
-  it('shows health answers that fit their schemas', () => {
+  it('has health examples that match their schemas', () => {
     expect(
       healthSchema.parse(examplesOf(document.paths['/healthz']!['get']!, '200').example),
     ).to.deep.equal({ status: 'ok' });
@@ -132,7 +132,7 @@ describe('the OpenAPI description', () => {
 describe('the documentation page', () => {
   const page = docsPage(document);
 
-  it('tells every field with its description, every header and every error code', () => {
+  it('contains every field with its description, every header and every error code', () => {
     for (const [name] of fields) expect(page).to.contain(`id="field-${name}"`);
     for (const name of Object.keys(document.components.headers)) expect(page).to.contain(name);
     for (const status of Object.keys(render.responses))
@@ -142,7 +142,7 @@ describe('the documentation page', () => {
       .and.to.contain('curl &#39;https://pdf.example.com/v1/render&#39;');
   });
 
-  it('needs no foreign host, and its one style and script are those that their hashes allow', () => {
+  it('loads nothing from other hosts, and the hashes allow its stylesheet and script', () => {
     const withoutScript = page.replace(/<script>[\s\S]*?<\/script>/, '');
     expect(withoutScript).not.to.match(/<link|<img|\sstyle=|\son\w+=|url\(|@import|\ssrc=/i);
     expect(page).not.to.match(/https?:\/\/(?!pdf\.example\.com|example\.com)/i);
@@ -160,13 +160,13 @@ describe('the documentation page', () => {
       expect(target).to.match(/^(#|\/openapi\.json$)/);
   });
 
-  it('has a target for every link inside it, and each id once', () => {
+  it('has a target for every internal link, and unique IDs', () => {
     const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(match => match[1]);
     expect(new Set(ids).size).to.equal(ids.length);
     for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).to.include(target);
   });
 
-  it('escapes whatever the description holds', () => {
+  it('escapes the texts of the document', () => {
     const evil = `https://x.example/"><script>alert('1')</script>&`;
     const hostile = docsPage(openApi({ publicUrl: evil }));
     expect(hostile.match(/<script/g)).to.have.length(1);

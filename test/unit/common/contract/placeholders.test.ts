@@ -12,7 +12,7 @@ const SPANS = {
   total: '<span class="totalPages"></span>',
 };
 
-/** Pieces of html that leave a reader in the text of a document when they end. */
+/** Pieces of HTML that end in the text of the document. */
 const piece = fc.constantFrom(
   'Page ',
   'a & b &amp; c',
@@ -38,7 +38,7 @@ const piece = fc.constantFrom(
 );
 
 describe('placeholders of a header', () => {
-  it('leave html without them as it was written, whatever it is', () => {
+  it('do not change HTML without placeholders', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -58,14 +58,14 @@ describe('placeholders of a header', () => {
     );
   });
 
-  it('are replaced between any tags, and the rest stays', () => {
+  it('are replaced between any tags without other changes', () => {
     const placeholder = fc.constantFrom(...(['page', 'total'] as const)).map(name => ({ name }));
     fc.assert(
       fc.property(
         fc.array(fc.oneof(piece, placeholder)),
         fc.constantFrom('', ' ', '\t '),
         (parts, space) => {
-          // A tag on both sides, so that nothing beside a placeholder has to be escaped anew.
+          // A tag on both sides, so that no text beside a placeholder is escaped again.
           const written = parts
             .map(part =>
               typeof part === 'string' ? part : `<i>{{${space}${part.name}${space}}}</i>`,
@@ -82,7 +82,7 @@ describe('placeholders of a header', () => {
     );
   });
 
-  it('are read in one pass, also from html whose tree would be a thousand times larger', () => {
+  it('are found in one pass, also in HTML whose tree would be a thousand times larger', () => {
     const formatting = Array.from(
       { length: 4_000 },
       (_, index) => `<b ${index.toString(36)}>`,

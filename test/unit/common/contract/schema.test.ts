@@ -15,7 +15,7 @@ import {
 const properties = requestSchema.properties as Record<string, JsonSchema>;
 const GOOD_COOKIE = { name: 'a', value: 'b', domain: 'example.com', secure: true };
 
-/** A request in which the field has this value and nothing else is wrong. */
+/** An otherwise valid request in which the field has this value. */
 function requestWith(field: string, value: unknown): Record<string, unknown> {
   if (field === 'html' || field === 'url') return { [field]: value };
   if (field === 'auth') return { url: 'https://example.com/', auth: value };
@@ -30,7 +30,7 @@ function requestWith(field: string, value: unknown): Record<string, unknown> {
 }
 
 describe('the schema of a render request', () => {
-  it('has every field of the specification and no other', () => {
+  it('has exactly the fields of the specification', () => {
     expect(fields.map(([name]) => name)).to.have.members(
       `html url format paper_width paper_height landscape print_background scale zoom margin pages single_page emulate_media raise_for_status
        wait_delay wait_for_selector wait_for_expression wait_for_network_idle header footer cookies extra_http_headers auth css javascript
@@ -40,7 +40,7 @@ describe('the schema of a render request', () => {
     );
   });
 
-  it('refuses unknown members and says which ones are required', () => {
+  it('rejects unknown members and lists the required ones', () => {
     const objects = [
       ...['margin', 'header', 'footer', 'auth', 'metadata'].map(name => properties[name]!),
       properties['cookies']!.items as JsonSchema,
@@ -56,7 +56,7 @@ describe('the schema of a render request', () => {
     ]);
   });
 
-  it('bounds what there may be many of, and shows which names and values a header takes', () => {
+  it('limits lists and objects, and has patterns for header names and values', () => {
     expect(properties['cookies']!.maxItems).to.equal(180);
     const { maxProperties, propertyNames, additionalProperties } = properties[
       'extra_http_headers'
@@ -83,7 +83,7 @@ describe('the schema of a render request', () => {
     ]);
   });
 
-  it('bounds the length of every text', () => {
+  it('limits the length of every text', () => {
     const lengths = Object.fromEntries(
       fields.flatMap(([name, { maxLength }]) =>
         maxLength === undefined ? [] : [[name, maxLength]],
@@ -111,7 +111,7 @@ describe('the schema of a render request', () => {
     });
   });
 
-  it('shows patterns that refuse what the contract refuses', () => {
+  it('has patterns that reject what the contract rejects', () => {
     const REFUSED: [field: string, values: string[]][] = [
       ['cookies.name', ['', 'a b', 'a=b', 'é']],
       ['cookies.value', [' a', 'a ', 'a;b', 'a\n', ' ']],
@@ -135,7 +135,7 @@ describe('the schema of a render request', () => {
     }
   });
 
-  it('refuses unknown fields, and wants html or url and both paper sides', () => {
+  it('rejects unknown fields and requires html or url and both paper sides', () => {
     expect(requestSchema.additionalProperties).to.equal(false);
     expect(requestSchema.oneOf).to.deep.equal([{ required: ['html'] }, { required: ['url'] }]);
     expect(requestSchema['dependentRequired']).to.deep.equal({
@@ -144,14 +144,14 @@ describe('the schema of a render request', () => {
     });
   });
 
-  it('describes every field in a sentence and with an example', () => {
+  it('has a description and an example of every field', () => {
     for (const [name, { description, examples }] of fields) {
       expect(description, name).to.match(/^[A-Z].{15,}\.$/);
       expect(examples, name).to.be.an('array').with.length.above(0);
     }
   });
 
-  it('bounds every field that the contract bounds', () => {
+  it('has the limits of the contract for every field', () => {
     for (const name of ['scale', 'zoom'])
       expect(properties[name], name).to.include({ minimum: 0.1, maximum: 2 });
     for (const [name, schema] of fields.filter(([field]) =>
@@ -170,7 +170,7 @@ describe('the schema of a render request', () => {
       ...(schema.examples ?? []),
       ...(schema.default === undefined ? [] : [schema.default]),
     ];
-    it(`gives examples and a default of ${name} that are accepted and fit its pattern`, () => {
+    it(`has valid examples and a valid default of ${name} that match its pattern`, () => {
       for (const value of values) {
         parseRenderRequest(requestWith(name, value), PUBLIC);
         if (schema.pattern) expect(value).to.match(new RegExp(schema.pattern, 'u'));
@@ -178,7 +178,7 @@ describe('the schema of a render request', () => {
     });
   }
 
-  it('says the defaults of the decisions', () => {
+  it('has the documented defaults', () => {
     const defaults = Object.fromEntries(
       fields
         .filter(([, schema]) => schema.default !== undefined)
@@ -205,7 +205,7 @@ describe('the schema of a render request', () => {
     });
   });
 
-  it('gives whole examples that are accepted', () => {
+  it('has valid complete examples', () => {
     const shown = Object.values(
       description.paths['/v1/render']!['post']!.requestBody!.content['application/json']!.examples,
     ) as {
@@ -215,8 +215,8 @@ describe('the schema of a render request', () => {
     for (const { value } of shown) expect(parseRenderRequest(value, PUBLIC)).to.deep.equal(value);
   });
 
-  it('can be read back as a schema, which takes the examples and refuses what is out of bounds', () => {
-    // zod reads JSON Schema but for the words that span fields, which are checked above.
+  it('can be parsed as a schema that accepts the examples and rejects values over the limits', () => {
+    // zod does not read the keywords that span fields, which are checked above.
     const { oneOf: _, dependentRequired: __, ...schema } = requestSchema;
     const readBack = z.fromJSONSchema(schema as never);
     for (const example of requestSchema.examples as unknown[])

@@ -36,13 +36,13 @@ describe('PRESSROOM_EGRESS_ALLOW', () => {
     it(`reads ${entry}`, () => expect(shown(entry)).to.equal(expected));
 
   const wrong: [string, RegExp][] = [
-    ['10.1.2.3/8', /write `10\.0\.0\.0\/8` for the network or `10\.1\.2\.3` for the one address/],
-    ['fd00::1/8', /write `fd00::\/8` for the network or `fd00::1` for the one address/],
-    ['10.0.0/8', /is no network: write an address, a slash and the number of bits/],
-    ['10.0.0.0/33', /is no network/],
-    ['10.0.0.0/', /is no network/],
-    ['fd00::/129', /is no network/],
-    ['2001:db8', /is no network/],
+    ['10.1.2.3/8', /Use `10\.0\.0\.0\/8` for the network or `10\.1\.2\.3` for the single address/],
+    ['fd00::1/8', /Use `fd00::\/8` for the network or `fd00::1` for the single address/],
+    ['10.0.0/8', /is not a valid network\. Use CIDR notation/],
+    ['10.0.0.0/33', /is not a valid network/],
+    ['10.0.0.0/', /is not a valid network/],
+    ['fd00::/129', /is not a valid network/],
+    ['2001:db8', /is not a valid network/],
     ['10.0.0', /is not a valid IPv4 address/],
     ['300.1.1.1', /is not a valid IPv4 address/],
     ['0x7f.0.0.1', /is not a valid IPv4 address/],
@@ -112,17 +112,14 @@ describe('PRESSROOM_EGRESS_DENY', () => {
   });
 
   const wrong: [string, RegExp][] = [
-    [
-      'corp.example',
-      /`corp\.example` is no network: write an address, a slash and the number of bits/,
-    ],
+    ['corp.example', /`corp\.example` is not a valid network\. Use CIDR notation/],
     [
       '203.0.114.7/24',
-      /write `203\.0\.114\.0\/24` for the network or `203\.0\.114\.7` for the one address/,
+      /Use `203\.0\.114\.0\/24` for the network or `203\.0\.114\.7` for the single address/,
     ],
-    ['203.0.114.0/24:80', /is no network/],
-    ['[2a0e::]', /is no network/],
-    ['203.0.114.0/33', /is no network/],
+    ['203.0.114.0/24:80', /is not a valid network/],
+    ['[2a0e::]', /is not a valid network/],
+    ['203.0.114.0/33', /is not a valid network/],
   ];
   for (const [entry, how] of wrong)
     it(`refuses ${entry}`, () => expect(() => parseDenyList([entry])).to.throw(how));
@@ -140,7 +137,7 @@ describe('PRESSROOM_EGRESS_DENY', () => {
     }).egress;
     expect(deny.map(({ cidr }) => cidr)).to.deep.equal(['203.0.114.0/24', '2a0e:1:64::/96']);
     expect(() => readWorkerConfig({ ...secret, PRESSROOM_EGRESS_DENY: 'corp' })).to.throw(
-      /PRESSROOM_EGRESS_DENY=corp: `corp` is no network/,
+      /PRESSROOM_EGRESS_DENY=corp: `corp` is not a valid network/,
     );
   });
 
@@ -150,7 +147,7 @@ describe('PRESSROOM_EGRESS_DENY', () => {
     }).egress;
     expect(deny.map(({ cidr }) => cidr)).to.deep.equal(['203.0.114.0/24', '2a0e:1:64::/96']);
     expect(() => readApiConfig({ PRESSROOM_EGRESS_DENY: 'corp' })).to.throw(
-      'PRESSROOM_EGRESS_DENY=corp: `corp` is no network',
+      'PRESSROOM_EGRESS_DENY=corp: `corp` is not a valid network',
     );
   });
 });
