@@ -1,17 +1,20 @@
-// Labels and descriptions of the account roles. The server defines and enforces the permissions
-// (api/console/contract/permissions.ts).
-import { ROLE_DESCRIPTIONS } from '../../api/console/contract/permissions.ts';
+// Labels and descriptions of the account roles. A test compares the descriptions with those of the
+// server (api/console/contract/permissions.ts).
 import type { Team } from '../../api/console/contract/users.ts';
 
 export type TeamRole = Team['members'][number]['role'];
 
 /** Ordered from most to fewest permissions. */
 export const ROLE_OPTIONS: { role: TeamRole; label: string; description: string }[] = [
-  { role: 'owner', label: 'Owner', description: ROLE_DESCRIPTIONS.owner },
-  { role: 'admin', label: 'Admin', description: ROLE_DESCRIPTIONS.admin },
-  { role: 'developer', label: 'Developer', description: ROLE_DESCRIPTIONS.developer },
-  { role: 'billing', label: 'Billing', description: ROLE_DESCRIPTIONS.billing },
-  { role: 'viewer', label: 'Viewer', description: ROLE_DESCRIPTIONS.viewer },
+  { role: 'owner', label: 'Owner', description: 'Full access, including managing owners' },
+  { role: 'admin', label: 'Admin', description: 'Full access except billing and managing owners' },
+  { role: 'developer', label: 'Developer', description: 'API keys, renders, playground and usage' },
+  { role: 'billing', label: 'Billing', description: 'Plan, invoices and usage' },
+  {
+    role: 'viewer',
+    label: 'Viewer',
+    description: 'Read-only access to API keys, renders and usage',
+  },
 ];
 
 export const roleLabel = (role: string) =>
