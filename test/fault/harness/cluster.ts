@@ -1,5 +1,5 @@
-// A real MongoDB of a scenario's own: a replica set of one or three on loopback, with fail points,
-// members that can be killed, frozen and started again.
+// A MongoDB replica set of one or three members on loopback for one scenario, with fail points, and
+// members that can be killed, frozen and restarted.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,9 +15,9 @@ const SET = 'fault';
 export interface Member {
   readonly port: number;
   readonly pid: number;
-  /** SIGKILL, as a loss of power. */
+  /** SIGKILL, like a power loss. */
   kill(): Promise<void>;
-  /** Starts it again on its data, at its port. */
+  /** Restarts it with its data and port. */
   start(): Promise<void>;
   freeze(): Promise<void>;
   thaw(): void;
@@ -25,21 +25,18 @@ export interface Member {
 
 export interface Cluster {
   readonly members: Member[];
-  /** Past every link. */
+  /** Without a link. */
   readonly uri: string;
-  /** Through a link that stands before the only member. */
+  /** Through a link to the only member. */
   uriThrough(linkPort: number): string;
-  /**
-   * For the scenario's own looks at the database: by the server's word alone. Under another
-   * application name, so that fail points do not meet it.
-   */
+  /** The test's own client, with another application name, so that fail points do not apply. */
   readonly client: MongoClient;
-  /** The member that is the primary now. */
+  /** The current primary. */
   primary(): Promise<Member>;
-  /** The primary gives its office to another. Resolves when there is a new one. */
+  /** Steps the primary down. Resolves when there is a new primary. */
   stepDown(): Promise<void>;
   /**
-   * Makes the primary misbehave for commands of these names from Pressroom
+   * Sets a fail point on the primary for commands of these names from Pressroom
    * (https://github.com/mongodb/mongo/wiki/The-failCommand-fail-point).
    */
   fail(commands: string[], data: Document, mode?: unknown): Promise<void>;
@@ -68,7 +65,7 @@ export async function startCluster({
     replSetInitiate: {
       _id: SET,
       members: hosts.map((host, _id) => ({ _id, host })),
-      // An election after two silent seconds rather than ten.
+      // An election after two seconds of silence instead of ten.
       settings: { electionTimeoutMillis: 2_000, heartbeatIntervalMillis: 500 },
     },
   });

@@ -1,35 +1,35 @@
-// One connection through a link: who connects, the target, and a flow each way. It passes on ends
-// as ends and resets as resets.
+// One connection through a link: the client, the target, and a flow in each direction. Passes on
+// ends as ends and resets as resets.
 import type { Socket } from 'node:net';
 import { createFlow, type Fate } from './flow.ts';
 import type { Frame, FrameKind } from './frames.ts';
 
-/** Up: from who connects to the target. */
+/** Up: from the client to the target. */
 export type Way = 'up' | 'down';
 
-/** How a link behaves now; its owner changes it. */
+/** The current settings of a link, changed by its owner. */
 export interface Conditions {
   readonly silent: Record<Way, boolean>;
   readonly delayMs: Record<Way, number>;
   took(way: Way, bytes: number): void;
-  /** `before`: the frame whose turn came last in the other direction. */
+  /** `before`: the last frame in the other direction. */
   fate(way: Way, frame: Frame, before: Frame | undefined): Fate;
 }
 
 export interface Connection {
-  /** Looks again what may leave, after the conditions have changed. */
+  /** Sends what may leave now, after the conditions have changed. */
   step(): void;
-  /** Ends its own silence, and what a rule has asked to be late. */
+  /** Ends its silence and the delays of rules. */
   heal(): void;
   reset(): void;
   destroy(): void;
-  /** Resolves when no socket of it is left. */
+  /** Resolves when all its sockets are closed. */
   readonly closed: Promise<void>;
 }
 
 /**
- * Node can not reset a socket whose end is on its way to the kernel (libuv answers EINVAL): it
- * would neither be reset nor ever be closed.
+ * Node cannot reset a socket during its shutdown (libuv returns EINVAL): it would neither be reset
+ * nor closed.
  */
 function resetSocket(socket: Socket): void {
   if (socket.writableEnded && !socket.writableFinished && socket.writableLength === 0)
@@ -76,7 +76,7 @@ export function connectThrough(
     away.from(socket);
     socket.on('data', chunk => conditions.took(way, chunk.length));
     socket.on('end', () => away.afterwards(() => sink()?.end()));
-    // Whatever ends a socket before its time, the other side learns it as a reset.
+    // An early end of one socket resets the other.
     socket.on('error', () =>
       away.afterwards(() => {
         const other = sink();
@@ -102,14 +102,13 @@ export function connectThrough(
     each(resetSocket);
   }
 
-  // First of all that goes up, so that who connects into a silence or a delay reaches the target as
-  // late as its bytes.
+  // The first entry upward, so that a silence or delay applies to the connect as well.
   up.afterwards(() => {
     target = dial();
     take(target, 'down', () => client);
   });
   take(client, 'up', () => target);
-  // A connect that is never answered is given up without a trace at the target.
+  // A connect without a response is dropped and never reaches the target.
   client.on('end', () => {
     if (!target && conditions.silent.up) client.destroy();
   });

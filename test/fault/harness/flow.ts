@@ -1,9 +1,9 @@
-// One direction of one connection of a link: what arrives is kept in its order, and leaves when it
-// is due and nothing holds it back.
+// One direction of a connection of a link: a queue of frames, each sent in order when it is due and
+// not held.
 import type { Socket } from 'node:net';
 import { type Frame, type FrameKind, splitFrames } from './frames.ts';
 
-/** What becomes of a frame whose turn has come. */
+/** What happens to the next frame. */
 export type Fate =
   | 'pass'
   | 'lose'
@@ -13,13 +13,13 @@ export type Fate =
   | { delayMs: number }
   | { replacement: Buffer };
 
-/** What a flow asks of its surroundings, each time anew: conditions change while it waits. */
+/** The port of a flow to its connection, read each time, since conditions change. */
 export interface Surroundings {
   silent(): boolean;
   delayMs(): number;
-  /** Asked once for each frame, when its turn has come. */
+  /** Called once for each frame, before it leaves. */
   fate(frame: Frame): Fate;
-  /** Where to write; undefined before the target was dialled. */
+  /** The destination; undefined before the target is dialled. */
   sink(): Socket | undefined;
   /** Resets the whole connection, or silences it. */
   cut(): void;
@@ -27,15 +27,15 @@ export interface Surroundings {
 }
 
 export interface Flow {
-  /** Takes all that the source sends. */
+  /** Accepts all data of the source. */
   from(source: Socket): void;
-  /** Does this after all that has arrived before. */
+  /** Runs this after all previous frames. */
   afterwards(act: () => void): void;
-  /** Looks again whether something may leave. */
+  /** Sends what may leave now. */
   step(): void;
-  /** Forgets what a rule has asked to be late, and looks again. */
+  /** Drops the delays of rules and sends what may leave now. */
   hurry(): void;
-  /** Throws away what is held. */
+  /** Drops all held frames. */
   clear(): void;
 }
 
@@ -48,10 +48,7 @@ interface Item {
   judged: boolean;
 }
 
-/**
- * What one direction of one connection holds before it stops reading; about what a kernel takes
- * from a sender whose network has gone (net.ipv4.tcp_wmem).
- */
+/** The bytes held before reading stops; about the kernel's send buffer (net.ipv4.tcp_wmem). */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
 export function createFlow(
@@ -104,8 +101,7 @@ export function createFlow(
   function write(frame: Frame, bytes: Buffer): void {
     const socket = sink();
     if (!socket?.writable) return release(frame);
-    // What waits for a slow receiver waits here and not in the socket: it is still the link's to
-    // hold back.
+    // Frames for a slow receiver stay here and not in the socket, so that the link can hold them.
     writing = true;
     socket.write(bytes, () => {
       writing = false;

@@ -1,4 +1,4 @@
-// What the renders of a worker take of the machine, sampled from the outside while they run.
+// The resource usage of a worker's renders, sampled from outside the process.
 import { readdirSync } from 'node:fs';
 import type { Footprint } from '../../support/pages/hostile-page.ts';
 import {
@@ -39,13 +39,13 @@ function look(pid: number): Taken {
 
 export interface FootprintWatch {
   end(): void;
-  /** The most of each, over what it was at the start. */
+  /** The maximum of each above its initial value. */
   taken(): Taken;
   /** All of Chrome's processes that lived. */
   seen(): ChromeProcess[];
 }
 
-/** Watches the processes below a worker's, whose own is `pid`, until its end. */
+/** Samples the descendants of the worker `pid` until it ends. */
 export function watchFootprint(pid: number): FootprintWatch {
   const start = look(pid);
   const taken: Taken = { cpuS: 0, memoryMib: 0, processes: 0, threads: 0 };

@@ -1,33 +1,26 @@
-// Where the frames of a stream of bytes begin and end: chunks, WebSocket frames (RFC 6455),
-// MongoDB's messages. It changes nothing.
+// Splits a stream of bytes into frames: chunks, WebSocket frames (RFC 6455) or MongoDB messages.
 
 export type FrameKind = 'bytes' | 'websocket' | 'mongodb';
 
 export interface Frame {
-  /** As it came. */
+  /** The bytes as received. */
   readonly wire: Buffer;
-  /**
-   * What a rule looks at. Without it no rule sees the frame: the head of an upgrade, or the end of
-   * a stream in the middle of a frame.
-   */
+  /** The payload for rules; absent for the head of an upgrade and for a partial last frame. */
   payload?(): Buffer;
   /** The frame with another payload, of the same length for a WebSocket frame. */
   with?(payload: Buffer): Buffer;
-  /** Of a WebSocket frame: 1 text, 2 binary, 8 close, 9 ping, 10 pong. */
+  /** The opcode of a WebSocket frame: 1 text, 2 binary, 8 close, 9 ping, 10 pong. */
   readonly opcode?: number;
 }
 
 export interface Splitter {
-  /** The frames that are whole with this chunk. Throws when the bytes are none of that kind. */
+  /** The frames completed by this chunk. Throws for another protocol. */
   push(chunk: Buffer): Frame[];
-  /** What the end of the stream leaves incomplete. */
+  /** The incomplete frame at the end of the stream. */
   rest(): Frame[];
 }
 
-/**
- * Reads the frame at the beginning of the bytes, which are at least one; when it is not whole: how
- * many bytes are needed to say more.
- */
+/** Reads the first frame of non-empty bytes, or returns how many bytes are needed to continue. */
 type Reader = (bytes: Buffer) => Frame | number;
 
 /** For one direction of one connection. */
@@ -60,10 +53,7 @@ export function splitFrames(kind: FrameKind): Splitter {
   };
 }
 
-/**
- * Beyond what any process here sends as one: more is taken for a sign that the bytes are something
- * else.
- */
+/** Larger than any frame in these tests: a larger length means another protocol. */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 
 const notOf = (kind: FrameKind, what: string) =>
@@ -78,10 +68,7 @@ const readChunk: Reader = bytes => ({
 });
 
 const HEADER_BYTES = 16;
-/**
- * OP_REPLY, OP_QUERY, OP_COMPRESSED, OP_MSG. A TLS handshake would else pass for a message of 33
- * MB.
- */
+/** OP_REPLY, OP_QUERY, OP_COMPRESSED, OP_MSG. Otherwise TLS would look like a message of 33 MB. */
 const OPCODES = [1, 2004, 2012, 2013];
 
 const readMessage: Reader = bytes => {
@@ -97,16 +84,16 @@ const readMessage: Reader = bytes => {
 /** Where the document of a MongoDB message begins; undefined when it is compressed. */
 function documentAt(message: Buffer): number | undefined {
   if (message.readInt32LE(12) !== 2013) return undefined;
-  // Behind the header and the flags: sections of a kind byte each. Kind 0 is the command's
-  // document, kind 1 a sequence that says its length.
+  // After the header and the flags come sections: kind 0 is the command's document, kind 1 a
+  // sequence with its length.
   let at = HEADER_BYTES + 4;
   while (message[at] === 1) at += 1 + message.readInt32LE(at + 1);
   return at + 1;
 }
 
 /**
- * The name of the command in a MongoDB message (`findAndModify`), or of the first field of an
- * answer; undefined when it is compressed.
+ * The command of a MongoDB message (`findAndModify`), or the first field of a response; undefined
+ * when it is compressed.
  */
 export function commandOf(message: Buffer): string | undefined {
   const at = documentAt(message);
@@ -116,10 +103,7 @@ export function commandOf(message: Buffer): string | undefined {
   return message.toString('utf8', name, message.indexOf(0, name));
 }
 
-/**
- * Up to the blank line it is HTTP. What follows are frames when the connection was upgraded, else
- * it passes unseen.
- */
+/** HTTP up to the blank line; then frames if the connection was upgraded, else opaque bytes. */
 function webSocketReader(): Reader {
   let read: Reader = bytes => {
     const end = bytes.indexOf('\r\n\r\n') + 4;

@@ -1,25 +1,22 @@
-// Connections of a hostile caller by the thousand, from an address of its own: each that ends is
-// opened again, until all are told to end.
+// Thousands of connections of a hostile client from one address: each one that ends is reopened
+// until all are closed.
 import { connect, type Socket } from 'node:net';
 
-/** On loopback; the innocent call from 127.0.0.1. */
+/** On loopback; the other accounts call from 127.0.0.1. */
 const ADDRESS = '127.0.0.66';
-/** So many are opened at once, or the server's backlog is all that is tested. */
+/** Opened in batches, so that not only the server's backlog is tested. */
 const AT_ONCE = 100;
 const AGAIN_MS = 1_000;
 
 export interface Crowd {
-  /** Opened so far, those opened again included. */
+  /** Opened so far, including reopened ones. */
   opened(): number;
   /** Open now. */
   open(): number;
   end(): void;
 }
 
-/**
- * Holds `count` connections; `act` is called with each that is open, and its number. Resolves when
- * each was tried.
- */
+/** Holds `count` connections; calls `act` with each open one. Resolves when each was tried. */
 export async function holdConnections(
   port: number,
   count: number,
@@ -67,7 +64,7 @@ export async function holdConnections(
   };
 }
 
-/** Writes `text` every so often for as long as the connection takes it. */
+/** Writes `text` periodically until the connection ends. */
 export function drip(socket: Socket, text: string, everyMs: number): void {
   const timer = setInterval(() => socket.write(text), everyMs);
   socket.once('close', () => clearInterval(timer));

@@ -1,16 +1,16 @@
-// What became of every lease, by MongoDB's own change stream: no process of Pressroom is asked. A
-// count that no lease paid for, or that one paid for twice, is found here.
+// The outcome of every lease, by MongoDB's change stream, independent of Pressroom. Detects counts
+// without a lease and leases that were counted twice.
 import type { ChangeStreamDocument, Document } from 'mongodb';
 import type { AccountDocument } from '../../../api/store/store.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Cluster } from './cluster.ts';
 
 export interface Ledger {
-  /** The account's counts so far, each with the lease that paid for it, in their order. */
+  /** The account's counts so far in order, each with its lease. */
   counted(account: string): { count: number; lease: string }[];
-  /** Everything that broke a rule so far, in words. */
+  /** Violations so far, as sentences. */
   wrong(): string[];
-  /** Resolves when all that was written before this call is in the ledger. */
+  /** Resolves when the ledger contains all writes before this call. */
   caughtUp(): Promise<void>;
   close(): Promise<void>;
 }
@@ -23,15 +23,14 @@ interface Page {
 }
 
 const ACCOUNTS = 'accounts';
-/** Written into the database by the ledger itself, to see when the stream has come so far. */
+/** A marker document that the ledger writes to detect its position in the stream. */
 const MARKS = 'ledger_marks';
 
-/** Knows what is written from now on. It outlives elections. */
+/** Records all writes from now on, across elections. */
 export async function openLedger(cluster: Cluster): Promise<Ledger> {
   const db = cluster.client.db('pressroom');
   await db.command({ collMod: ACCOUNTS, changeStreamPreAndPostImages: { enabled: true } });
-  // The stream opens with its first look, which may be later: from this moment on nothing may be
-  // missed.
+  // The stream opens with its first read, so it starts explicitly at this moment.
   const { operationTime: startAtOperationTime } = await db.command({ ping: 1 });
   const pages = new Map<string, Page>();
   const problems: string[] = [];

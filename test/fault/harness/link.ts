@@ -6,26 +6,25 @@ import { type Conditions, type Connection, connectThrough, type Way } from './co
 import type { Fate } from './flow.ts';
 import type { Frame, FrameKind } from './frames.ts';
 
-/** Up: from who connects to the target; down: back. */
+/** Up: from the client to the target; down: back. */
 export type Direction = Way | 'both';
 
 export interface FrameRule {
   direction: Direction;
   /**
-   * Looks at a frame when its turn to leave has come: a chunk, a whole MongoDB message, or the
-   * unmasked payload of a WebSocket frame (`opcode` tells its kind; pings count as frames too).
-   * `before` is the frame that last passed in the other direction on the same connection: for
-   * MongoDB's answer the command that it answers (see `commandOf`).
+   * Called before a frame leaves: a chunk, a whole MongoDB message, or the unmasked payload of a
+   * WebSocket frame (`opcode` is its type; pings are frames too). `before` is the last frame in the
+   * other direction of the connection: for a MongoDB response its command (see `commandOf`).
    */
   matches(
     frame: Buffer,
     about: { opcode: number | undefined; before: Buffer | undefined },
   ): boolean;
   /**
-   * lose: it vanishes and the connection stays. cut: what came before is sent on, it is not, and
-   * both ends see a reset. duplicate: it arrives twice. swallow: from it on the connection is
-   * silent both ways, until `heal`. delayMs: it and what follows arrive so much later. rewrite:
-   * gives the whole frame that arrives instead; a WebSocket frame's payload, in its own length.
+   * lose: drops the frame and keeps the connection. cut: sends what came before, then resets both
+   * ends. duplicate: sends it twice. swallow: silences the connection in both directions from this
+   * frame on, until `heal`. delayMs: delays it and all later frames. rewrite: returns the frame to
+   * send instead; for a WebSocket, a payload of the same length.
    */
   do:
     | 'lose'
@@ -34,12 +33,12 @@ export interface FrameRule {
     | 'swallow'
     | { delayMs: number }
     | { rewrite(frame: Buffer): Buffer };
-  /** How often it acts; without it, until it is removed. */
+  /** How often it applies; default: until it is removed. */
   times?: number;
 }
 
 export interface Rule {
-  /** The frames that it has acted on. */
+  /** The number of frames it has applied to. */
   hits(): number;
   remove(): void;
 }
@@ -48,36 +47,32 @@ export interface Link {
   /** Where to connect to instead of the target, on 127.0.0.1. */
   readonly port: number;
   /**
-   * A silent partition: what is sent is held, new connections are accepted and reach nobody, no
-   * socket closes. A direction of a connection holds 4 MiB of whole frames; then the sender is
-   * blocked, as by a full send buffer. Swallowing only 'down' lets connects and bytes through to
-   * the target, unanswered.
+   * A silent partition: bytes are held, new connections are accepted but do not reach the target,
+   * and no socket closes. Each direction of a connection holds 4 MiB of whole frames; then the
+   * sender is blocked, as by a full send buffer. 'down' alone holds only the responses.
    */
   swallow(direction?: Direction): void;
   /**
-   * Resets what is open; what connects is reset at once. (The kernel accepts first: a caller sees
-   * ECONNRESET, not ECONNREFUSED.)
+   * Resets open and new connections. (The kernel accepts first: a client gets ECONNRESET, not
+   * ECONNREFUSED.)
    */
   refuse(): void;
-  /** Resets what is open, with all that is held for it. What was set otherwise stays. */
+  /** Resets open connections and drops their held bytes. Other settings remain. */
   cut(): void;
-  /**
-   * From now on all arrives so much later, connects and ends included, also what is held already. 0
-   * ends it.
-   */
+  /** Delays all bytes, connects and ends, including held bytes. 0 removes the delay. */
   delay(ms: number, direction?: Direction): void;
   /**
-   * Ends all of the above and removes all rules. What is held arrives now, as TCP would send it
-   * again; `cut()` before it gives that up instead.
+   * Resets all of the above and removes all rules. Held bytes are sent now, like TCP
+   * retransmissions, unless `cut()` dropped them.
    */
   heal(): void;
-  /** The first rule that matches a frame decides. */
+  /** The first rule that matches a frame applies. */
   onFrame(rule: FrameRule): Rule;
-  /** Those that are open, at least at one end. */
+  /** Connections that are open at one end at least. */
   connections(): number;
-  /** Taken from the senders so far, whatever became of it. */
+  /** Bytes received from the senders so far. */
   bytes(): { up: number; down: number };
-  /** Closes all sockets; resolves when they are. */
+  /** Resolves when all sockets are closed. */
   close(): Promise<void>;
 }
 
@@ -85,10 +80,10 @@ const waysOf = (direction: Direction): Way[] =>
   direction === 'both' ? ['up', 'down'] : [direction];
 
 /**
- * Opens a link before a port of 127.0.0.1, or before `host` and `port`. A target that does not
- * listen shows as a reset. `frames` is what passes: with 'mongodb' and 'websocket' a frame is
- * passed on when it is whole, and bytes that are none throw in this process. MongoDB's members
- * compress among each other unless they are started with `--networkMessageCompressors disabled`.
+ * Opens a link to a port of 127.0.0.1, or to `host` and `port`. A target that does not listen
+ * appears as a reset. With `frames` 'mongodb' or 'websocket' only whole frames are passed on, and
+ * other bytes throw in this process. MongoDB's members compress their traffic unless they are
+ * started with `--networkMessageCompressors disabled`.
  */
 export async function openLink(
   target: number | { host: string; port: number },

@@ -1,16 +1,12 @@
-// Steady load: so many callers who each call again as soon as they are answered, until they are
-// told to stop.
+// Steady load: a number of callers, each with one call after another, until they are stopped.
 import type { Answer, Call } from '../../support/http-call.ts';
 
 export interface Load {
-  /** Calls that have been answered so far. */
+  /** Number of responses so far. */
   answered(): number;
-  /** Resolves when so many have been. */
+  /** Resolves after this number of responses. */
   until(count: number): Promise<void>;
-  /**
-   * Nobody calls again. Resolves with all answers when the last has come; a connection that broke
-   * is its error.
-   */
+  /** Stops new calls. Resolves with all responses, or the error of a broken connection. */
   stop(): Promise<(Answer | Error)[]>;
 }
 
@@ -47,7 +43,7 @@ export function startLoad(callers: number, call: () => Call): Load {
   };
 }
 
-/** What went wrong, in words; empty when every answer is a PDF. */
+/** The failures as sentences; empty when every response is a PDF. */
 export const failuresOf = (answers: (Answer | Error)[]): string[] =>
   answers
     .filter(answer => answer instanceof Error || answer.status !== 200)

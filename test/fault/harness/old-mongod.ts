@@ -1,4 +1,4 @@
-// A mongod that says to be older than it is: rewrites its answers, for links of the kind 'mongodb'.
+// Frame rules that make a mongod report an older version.
 
 /** A copy with `value` written as the number behind `field`. */
 function withNumber(frame: Buffer, field: string, value: number): Buffer {
@@ -7,10 +7,10 @@ function withNumber(frame: Buffer, field: string, value: number): Buffer {
   return copy;
 }
 
-/** The answer to a greeting, as of a server before 4.4. */
+/** The response to `hello` of a server before 4.4. */
 export const asWireVersion8 = (frame: Buffer): Buffer => withNumber(frame, 'maxWireVersion', 8);
 
-/** The answer to buildInfo, of the same length, with 5 as the first number of its version. */
+/** The response to buildInfo with major version 5 and the same length. */
 export function asMongoDb5(frame: Buffer): Buffer {
   const copy = Buffer.from(frame);
   // The first number of the array stands behind its type (a whole number) and its name `0`.
