@@ -150,7 +150,7 @@ export const RENDER_LIMITS: LimitRow[] = [
       },
       {
         file: 'fault/overload-queue.test.ts',
-        title: 'answers whoever comes after PRESSROOM_QUEUE_MAX_RENDERS at once, with Retry-After',
+        title: 'rejects renders beyond PRESSROOM_QUEUE_MAX_RENDERS at once, with Retry-After',
       },
     ],
   },
@@ -164,12 +164,11 @@ export const RENDER_LIMITS: LimitRow[] = [
       {
         file: 'fault/overload-queue.test.ts',
         title:
-          'refuses an account that holds its share of the bytes as over its limit, and lets another wait',
+          'rejects an account at its share of the bytes with concurrency_limit, and queues another',
       },
       {
         file: 'fault/overload-queue.test.ts',
-        title:
-          'answers whose body is more than PRESSROOM_QUEUE_MAX_BYTES has left at once, and lets smaller ones wait',
+        title: 'rejects a body beyond PRESSROOM_QUEUE_MAX_BYTES at once, and queues smaller ones',
       },
     ],
   },

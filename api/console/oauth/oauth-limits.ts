@@ -31,7 +31,7 @@ export function createOAuthLimits(
   };
 }
 
-export const tooManyCalls = (retryAfterS: number): ApiError =>
+export const tooManyOauthCalls = (retryAfterS: number): ApiError =>
   new ApiError(
     'rate_limited',
     'Too many calls from this address in the last hour. Try again later.',

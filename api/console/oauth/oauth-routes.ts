@@ -9,7 +9,7 @@ import { OAUTH_PATHS } from '../kit/oauth-paths.ts';
 import { SCOPE } from './access.ts';
 import { clientMetadata, InvalidClient } from './client-metadata.ts';
 import { type HandOverDeps, handOver } from './hand-over.ts';
-import { type OAuthLimits, tooManyCalls } from './oauth-limits.ts';
+import { type OAuthLimits, tooManyOauthCalls } from './oauth-limits.ts';
 
 interface Deps extends HandOverDeps {
   /** Responds when the database is unavailable. */
@@ -70,14 +70,14 @@ export function oauthRoutes({
 
   async function count(what: 'registration' | 'authorization', ctx: Context): Promise<void> {
     const waitS = await limit(what, ipOf(ctx));
-    if (waitS !== undefined) throw tooManyCalls(waitS);
+    if (waitS !== undefined) throw tooManyOauthCalls(waitS);
   }
 
   /** The caller is anonymous, so the share is that of its address. */
   const holderOf = (ctx: Context) => ({
     id: subscriberOf(ipOf(ctx)),
     full: overloaded,
-    share: () => tooManyCalls(SHARE_RETRY_S),
+    share: () => tooManyOauthCalls(SHARE_RETRY_S),
   });
 
   const limitRegistrations: Middleware = async (ctx, next) => {
