@@ -1,5 +1,5 @@
 // Wires the API: store, leases, workers, dispatch, the use case and the HTTP server. Returns the
-// services in the order in which they start.
+// services in start order.
 import { ConfigError } from '../common/config.ts';
 import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
@@ -35,8 +35,7 @@ import { parseWorkerSources } from './workers/worker-addresses.ts';
 import { Workers } from './workers/workers.ts';
 
 /**
- * The longest that one database operation may take: an admission must answer while its caller still
- * waits.
+ * Time limit of one database operation: an admission must finish while its client still waits.
  */
 const OPERATION_TIMEOUT_MS = 5_000;
 
@@ -56,7 +55,7 @@ export interface Api {
   accessTokens: AccessTokens | undefined;
 }
 
-/** What has no default and cannot be made up. Throws ConfigError that names all of it. */
+/** Checks the settings without a default. Throws ConfigError that names all that are missing. */
 export function complete(config: ApiConfig): CompleteApiConfig {
   const { mongodbUri, pepper, poolSecret, billing, dashboard } = config;
   const required: Record<string, unknown> = {
@@ -69,7 +68,7 @@ export function complete(config: ApiConfig): CompleteApiConfig {
       PRESSROOM_STRIPE_SECRET_KEY: billing.stripe.secretKey,
       PRESSROOM_STRIPE_WEBHOOK_SECRET: billing.stripe.webhookSecret,
       PRESSROOM_STRIPE_PRICES: billing.stripe.prices.sold.size || undefined,
-      // The dashboard is where people go to pay, and hears what Stripe tells.
+      // Users pay in the dashboard, and it receives Stripe's webhook.
       PRESSROOM_SECRET: dashboard.secret,
     });
   const problems = Object.entries(required)
@@ -83,7 +82,7 @@ export function complete(config: ApiConfig): CompleteApiConfig {
 
 /** See ConsoleDeps. */
 export interface ApiOptions extends Pick<ConsoleDeps, 'onSetupLink'> {
-  /** For tests: another way to the documents of apps. */
+  /** For tests: fetches client metadata documents. */
   clientFetch?: ConsoleDeps['clientFetch'] | undefined;
 }
 
@@ -185,7 +184,7 @@ function createDashboard(
   });
 }
 
-/** The HTTP server, with what the application does not get by `deps`. */
+/** The application and its HTTP server. */
 function createServer(
   config: CompleteApiConfig,
   deps: Omit<AppDeps, 'publicUrl' | 'health' | 'body' | 'ports'>,

@@ -1,5 +1,4 @@
-// The API as a Koa application: its middleware and its routes, to be read from top to bottom. Does
-// not listen.
+// The API as a Koa application: its middleware and its routes, top to bottom. Does not listen.
 import Router, { type RouterContext } from '@koa/router';
 import Koa from 'koa';
 import type { Network } from '../common/addresses.ts';
@@ -23,22 +22,22 @@ import { runbook } from './routes/runbook.ts';
 import { type TrialRoute, trialRoute } from './routes/trial.ts';
 
 export interface AppDeps {
-  /** Every absolute link is made from it; without a slash at its end. */
+  /** The base of every absolute link; without a trailing slash. */
   publicUrl: string;
   keys: AcceptedKeys;
   requests: AccountRequests;
   render: RenderUseCase;
-  /** Hears of a customer's render that failed on our side before it began. */
+  /** Called with the reason when a customer's render fails on our side before it begins. */
   onRefused(reason: RenderFailedReason): void;
-  /** Without it there is no trial. */
+  /** Undefined turns the trial off. */
   trial?: TrialRoute | undefined;
-  /** Without it there is no dashboard. */
+  /** Undefined turns the dashboard off. */
   console?: (Pick<Console, 'routes' | 'renders'> & Partial<Pick<Console, 'oauth'>>) | undefined;
   health: HealthChecks;
   body: BodyLimits;
   budget: ByteBudget;
   /**
-   * Ports that a page may have, and those of the operator's allow-list for accounts with intranet.
+   * Allowed ports of a page URL, and the ports of the allow-list for accounts marked `intranet`.
    */
   ports: { ports: number[]; allowPorts: number[] };
   trustedProxies: readonly Network[];
@@ -46,7 +45,7 @@ export interface AppDeps {
   metrics: Metrics;
 }
 
-/** Where only the specification's error codes are answered. */
+/** The paths that return only the specification's error codes. */
 const RENDER_PATHS: ReadonlySet<string> = new Set(['/v1/render', '/v1/trial/render']);
 
 const nosniff: Middleware = async (ctx, next) => {

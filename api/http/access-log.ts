@@ -81,8 +81,7 @@ export function serverMetrics(
 }
 
 /**
- * Unknown fields are dropped, fields that do not fit make no line at all: what is logged is a
- * schema, not a habit.
+ * Unknown fields are dropped. A line with an invalid field is not written.
  */
 const accessLine = z.object({
   requestId: z.uuid(),
@@ -95,16 +94,16 @@ const accessLine = z.object({
   ms: z.number(),
   /** Of the request's body. */
   bodyBytes: z.int().optional(),
-  /** Of the answer's. */
+  /** Of the response. */
   bytes: z.int().optional(),
   accountId: z.string().length(10).optional(),
 });
 
-/** Probes come every second and say nothing when they are well. */
+/** Probes come every second; successful ones are logged at `debug`. */
 const QUIET = new Set(['/healthz', '/readyz']);
 
 /**
- * The path without its query, bounded, without the token of a link, and without a key that somebody
+ * The path without its query, bounded, without the token of a link, and without an API key that was
  * put into it by mistake.
  */
 export const loggedPath = (path: string): string =>
@@ -112,14 +111,14 @@ export const loggedPath = (path: string): string =>
     ? `${LINK_PATH}/…`
     : path.replace(/pressroom_live_[^/]*/g, 'pressroom_live_…').slice(0, 128);
 
-/** All links are one route. */
+/** All links are counted as one route. */
 const countedPath = (path: string): string => (isLinkPath(path) ? LINK_ROUTE : path);
 
 export const accessLog = (log: Log, count: CountRequest): Middleware => {
   return async (ctx, next) => {
     const startMs = performance.now();
     const { method, path } = ctx;
-    // Only the end of the connection's part in it tells whether the answer went out.
+    // Only `close` shows whether the response was sent.
     ctx.res.once('close', () => {
       const { requestId, code, reason, bodyBytes, accepted, access } = ctx.state;
       const left = !ctx.res.writableFinished;

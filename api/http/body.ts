@@ -8,7 +8,7 @@ import { collectBytes } from './collect-bytes.ts';
 import { ClientClosed } from './errors.ts';
 import type { Context, Middleware } from './state.ts';
 
-/** How to mend a body that is missing or too large: what a good one holds. */
+/** What to send instead of a missing or too large body. */
 export interface BodyHints {
   missing: string;
   tooLarge: string;
@@ -46,8 +46,8 @@ function checkType(header: string | undefined): void {
 }
 
 /**
- * The announced length, undefined when the body comes in chunks. Throws ApiError when it will not
- * be read.
+ * Returns the announced length, undefined for a chunked body. Throws ApiError for a body that must
+ * not be read.
  */
 export function checkBodyHeaders(
   headers: IncomingHttpHeaders,
@@ -70,15 +70,14 @@ export function checkNotEmpty(bytes: number, words = OF_A_RENDER): void {
 }
 
 /**
- * No request comes near these; a body made of brackets or names alone would hold the event loop for
- * seconds.
+ * No real request comes near these. A body of brackets or names alone would block the event loop
+ * for seconds.
  */
 const MAX_DEPTH = 32;
 const MAX_MEMBERS = 10_000;
 
 /**
- * What is too much in a body: how deep it nests, or how many members and elements it has. Looks at
- * no string's inside.
+ * Why a body is too complex: its depth, or its number of members and elements. Skips strings.
  */
 function tooMuch(bytes: Buffer): string | undefined {
   let depth = 0;
@@ -110,7 +109,7 @@ export function mistakeIn(message: string): string {
   );
 }
 
-/** From bytes to value in steps: each of them looks at all bytes. */
+/** From bytes to value in steps; each step reads all bytes. */
 function* parsing(bytes: Buffer): Generator<void, unknown> {
   let text: string;
   try {
@@ -140,7 +139,7 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** As `parseJson`; whoever else waits for the event loop has a turn after each step. */
+/** Like `parseJson`, but yields to the event loop after each step. */
 export async function parseJsonInTurns(bytes: Buffer): Promise<unknown> {
   for (const steps = parsing(bytes); ; await othersTurn()) {
     const { done, value } = steps.next();
@@ -150,19 +149,19 @@ export async function parseJsonInTurns(bytes: Buffer): Promise<unknown> {
 
 export interface BodyLimits {
   maxBytes: number;
-  /** A body of which nothing came for so long is given up, */
+  /** The longest time without data, */
   silentMs: number;
-  /** and so is one that takes so long in all, */
+  /** the longest time in total, */
   totalMs: number;
-  /** or brings fewer bytes a second once it is this old. */
+  /** and the minimum rate after a grace period. */
   slow?: { graceMs: number; bytesPerS: number };
-  /** A render's when absent. */
+  /** Default: those of a render. */
   words?: BodyHints | undefined;
 }
 
 /**
- * 2 KiB/s is slower than any usable connection. A slower body would hold its place for a minute at
- * no cost.
+ * 2 KiB/s is slower than any usable connection. A slower body would occupy a request slot for a
+ * minute at no cost.
  */
 export const BODY_TIMES = {
   silentMs: 10_000,
@@ -171,14 +170,12 @@ export const BODY_TIMES = {
 };
 
 /**
- * What a byte of a body costs while its render waits and runs. As a string it takes two, since a
- * single character beyond Latin-1 (a dash, a euro sign) makes every character of the text two bytes
- * wide; and one more on its way to Chrome, as a frame. The bytes themselves are dropped once they
- * are parsed.
+ * Bytes of memory per byte of a body while its render is queued and runs: two as a string, since
+ * one character beyond Latin-1 makes all characters two bytes wide, and one as a frame to Chrome.
  */
 export const HELD_PER_BODY_BYTE = 3;
 
-/** Parsing takes 4 to 6 ms for each MB, in which no other render has the event loop. */
+/** Parsing blocks the event loop for 4 to 6 ms per MB. */
 const PARSED_AT_ONCE = 512 * 1_024;
 
 const tooSlow = (what: string) =>
@@ -187,8 +184,8 @@ const tooSlow = (what: string) =>
 const seconds = (ms: number) => `${ms / 1_000} s`;
 
 /**
- * Reserves memory as the bytes arrive; what the caller declares reserves nothing. Rejects with
- * ApiError or ClientClosed; then the request is left paused.
+ * Reserves memory as the bytes arrive, not by the declared length. Rejects with ApiError or
+ * ClientClosed; then the request is left paused.
  */
 async function readBytes(
   request: IncomingMessage,
@@ -223,8 +220,8 @@ async function readBytes(
 }
 
 /**
- * What stands in the state as the body, and how many bytes it was. A function of its own, so that
- * nothing holds the bytes while the value is in use.
+ * Returns the body for the state and its length. A separate function, so that the bytes can be
+ * freed while the value is in use.
  */
 type Read = (...from: Parameters<typeof readBytes>) => Promise<{ value: unknown; bytes: number }>;
 
@@ -242,18 +239,18 @@ const readRaw: Read = async (...from) => {
   return { value, bytes: value.length };
 };
 
-/** The server leaves this to us, so that a caller who asks first is refused before sending. */
-export function sayContinue({ req, res, state }: Context): void {
+/** Sent here and not by Node, so that a client with `Expect` is rejected before it sends a body. */
+export function sendContinue({ req, res, state }: Context): void {
   if (req.headers.expect === undefined) return;
   res.writeContinue();
   state.continued = true;
 }
 
-/** `holderOf`: in whose share of the budget a request counts. */
+/** `holderOf`: the caller whose share of the budget a request counts in. */
 const body =
   (read: Read) =>
   (limits: BodyLimits, budget: ByteBudget, holderOf: (ctx: Context) => Holder): Middleware => {
-    // A body that could never fit is too large, not too many.
+    // A body that can never fit is too large, not over budget.
     const maxBytes = Math.min(
       limits.maxBytes,
       Math.floor(budget.maxBytesOfOne / HELD_PER_BODY_BYTE),
@@ -265,13 +262,12 @@ const body =
       res.once('close', reservation.close);
       state.reservation = reservation;
       if (req.socket.destroyed) throw new ClientClosed();
-      // Nothing is reserved by it: a caller can declare much at no cost. It only saves sending what
-      // would be refused.
+      // The declared length reserves nothing. It only rejects early what cannot fit.
       if (!reservation.fits(declared * HELD_PER_BODY_BYTE)) throw reservation.overBudget();
-      sayContinue(ctx);
+      sendContinue(ctx);
       const { value, bytes } = await read(req, { ...limits, maxBytes }, reservation).catch(
         error => {
-          // The answer may take its time to go out, and nothing of the body is held any more.
+          // The response may take long to send, and the body is no longer held.
           reservation.close();
           throw error;
         },
@@ -279,7 +275,7 @@ const body =
       state.bodyBytes = bytes;
       state.body = value;
       await next();
-      // A caller who is slow to read the answer holds that alone.
+      // While a slow client reads, only the response counts.
       reservation.give(bytes * HELD_PER_BODY_BYTE);
     };
   };
@@ -291,7 +287,6 @@ const body =
 export const jsonBody = body(readJson);
 
 /**
- * The same for a body of JSON whose very bytes count, because somebody has signed them: the state
- * has a Buffer.
+ * The same for a JSON body whose bytes are signed: the state has a Buffer.
  */
 export const bodyBytes = body(readRaw);

@@ -1,20 +1,20 @@
-// How many bytes of bodies and PDFs this process holds at once, with a share for each caller. Taken
-// as they arrive, given back when nothing holds them any more.
+// Memory budget of request bodies and PDFs in this process, with a share for each caller. Bytes are
+// reserved as they arrive and released when nothing holds them.
 
 import { type ApiError, renderFailed } from '../../common/contract/errors.ts';
 import { overShare } from '../accounts/account-errors.ts';
 import { type BoundRefusal, SharedBound } from '../accounts/shared-bound.ts';
 
 /**
- * Whose bytes they are, and what is thrown when there is no room: `full` of the whole, `share` of
- * this caller's part.
+ * The caller that bytes are counted for, and the errors when its reservation fails: `full` when the
+ * budget is exhausted, `share` when this caller's part is.
  */
 export interface Holder extends Record<BoundRefusal, () => ApiError> {
   id: string;
 }
 
 export interface ByteBudget {
-  /** What one request holds. */
+  /** The reservation of one request. */
   open(holder: Holder): Reservation;
   used(): number;
   readonly maxBytes: number;
@@ -24,19 +24,18 @@ export interface ByteBudget {
 
 export interface Reservation {
   /**
-   * False, and nothing taken, when there is no room for so many bytes more or the request has
-   * ended.
+   * Returns false and reserves nothing when the budget is exhausted or the request has ended.
    */
   take(bytes: number): boolean;
   /** Whether `take` would succeed now. */
   fits(bytes: number): boolean;
-  /** The error for the caller after a refusal. */
+  /** The error for the caller after `take` or `fits` returned false. */
   overBudget(): ApiError;
-  /** Gives back so many of those that were taken. */
+  /** Releases this many of the reserved bytes. */
   give(bytes: number): void;
   /**
-   * Gives back what is left. What still runs of the request can take no more, and what it gives
-   * back is not counted twice.
+   * Releases the rest. After that `take` fails and `give` does nothing, so that work of the request
+   * that still runs cannot count twice.
    */
   close(): void;
 }
@@ -49,7 +48,8 @@ export const overloaded = () =>
   );
 
 /**
- * An account holds for all its keys, members and apps. `parallel`: of its plan, where it is known.
+ * One holder for all keys, members and apps of an account. `parallel`: the limit of its plan, if
+ * known.
  */
 export const accountHolder = (accountId: string, parallel?: number): Holder => ({
   id: accountId,
@@ -58,7 +58,7 @@ export const accountHolder = (accountId: string, parallel?: number): Holder => (
 });
 
 interface Options {
-  /** A budget of which this one is a part. What is taken here is taken there too. */
+  /** The budget that this one is part of. Bytes reserved here are reserved there too. */
   whole?: ByteBudget;
   /** The share of one caller. Default: a quarter. */
   shareBytes?: number;

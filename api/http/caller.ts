@@ -6,7 +6,7 @@ import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
 import type { AccountRequests } from '../accounts/account-requests.ts';
 import type { Context, Middleware } from './state.ts';
 
-/** Throws ConfigError naming an entry that is no address and no CIDR. */
+/** Throws ConfigError for the first entry that is neither an address nor a CIDR range. */
 export function parseTrustedProxies(entries: readonly string[]): Network[] {
   return entries.map(entry => {
     const network = parseNetwork(entry);
@@ -21,14 +21,14 @@ export function parseTrustedProxies(entries: readonly string[]): Network[] {
 export const isTrustedProxy = (address: string, trusted: readonly Network[]): boolean =>
   trusted.some(network => inNetwork(address, network));
 
-/** Some proxies write the port behind the address: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+/** Some proxies append the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 const withoutPort = (entry: string): string =>
   /^\[([^\]]*)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry;
 
 /**
- * The right-most address of `X-Forwarded-For` that is no trusted proxy, when the peer is one; else
- * the peer. What stands left of it is the caller's own invention; an entry that is no address ends
- * the walk at the last hop that is known.
+ * The peer, or when it is a trusted proxy the right-most address of `X-Forwarded-For` that is not
+ * one: the client can forge everything left of it. An entry that is not an address ends the search
+ * at the last valid hop.
  */
 export function clientIp(
   peer: string,
@@ -45,7 +45,7 @@ export function clientIp(
   return client;
 }
 
-/** Of a call. */
+/** The client address of a request. */
 export const callerIp = (ctx: Pick<Context, 'req' | 'get'>, trusted: readonly Network[]): string =>
   clientIp(ctx.req.socket.remoteAddress ?? '', ctx.get('X-Forwarded-For') || undefined, trusted);
 
@@ -59,7 +59,7 @@ export const bearerToken = (header: string | undefined): string | undefined =>
 export const bearer = (keys: AcceptedKeys, trustedProxies: readonly Network[]): Middleware => {
   return async (ctx, next) => {
     const address = callerIp(ctx, trustedProxies);
-    // Set also for who is known and refused: the logs say whose call it was.
+    // Also for a known key that is rejected, so that the log has its account.
     await keys.check(bearerToken(ctx.headers.authorization), address, accepted => {
       ctx.state.accepted = accepted;
     });

@@ -1,37 +1,36 @@
-// Collects the bytes of a request under bounds, whoever reads it and for whatever: nothing is
-// buffered past a limit, and what is given up is left paused.
+// Collects the bytes of a request within limits. Nothing is buffered past a limit, and an aborted
+// request is left paused.
 import type { IncomingMessage } from 'node:http';
 import { ClientClosed } from './errors.ts';
 
 export interface Bounds {
   maxBytes: number;
   tooLarge(): Error;
-  /** Called before each block of memory is allocated; what it returns ends the reading. */
+  /** Called before each block of memory is allocated; an error it returns ends the reading. */
   reserve?(bytes: number): Error | undefined;
   /**
-   * For how long nothing may come, and for how long it may take in all; `late` is what that ends
-   * with.
+   * The longest time without data, and the longest time in total; `late` makes the error.
    */
   silent?: { ms: number; late(): Error };
   total: { ms: number; late(): Error };
-  /** From `graceMs` on at least so many bytes must have come for each second since. */
+  /** The minimum rate after `graceMs`. */
   slow?: { graceMs: number; bytesPerS: number; late(): Error };
 }
 
 /**
- * Blocks double from the first size to the second. The pieces themselves are not kept: a chunk of
- * one byte is an object of 210, and a body of 10 MB in such chunks took 2 GB.
+ * Blocks double from the first size to the second. The chunks themselves are not kept: a chunk of
+ * one byte is an object of 210 bytes, so 10 MB in such chunks took 2 GB.
  */
 const BLOCK_BYTES = { first: 4 * 1_024, largest: 64 * 1_024 };
 
-/** Rejects with what a bound gave, or ClientClosed when the other end went away. */
+/** Rejects with the error of the limit, or with ClientClosed when the client disconnected. */
 export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<Buffer> {
   const { maxBytes, tooLarge, reserve, silent, total, slow } = bounds;
   const declaredBytes = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
   return new Promise((resolve, reject) => {
     const blocks: Buffer[] = [];
     let bytes = 0;
-    /** Of the last block. */
+    /** Bytes left in the last block. */
     let free = 0;
     const startMs = performance.now();
     let readMs = startMs;
@@ -39,14 +38,14 @@ export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<
     const timers: NodeJS.Timeout[] = [];
 
     /**
-     * Fails at `dueMs`, which what arrives may move. What has arrived is read before: it may be
-     * this process that stood still.
+     * Fails at `dueMs`, which arriving data may postpone. Data that has arrived is read first: this
+     * process itself may have stalled.
      */
     function failAt(dueMs: () => number, late: () => Error): void {
       const check = () => {
         if (isOver) return;
         if (dueMs() <= performance.now()) fail(late());
-        // it was moved, or the timer fired some tenths of a millisecond early
+        // Postponed, or the timer fired some tenths of a millisecond early.
         else failAt(dueMs, late);
       };
       timers.push(setTimeout(() => setImmediate(check), dueMs() - performance.now()));
@@ -68,8 +67,8 @@ export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<
         BLOCK_BYTES.largest,
         declaredBytes - bytes,
       );
-      const refused = reserve?.(size);
-      if (refused) return refused;
+      const error = reserve?.(size);
+      if (error) return error;
       blocks.push(Buffer.allocUnsafeSlow(size));
       free = size;
       return undefined;
@@ -77,8 +76,8 @@ export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<
     function keep(piece: Buffer): Error | undefined {
       if (bytes + piece.length > maxBytes) return tooLarge();
       for (let at = 0; at < piece.length; ) {
-        const refused = free === 0 ? addBlock() : undefined;
-        if (refused) return refused;
+        const error = free === 0 ? addBlock() : undefined;
+        if (error) return error;
         const block = blocks.at(-1)!;
         const copied = piece.copy(block, block.length - free, at);
         at += copied;
@@ -89,8 +88,8 @@ export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<
     }
     function onData(piece: Buffer): void {
       readMs = performance.now();
-      const wrong = keep(piece);
-      if (wrong) fail(wrong);
+      const error = keep(piece);
+      if (error) fail(error);
     }
     function onEnd(): void {
       over();

@@ -79,8 +79,8 @@ export function brokenRequest(
 }
 
 /**
- * The whole answer as it goes over the wire. The connection ends with it, since nobody knows where
- * a next request would begin.
+ * The whole response as bytes. The connection ends with it, since the start of a next request is
+ * unknown.
  */
 export function rawAnswer(error: ApiError, requestId: string): Buffer {
   const body = envelope(error, requestId);

@@ -32,8 +32,8 @@ export const envelope = ({ code, message, reason }: ApiError, requestId: string)
   );
 
 /**
- * Pure: an error that nobody foresaw is one of the closed list too, and a render endpoint knows no
- * 500.
+ * Pure. An unexpected error becomes `internal`, on a render endpoint `render_failed` with that
+ * reason, since its contract has no 500.
  */
 export function asApiError(error: unknown, onRenderRoute: boolean): ApiError {
   if (error instanceof ApiError) return error;
@@ -45,10 +45,10 @@ export function asApiError(error: unknown, onRenderRoute: boolean): ApiError {
 }
 
 /**
- * They say nothing against the body, of which nothing was read: Node throws it away after the
- * answer when it is small, and the connection goes on.
+ * These errors do not depend on the body. When it is small and unread, Node discards it after the
+ * response and the connection stays open.
  */
-const OF_THE_CALLER: ReadonlySet<ErrorCode> = new Set([
+const BODY_INDEPENDENT: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
   'subscription_inactive',
   'concurrency_limit',
@@ -63,15 +63,16 @@ function send(ctx: Context, error: ApiError): void {
   ctx.set('Cache-Control', 'no-store');
   const waitsFor100 = req.headers.expect !== undefined && !ctx.state.continued;
   const unread = ctx.state.reservation === undefined && !waitsFor100;
-  const sending = stillSending(req) && !(unread && OF_THE_CALLER.has(error.code) && isSmall(req));
-  // A body that was not read would be taken for the next request on this connection.
+  const sending =
+    stillSending(req) && !(unread && BODY_INDEPENDENT.has(error.code) && isSmall(req));
+  // Otherwise the unread body would be parsed as the next request of the connection.
   if (sending) ctx.set('Connection', 'close');
   ctx.body = sending && !waitsFor100 ? lingering(req, answer) : answer;
   ctx.type = 'application/json';
   ctx.length = answer.length;
 }
 
-/** `renderPaths`: where only the specification's codes may be answered. */
+/** `renderPaths`: the paths that return only the specification's codes. */
 export const errors = (log: Log, renderPaths: ReadonlySet<string>): Middleware => {
   return async (ctx, next) => {
     try {
@@ -84,13 +85,13 @@ export const errors = (log: Log, renderPaths: ReadonlySet<string>): Middleware =
         ctx.res.destroy();
         return;
       }
-      // A render of the dashboard fails as one of the API does, once it is one.
+      // A render from the dashboard fails like one of the API once it has begun.
       const error = asApiError(thrown, renderPaths.has(ctx.path) || ctx.state.rendering === true);
       ctx.state.code = error.code;
       if (error.reason) ctx.state.reason = error.reason;
       if (error.reason === 'internal' || error.code === 'internal')
         log.error({ err: error.cause ?? error, requestId }, 'unexpected error');
-      // Without a cause the log has it already, from who knew it.
+      // Without a cause it was logged where it occurred.
       else if (error.reason === 'database' && error.cause)
         log.warn(
           { requestId, reason: (error.cause as Error).message },

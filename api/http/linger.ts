@@ -1,28 +1,26 @@
-// How an answer reaches a caller who is still sending: it goes out at once, then what still comes
-// is read and thrown away for a while.
+// Sends a response to a client that is still sending: the response goes out at once, then the rest
+// of the request is read and discarded for a limited time.
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 
 /**
- * Closing with unread bytes in the kernel resets the connection, and the caller loses the answer:
- * so the rest is read, within these bounds. Many clients read only when they have sent everything,
- * and on a slow line that takes its time: a connection on which something still comes is worth
- * waiting for.
+ * Closing a socket with unread bytes resets the connection, and the client loses the response. So
+ * the rest is read, within these limits. Many clients read only after they have sent everything.
  */
 const MAX_BYTES = 10 * 2 ** 20;
 const SILENT_MS = 2_000;
 const MAX_MS = 30_000;
 const SMALL_BYTES = 64 * 2 ** 10;
 
-/** Whether a body was announced that has not arrived as a whole. */
+/** Whether a body was announced that has not arrived completely. */
 export const stillSending = (request: IncomingMessage): boolean =>
   !request.complete &&
   (request.headers['transfer-encoding'] !== undefined ||
     Number(request.headers['content-length'] ?? 0) > 0);
 
 /**
- * Whether a body is announced that costs less to read than a new connection does, which a refused
- * caller who comes again would need.
+ * Whether reading the announced body costs less than a new connection, which the client would need
+ * for its next request.
  */
 export const isSmall = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] === undefined && Number(headers['content-length']) <= SMALL_BYTES;

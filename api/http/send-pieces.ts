@@ -1,16 +1,16 @@
-// Sends an answer piece by piece, as fast as its reader takes it. Owns how long a reader may take
-// nothing.
+// Sends a response in pieces, as fast as the client reads. Owns the limit for a client that does
+// not read.
 import type { ServerResponse } from 'node:http';
 import { ClientClosed } from './errors.ts';
 
-/** As long as the server waits for the reader of a whole answer. */
+/** The same limit as the server's for a whole response. */
 const UNREAD_MS = 30_000;
 /**
- * What must be taken in that time: all of a piece of many megabytes is more than a slow line takes.
+ * What must be read in that time. A slow line cannot take a piece of many megabytes.
  */
 const PART_BYTES = 256 * 1_024;
 
-/** False when the reader went away or takes nothing. */
+/** False when the client disconnected or does not read. */
 const drained = (res: ServerResponse): Promise<boolean> =>
   new Promise(resolve => {
     const end = (took: boolean) => {
@@ -33,8 +33,8 @@ async function send(res: ServerResponse, piece: Uint8Array): Promise<void> {
 }
 
 /**
- * Ends the answer after the last piece. Throws ClientClosed when nobody reads it, and whatever
- * `pieces` throws.
+ * Ends the response after the last piece. Throws ClientClosed when the client does not read it, and
+ * any error of `pieces`.
  */
 export async function sendPieces(
   res: ServerResponse,

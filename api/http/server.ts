@@ -1,5 +1,5 @@
-// The HTTP server as a service: listens, bounds what it takes in, answers what is not HTTP, and
-// drains when it stops.
+// The HTTP server as a service: listens, limits connections, responds to invalid HTTP, and drains
+// when it stops.
 import { randomUUIDv7 } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -23,14 +23,14 @@ import { probeHalfClosed } from './half-closed.ts';
 
 export interface HttpConfig {
   host: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   port: number;
   /**
-   * After readiness has fallen calls are still accepted so long, until load balancers have noticed.
-   * Each answer then closes its connection.
+   * How long requests are still accepted after /readyz fails, until load balancers have removed
+   * this process. Each response then closes its connection.
    */
   drainDelayMs: number;
-  /** Their connections are those of many callers, and have no share. */
+  /** Their connections carry many clients, so no share applies to them. */
   trustedProxies?: readonly Network[];
   maxConnections?: number;
   headersTimeoutMs?: number;
@@ -38,23 +38,23 @@ export interface HttpConfig {
   checkEveryMs?: number;
 }
 
-/** Longer than the 60 s that a body may take, which is answered with more words. */
+/** Longer than the 60 s for a body, whose timeout has a more specific error. */
 const REQUEST_TIMEOUT_MS = 75_000;
-/** Longer than the idle time of common load balancers (60 s), so that it is they who close. */
+/** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
 /**
- * An answer of which a caller takes nothing for so long is given up: it counts against the memory
- * of all.
+ * A client that reads nothing of a response for this long is disconnected, since the response
+ * occupies memory.
  */
 const UNREAD_MS = 30_000;
 /**
- * One address has a share of them, so that one client with thousands of connections locks out no
- * other.
+ * One address has a share of them, so that a client with thousands of connections cannot lock out
+ * others.
  */
 export const MAX_CONNECTIONS = 10_000;
-/** How long a caller who is still sending garbage has to read the answer. */
+/** How long a client that still sends invalid data has to read the response. */
 const RAW_ANSWER_MS = 2_000;
-/** What may come after a request that was refused, while the answers before it are due. */
+/** What a client may send after a rejected request, while earlier responses are pending. */
 const MAX_BYTES_AFTER = 64 * 1_024;
 
 const DEFAULTS = {
@@ -65,8 +65,8 @@ const DEFAULTS = {
 };
 
 /**
- * HTTP/1.1 requires one `Host` header. Of several Node uses the first; a proxy may have used another
- * (RFC 9112 section 3.2).
+ * HTTP/1.1 requires one `Host` header. Of several Node uses the first; a proxy may have used
+ * another (RFC 9112 section 3.2).
  */
 function hostError({ headersDistinct, httpVersion }: IncomingMessage): ApiError | undefined {
   const hosts = headersDistinct['host']?.length ?? 0;
@@ -88,11 +88,11 @@ export class HttpServer implements Service {
   readonly #log: Log;
   readonly #onBroken: () => void;
   readonly #server: Server;
-  readonly #places: SharedBound;
+  readonly #shares: SharedBound;
   readonly #sockets = new Set<Socket>();
-  /** Responses that are due, by their connection. */
+  /** Pending responses by connection. */
   readonly #running = new Map<Duplex, Set<ServerResponse>>();
-  /** Connections that get no further answer, with the bytes that had been read by then. */
+  /** Connections that get no further response, with the bytes read before the last one. */
   readonly #answered = new WeakMap<Duplex, number>();
   #stopping = false;
 
@@ -103,7 +103,7 @@ export class HttpServer implements Service {
     this.#log = log;
     this.#onBroken = onBroken;
     const { headersTimeoutMs, checkEveryMs, maxConnections } = this.#config;
-    this.#places = new SharedBound(maxConnections);
+    this.#shares = new SharedBound(maxConnections);
     const server = createServer({
       headersTimeout: headersTimeoutMs,
       requestTimeout: REQUEST_TIMEOUT_MS,
@@ -118,7 +118,7 @@ export class HttpServer implements Service {
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('connection', socket => this.#onConnection(socket));
     server.on('request', (request, response) => this.#onRequest(request, response));
-    // Whoever asks before sending a body is answered by who would read it.
+    // `Expect: 100-continue`: the middleware that reads the body sends the interim response.
     server.on('checkContinue', (request, response) => this.#onRequest(request, response));
     server.on('checkExpectation', ({ socket }) =>
       this.#answerRaw(socket, invalid('The header `Expect` may only be `100-continue`.')),
@@ -149,16 +149,15 @@ export class HttpServer implements Service {
   }
 
   async stop(deadline: AbortSignal): Promise<void> {
-    // From the first moment on: a kept connection that is closed when it is idle could meet its
-    // caller's next call, which would be lost.
+    // From the start: closing an idle connection later could lose the client's next request.
     this.#stopping = true;
     for (const response of this.#allResponses())
       if (!response.headersSent) response.setHeader('Connection', 'close');
     await sleep(this.#config.drainDelayMs, undefined, { signal: deadline }).catch(() => undefined);
     const closed = new Promise(resolve => this.#server.close(resolve));
-    // Node counts a connection that has not said anything yet as busy.
+    // Node counts a connection without any request yet as busy.
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
-    // Node looks for late headers no more once the server is closed.
+    // Node no longer checks for late headers once the server is closed.
     const late = setTimeout(() => {
       for (const socket of this.#sockets) if (!this.#running.has(socket)) socket.destroy();
     }, this.#config.headersTimeoutMs);
@@ -174,15 +173,15 @@ export class HttpServer implements Service {
     const address = socket.remoteAddress ?? '';
     const subscriber = subscriberOf(address);
     const isProxy = isTrustedProxy(address, this.#config.trustedProxies);
-    if (!isProxy && this.#places.refusal(subscriber, 1)) {
+    if (!isProxy && this.#shares.refusal(subscriber, 1)) {
       socket.destroy();
       return;
     }
-    this.#places.hold(subscriber, 1);
+    this.#shares.hold(subscriber, 1);
     this.#sockets.add(socket);
     socket.once('close', () => {
       this.#sockets.delete(socket);
-      this.#places.give(subscriber, 1);
+      this.#shares.give(subscriber, 1);
     });
     socket.once('end', () => probeHalfClosed(socket, () => this.#responsesOn(socket)));
   }
@@ -200,7 +199,7 @@ export class HttpServer implements Service {
     if (error) return this.#answerRaw(socket, error);
     request.url = target!;
     this.#track(socket, response);
-    // The answer is written: from here on a caller who does not read it is given up.
+    // The response is written: from here on a client that does not read is disconnected.
     response.once('prefinish', () => socket.setTimeout(UNREAD_MS));
     if (this.#stopping) response.setHeader('Connection', 'close');
     this.#handler.handle(request, response);
@@ -256,7 +255,7 @@ export class HttpServer implements Service {
     else write();
   }
 
-  /** Responses that are due on a connection, oldest first; a copy. */
+  /** Pending responses of a connection, oldest first; a copy. */
   #responsesOn(socket: Duplex): ServerResponse[] {
     return [...(this.#running.get(socket) ?? [])];
   }

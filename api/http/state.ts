@@ -16,9 +16,9 @@ export interface State {
   bodyBytes: number;
   /** `100 Continue` was sent: the body is on its way. */
   continued?: boolean;
-  /** The render has begun, and counts its own end. */
+  /** The render has begun, and meters its own outcome. */
   rendering?: boolean;
-  /** What this request holds of the process's memory. */
+  /** This request's part of the memory budget. */
   reservation: Reservation;
   /** Set by errors, for the access log. */
   code?: ErrorCode | 'client_closed';
@@ -28,7 +28,7 @@ export interface State {
 export type Context = Koa.ParameterizedContext<State>;
 export type Middleware = Koa.Middleware<State>;
 
-/** What the application gives to its router. */
+/** A row of the application's route table. */
 export interface Route {
   method: 'get' | 'post' | 'patch' | 'delete' | 'options';
   path: string;

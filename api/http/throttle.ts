@@ -5,8 +5,8 @@ export interface ThrottleOptions {
   /** Between two calls. */
   gapMs: number;
   /**
-   * The longest delay. A call that would wait longer waits this long and takes no place in the
-   * queue.
+   * The longest delay. A call that would wait longer waits this long and does not delay the next
+   * one.
    */
   maxMs: number;
 }

@@ -1,5 +1,5 @@
-// What became of a style sheet or script that the page loads for the caller: its status, its
-// redirects, why it failed. Owns the errors that name `css` and `javascript`.
+// The load of a style sheet or script that the caller added: its status, its redirects, why it
+// failed. Owns the errors that name `css` and `javascript`.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Protocol } from 'devtools-protocol';
 import {
@@ -17,21 +17,20 @@ const KINDS = {
 } as const;
 
 /**
- * Chrome keeps answers of other sites from a page that are no style sheet or script at all, an
- * error page in HTML for one.
+ * Chrome withholds responses of other sites that are not a style sheet or script, for example an
+ * HTML error page.
  */
 const WITHHELD = 'net::ERR_BLOCKED_BY_ORB';
-/** For a status that is on its way, also on a machine that stands still for a moment. */
+/** How long to wait for a pending status, also on a stalled machine. */
 const STATUS_MS = 5_000;
 
-const WORDS: Record<string, string> = {
+const PLAIN_FAILURES: Record<string, string> = {
   '': 'the server did not respond',
   'mixed-content': 'a page on https cannot load it over http',
 };
 
 /**
- * Watches from now on for the request to `url`, which the page makes next; the Network domain is
- * on.
+ * Watches for the next request of the page to `url`. The Network domain must be enabled.
  */
 export class AdditionLoad {
   readonly #page: Pick<Page, 'session' | 'blockedRequests'>;
@@ -56,8 +55,8 @@ export class AdditionLoad {
     this.#url = this.#asked;
     const { session } = page;
     session.on('Network.requestWillBeSent', event => this.#onRequest(event));
-    // The only word of the status of an answer that Chrome keeps from the page. It may come before
-    // the request is told of, or after its end is.
+    // The only event with the status of a withheld response. It may arrive before the event of the
+    // request, or after the one of its end.
     session.on('Network.responseReceivedExtraInfo', ({ requestId, statusCode }) => {
       this.#statuses.set(requestId, statusCode);
       this.#onStatus();
@@ -70,8 +69,8 @@ export class AdditionLoad {
   }
 
   /**
-   * What is wrong with it once the page has heard of its end; undefined when it was answered with
-   * 2xx and is what it should be. `ran`: the page's word.
+   * The error of the load after it has ended, or undefined when the response was 2xx and of the
+   * right type. `ran`: whether the page's element fired `load`.
    */
   async problem(ran: boolean): Promise<ApiError | undefined> {
     const blocked = ran ? undefined : this.#page.blockedRequests.of(this.#url);
@@ -93,7 +92,10 @@ export class AdditionLoad {
       (status !== undefined && (this.#failure === '' || this.#failure === 'net::ERR_ABORTED'));
     return notTaken
       ? this.#failed('page_status', `the response is not ${what}`)
-      : this.#failed('page_unreachable', WORDS[this.#failure] ?? inPlainWords(this.#failure));
+      : this.#failed(
+          'page_unreachable',
+          PLAIN_FAILURES[this.#failure] ?? inPlainWords(this.#failure),
+        );
   }
 
   #blockedProblem(blocked: NoConnection): ApiError {
@@ -138,15 +140,15 @@ export class AdditionLoad {
     this.#contentType = named === undefined ? '' : response.mimeType;
   }
 
-  /** Chrome has had an answer then, so that its status is on its way. */
+  /** Chrome has received the response, so the event with its status will arrive. */
   async #withheldStatus(): Promise<number | undefined> {
     const over = new AbortController();
-    const told = new Promise<void>(resolve => {
+    const received = new Promise<void>(resolve => {
       this.#onStatus = () => this.#statuses.has(this.#requestId) && resolve();
       this.#onStatus();
     });
     await Promise.race([
-      told,
+      received,
       sleep(STATUS_MS, undefined, { signal: over.signal }).catch(() => {}),
     ]);
     over.abort();

@@ -5,9 +5,8 @@ import type { Page } from './page.ts';
 import { fonts, inOwnWorld } from './waits.ts';
 
 /**
- * Also for a document that is an SVG, or empty. No policy knows of a sheet that is made by script,
- * and it comes after those of the document. It takes no `@import`: then it is an element, loaded
- * with what it imports.
+ * Works for SVG and empty documents too. A constructed sheet is exempt from Content-Security-Policy
+ * and applies after those of the document. It cannot have `@import`, which needs an element.
  */
 const ADD_TEXT = `text => {
   if (!/@import/i.test(text)) {

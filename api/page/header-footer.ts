@@ -5,8 +5,8 @@ import { HtmlNesting } from '../../common/contract/html-nesting.ts';
 import type { RenderSettings } from './render-settings.ts';
 
 /**
- * Escapes of letters and hyphens, which could hide a name: hexadecimal with an optional space
- * behind, or the letter itself.
+ * Escapes of letters and hyphens, which could hide a name: hexadecimal digits with an optional
+ * space after them, or the letter itself.
  */
 const ESCAPE = /\\(?:0{0,4}([46][1-9a-f]|[57][0-9a]|2d)(?![0-9a-f])\s?|([g-z])|[\s\S])/gi;
 const URL_TOKEN = /\burl\(\s*("(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|[^"'()\s]*)/gi;
@@ -17,8 +17,8 @@ const isData = (address: string) => /^["']?\s*data:/i.test(address);
 const isInside = (address: string) => /^["']?\s*#/.test(address);
 
 /**
- * Pure. Addresses other than `data:` become empty; `#name`, which is inside the template, stays
- * where it can be.
+ * Pure. URLs other than `data:` become empty. `#name`, a reference within the template, stays
+ * except in `@font-face`.
  */
 export function withoutLoads(css: string): string {
   return css
@@ -35,7 +35,7 @@ export function withoutLoads(css: string): string {
 }
 
 /**
- * In a template they do nothing, but for style sheets: Chromium 156 crashes over a `link` to one.
+ * They have no effect in a template, except style sheets: a `link` to one crashes Chromium 156.
  */
 const LEFT_OUT = new Set([
   'script',
@@ -52,15 +52,15 @@ const LEFT_OUT = new Set([
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
-/** Collects the source again, with pieces of it replaced. */
+/** Rebuilds the source with parts of it replaced. */
 class Rewriter {
   #out = '';
   #done = 0;
   readonly #source: string;
   readonly #nesting: HtmlNesting;
-  /** Where the content began of the `style` that is open, and its text so far. */
+  /** The start of the open `style` element's content, and its text so far. */
   #style: { from: number; text: string } | undefined;
-  /** Where a left out element began whose content is text. */
+  /** The start of an omitted element whose content is text. */
   #leftOutFrom: number | undefined;
 
   constructor(source: string) {
@@ -129,7 +129,7 @@ class Rewriter {
   #endTag(token: Token.TagToken): void {
     const { tagName, location } = token;
     const { startOffset, endOffset } = location!;
-    // it closes a style inside of it too
+    // It closes a style inside it too.
     if (this.#nesting.endsForeign(token)) this.#closeRaw(startOffset, startOffset);
     this.#nesting.leave(token);
     if (this.#style && tagName !== 'style') return;
@@ -138,8 +138,7 @@ class Rewriter {
   }
 
   /**
-   * Of what is open: a style's text is written anew when it had to be changed, a left out element
-   * goes as a whole.
+   * Closes what is open: a style's text is rewritten if it changed, an omitted element is removed.
    */
   #closeRaw(from: number, to: number): void {
     if (this.#style) {
@@ -154,23 +153,21 @@ class Rewriter {
 }
 
 /**
- * Pure; linear in the html's length. Nothing is closed that was left open: put nothing behind it.
+ * Pure; linear in the length. Elements that are open at the end stay open: append nothing to it.
  */
 export const templateHtml = (html: string): string => new Rewriter(html).html;
 
 /**
- * Chrome's own boxes around both: a style of the caller's for every `div` would give them a size
- * and a background, over the content.
+ * Resets Chrome's own boxes around both: a caller's style for every `div` would give them a size
+ * and a background over the content.
  */
 const FRAME =
   '<style>html,body,body>div{all:initial!important}body>div{display:contents!important}</style>';
 
 /**
- * What is too tall for the margin is cut off, since Chrome would paint it over the content; what is
- * less stands in its middle. In a template a text has a size of 1 px and backgrounds are left out
- * unless it says otherwise; `scale` does not count in it. The element has a name of its own and is
- * not closed, so that no end tag of the caller's closes it and nothing is swallowed that was left
- * open.
+ * Clips what is taller than the margin, since Chrome would paint it over the content, and centers
+ * what is not. Sets font size and backgrounds, which templates lack by default. The element has a
+ * private name and no end tag, so that the caller's HTML cannot close it.
  */
 function template(
   html: string,
@@ -186,8 +183,8 @@ function template(
 }
 
 /**
- * The parameters of Page.printToPDF for a header, a footer or both. The one that is missing is
- * empty: Chrome has texts of its own.
+ * The parameters of Page.printToPDF for a header, a footer or both. The other one is empty, since
+ * Chrome has default texts.
  */
 export const headerFooter = ({ print }: RenderSettings) => ({
   displayHeaderFooter: true,

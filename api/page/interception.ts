@@ -1,15 +1,14 @@
-// What goes along with the requests of a page: extra headers, `Authorization` and the answers to
-// HTTP Basic. Chrome holds requests back for it, which only renders with one of these pay for. What
-// is held back is already behind Chrome's own CORS checks, so that extra headers cause no preflight
-// that would cost a page its fonts.
+// Adds headers to the requests of a page: extra headers, `Authorization` and HTTP Basic. Chrome
+// pauses requests for it, so only renders with one of these pay for it. Paused requests have passed
+// Chrome's CORS checks, so extra headers cause no preflight.
 import type { Protocol } from 'devtools-protocol';
 import { invalid } from '../../common/contract/errors.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
 import type { RenderSettings } from './render-settings.ts';
 
 /**
- * A worker takes a mebibyte in one command. A request that leaves no room for our headers in it
- * goes on as it is: no server takes a head of that size.
+ * A worker accepts 1 MiB per command. A larger request continues unchanged: no server accepts
+ * headers of that size.
  */
 const MAX_HEADERS_BYTES = 900_000;
 
@@ -21,14 +20,14 @@ const without = (headers: Headers, name: string): Headers =>
 const originOf = (url: string) => URL.parse(url)?.origin;
 
 /**
- * The origin that `Authorization` and `auth` are for; the origin of a document of ours is nobody's.
+ * The origin that `Authorization` and `auth` are for; undefined for `html`, whose origin is opaque.
  */
 const ownOrigin = ({ source }: RenderSettings) =>
   source.kind === 'url' ? new URL(source.url).origin : undefined;
 
 /**
- * Pure. The headers of a request with those of the settings, or undefined when it goes on as it is.
- * An `Authorization` of the page's own script stays.
+ * Pure. The headers of a request plus those of the settings, or undefined when nothing changes. An
+ * `Authorization` that the page's script set stays.
  */
 export function headersFor(
   settings: RenderSettings,
@@ -47,10 +46,10 @@ export function headersFor(
 }
 
 /**
- * Nothing comes of it when the request is gone meanwhile. Some headers, and some only with certain
- * values, Chrome does not take, and names the first of them.
+ * Does nothing when the request no longer exists. Throws validation_error for the first header that
+ * Chrome rejects.
  */
-async function goOn(
+async function continueRequest(
   session: Session,
   settings: RenderSettings,
   requestId: string,
@@ -72,10 +71,9 @@ async function goOn(
 }
 
 /**
- * Resolves when every request from then on is held back as the settings need it. `fail` hears of a
- * request that cannot go on as asked for. A proxy's challenges and those of other origins are
- * cancelled, so that the 401 itself is the answer; so is one that comes again after it was
- * answered.
+ * Resolves when requests are paused as the settings need it. `fail` is called with the error of a
+ * request that cannot continue. Challenges of proxies, of other origins and repeated ones are
+ * canceled, so that the 401 itself is the response.
  */
 export async function intercept(
   session: Session,
@@ -87,7 +85,7 @@ export async function intercept(
   const answered = new Set<string>();
 
   session.on('Fetch.requestPaused', ({ requestId, request }) => {
-    goOn(session, settings, requestId, headersFor(settings, request)).catch(fail);
+    continueRequest(session, settings, requestId, headersFor(settings, request)).catch(fail);
   });
   session.on('Fetch.authRequired', ({ requestId, request, authChallenge }) => {
     const { source, origin: asking, scheme } = authChallenge;
@@ -102,7 +100,7 @@ export async function intercept(
         ? { response: 'ProvideCredentials', ...basicAuth }
         : { response: 'CancelAuth' };
     answered.add(attempt);
-    // the request is gone
+    // The request may no longer exist.
     session.command('Fetch.continueWithAuth', { requestId, authChallengeResponse }).catch(() => {});
   });
   await session.command('Fetch.enable', {

@@ -1,5 +1,5 @@
-// Runs the caller's script in the page's own world, and waits for what it promises and for the
-// document that it may move the page to.
+// Runs the caller's script in the page's main world, and waits for its promise and for a navigation
+// that it starts.
 import { randomUUID } from 'node:crypto';
 import type { Protocol } from 'devtools-protocol';
 import { invalid } from '../../common/contract/errors.ts';
@@ -13,8 +13,8 @@ import { fonts, isGone, onceInOwnWorld } from './waits.ts';
 const MAX_WORDS = 300;
 
 /**
- * Pure. What the page says of an exception: its first line, bounded, in quotes. Chrome names the
- * exception of a script of another origin in `text` alone.
+ * Pure. The first line of an exception, bounded, in quotes. For a script of another origin only
+ * `text` has it.
  */
 export function pageWords({ exception, text }: Protocol.Runtime.ExceptionDetails): string {
   const { description, unserializableValue, type, value } = exception ?? {};
@@ -39,12 +39,11 @@ async function runText(session: Session, text: string): Promise<void> {
   if (exceptionDetails) throw threw(exceptionDetails);
 }
 
-/** What is written to the console when a script has run begins with this. */
+/** The prefix of the console message that marks the end of a script. */
 export const SCRIPT_RAN = 'the script has run ';
 
 /**
- * Writes `end` to the console when the script has run, which Chrome tells in order with what was
- * thrown.
+ * Writes `end` to the console after the script: Chrome reports it in order with exceptions.
  */
 const ADD_SCRIPT = `(url, end) => new Promise(resolve => {
   const element = document.createElementNS('http://www.w3.org/1999/xhtml', 'script');
@@ -67,13 +66,13 @@ const isOf = (
   );
 
 /**
- * Only what is thrown while the script runs counts, not what the page itself throws, nor what the
- * script leaves to run later.
+ * Only exceptions while the script runs count, not those of the page, nor of the script's later
+ * callbacks.
  */
 async function runFrom(page: Page, url: string): Promise<void> {
   const { session } = page;
   const load = new AdditionLoad(page, 'javascript', url);
-  await session.command('Runtime.enable'); // tells what was thrown so far
+  await session.command('Runtime.enable'); // also reports earlier exceptions
   const end = SCRIPT_RAN + randomUUID();
   let over = false;
   let thrown: Protocol.Runtime.ExceptionThrownEvent | undefined;
@@ -90,12 +89,12 @@ async function runFrom(page: Page, url: string): Promise<void> {
 }
 
 /**
- * Throws validation_error with the page's words when the script throws, rejects or is none;
+ * Throws validation_error with the exception when the script throws, rejects or has a syntax error;
  * render_failed or ssrf_blocked when it cannot be loaded.
  */
 export async function javascript(page: Page): Promise<void> {
   const addition = page.settings.javascript!;
-  const moves = watchScriptNavigation(page.session);
+  const navigation = watchScriptNavigation(page.session);
   const documents = page.navigation.documents();
   try {
     await (addition.kind === 'inline'
@@ -104,9 +103,9 @@ export async function javascript(page: Page): Promise<void> {
   } catch (error) {
     if (!isGone(error)) throw error;
   }
-  await moves.settled();
+  await navigation.settled();
   await fonts(page);
-  // A script that moves the page away has done its work; the render goes on with the new document,
-  // styled like the one before.
+  // After a navigation by the script, the render continues with the new document, styled like the
+  // previous one.
   if (page.settings.css && page.navigation.documents() > documents) await css(page);
 }

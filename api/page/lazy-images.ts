@@ -1,5 +1,5 @@
-// Brings a page to load what it puts off until somebody looks: scrolls through it, and waits for
-// the images that this starts.
+// Makes a page load its lazy content: scrolls through it, and waits for the images that this
+// starts.
 import type { Page } from './page.ts';
 import { inOwnWorld } from './waits.ts';
 
@@ -7,19 +7,18 @@ const BOUNDS = {
   scrollMs: 10_000,
   imagesMs: 10_000,
   /**
-   * How much a page may grow under the scrolling, in screens. One that adds more whenever its end
-   * is near has no end.
+   * How much a page may grow while scrolling, in screens. An infinite list has no end.
    */
   growthScreens: 50,
   /** Boxes with a scroll bar of their own. */
   boxes: 20,
-  /** Looking at more elements costs more than the page's own layout. */
+  /** Checking more elements costs more than the page's layout. */
   elements: 20_000,
 };
 
 /**
- * In a world of our own, whose clock and frames the page cannot change. A frame that does not come
- * is not waited for.
+ * In an isolated world, whose clock and frames the page cannot change. The wait for a frame has a
+ * limit.
  */
 const LOOK_AT_ALL = `async ({ scrollMs, imagesMs, growthScreens, boxes, elements }) => {
   const start = performance.now();

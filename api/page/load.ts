@@ -1,5 +1,5 @@
-// Opens the document: html is written into the blank page's own opaque origin, a url is navigated
-// to. Done at the load event.
+// Opens the document: writes `html` into the blank page with its opaque origin, or navigates to
+// `url`. Ends at the load event.
 import type { Protocol } from 'devtools-protocol';
 import { invalid } from '../../common/contract/errors.ts';
 import { STILL } from '../../common/protocol.ts';
@@ -16,12 +16,11 @@ import {
 import { onceInOwnWorld } from './waits.ts';
 
 /**
- * Pure. A cookie of one host is named by an address there, one for subdomains too by its domain. A
- * document given as html belongs to no site, so everything that it loads is of another site and
- * gets cookies with `SameSite=None` alone, which must be secure: there that is what a cookie
- * without `same_site` is taken for.
+ * Pure. A host-only cookie is set by URL, one for subdomains by domain. A document from `html`
+ * belongs to no site, so all its requests are cross-site and send only `SameSite=None` cookies,
+ * which must be secure: that is the default there.
  */
-export function asChromeTakes(
+export function chromeCookie(
   { domain, sameSite, secure, ...rest }: CookieSetting,
   kind: RenderSettings['source']['kind'],
 ): Protocol.Network.SetCookieRequest {
@@ -35,8 +34,7 @@ export function asChromeTakes(
 }
 
 /**
- * Resolves when all are set. Throws validation_error that names the first one that Chrome does not
- * take.
+ * Resolves when all cookies are set. Throws validation_error for the first one that Chrome rejects.
  */
 export async function setCookies(
   session: Session,
@@ -44,7 +42,7 @@ export async function setCookies(
 ): Promise<void> {
   const set = async (cookie: CookieSetting) => {
     try {
-      return (await session.command('Network.setCookie', asChromeTakes(cookie, source.kind)))
+      return (await session.command('Network.setCookie', chromeCookie(cookie, source.kind)))
         .success;
     } catch (error) {
       if (error instanceof CommandFailed) return false;
@@ -60,12 +58,12 @@ export async function setCookies(
 }
 
 /**
- * The largest html that is sent in one command. Making its JSON blocks the event loop, and so every
- * other render of the process, for about 2 ms; 10 MB block it for 70 ms and more.
+ * The largest HTML in one command. Its JSON blocks the event loop for about 2 ms; 10 MB would block
+ * it for more than 70 ms.
  */
 export const WHOLE_CHARS = 256 * 1024;
 /**
- * A gateway accepts no other command over 1 MiB, and JSON writes a character in up to six bytes.
+ * A gateway accepts no other command over 1 MiB, and JSON takes up to six bytes per character.
  */
 export const PIECE_CHARS = 128 * 1024;
 
@@ -90,7 +88,7 @@ export function* inPieces(html: string): Generator<string> {
   }
 }
 
-/** Resolves when all of it is written; its resources may still be loading. */
+/** Resolves when the HTML is written; its resources may still be loading. */
 export async function openHtml(session: Session, html: string): Promise<void> {
   if (html.length <= WHOLE_CHARS) {
     await session.command('Page.setDocumentContent', { frameId: session.frameId, html });
@@ -123,8 +121,7 @@ async function setViewport(session: Session, settings: RenderSettings): Promise<
 const STEP_IN_HISTORY = "history.pushState(null, '')";
 
 /**
- * Resolves at the load event of the document that is there then. Rejects through the main
- * document's verdict.
+ * Resolves at the load event of the current document. Rejects with the error of the main document.
  */
 export async function load({ session, settings, document, navigation, fail }: Page): Promise<void> {
   // Watching the network costs CPU, which html seldom needs.
@@ -133,30 +130,29 @@ export async function load({ session, settings, document, navigation, fail }: Pa
   const prepared = Promise.all([
     settings.isStatic
       ? session.command(STILL)
-      : // A page may close itself (as after its print()) as long as it is alone in its history, which
-        // a navigation would have ended.
+      : // Without a second history entry the page could close itself, for example after print().
         settings.source.kind === 'html' &&
         session.command('Runtime.evaluate', { expression: STEP_IN_HISTORY }),
     setViewport(session, settings),
-    // What a page sends is nobody's business here, and would come with each event.
+    // Without it each event would contain the request's body, which is not used.
     watched && session.command('Network.enable', { maxPostDataSize: 1 }),
     setsPolicyAside(settings) && session.command('Page.setBypassCSP', { enabled: true }),
     setCookies(session, settings),
     intercepts(settings) && intercept(session, settings, fail),
   ]);
-  prepared.catch(() => {}); // looked at below, unless opening the page fails first
+  prepared.catch(() => {}); // awaited below, unless opening the page fails first
   if (settings.source.kind === 'html') {
-    // Chrome takes a session's commands in order: nothing waits for the answers before, but for
-    // what other processes than the page's do.
+    // Chrome runs a session's commands in order, so only those that other processes run are
+    // awaited.
     if (settings.cookies.length > 0 || intercepts(settings)) await prepared;
     await openHtml(session, settings.source.html);
   } else {
-    // A navigation moves to another process. What the one before has not answered by then is set up
-    // there too late: events of the document get lost (seen on Chromium 156, a third of the pages
-    // on a busy machine), and with them the end of the network's activity.
+    // A navigation changes the process. Commands that are pending by then take effect there too
+    // late and events of the document are lost (Chromium 156, a third of the pages on a busy
+    // machine).
     await prepared;
     const { errorText } = await session.command('Page.navigate', { url: settings.source.url });
-    if (errorText) throw document.gaveUp(settings.source.url, errorText);
+    if (errorText) throw document.navigationError(settings.source.url, errorText);
   }
   await Promise.all([prepared, navigation.loaded()]);
 }

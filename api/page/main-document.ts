@@ -1,6 +1,5 @@
-// What became of the main document: its status, its redirects, whether it could be reached or was
-// refused by the guard. Owns the verdict, from the first request to the print, since a page may
-// move on by script or refresh at any time.
+// The main document from the first request to the print, since a page may navigate at any time: its
+// status and redirects, blocked requests, and whether a navigation is pending. Owns its errors.
 
 import { ApiError, renderFailed } from '../../common/contract/errors.ts';
 import { EGRESS_DENIED, EGRESS_REFUSED, type EgressDenied } from '../../common/protocol.ts';
@@ -11,13 +10,13 @@ import type { RenderSettings } from './render-settings.ts';
 export type NoConnection = EgressDenied['reason'] | 'refused';
 
 export interface BlockedRequests {
-  /** Why there was no connection to the server of this address; undefined when there was one. */
+  /** Why there was no connection to the URL's server; undefined when there was one. */
   of(url: string): NoConnection | undefined;
 }
 
 /**
- * As the guard names a target; empty for what Chrome takes for an address and Node does not, such
- * as `http://a%20b/`.
+ * A target in the guard's notation; empty for a URL that Chrome accepts and Node does not, such as
+ * `http://a%20b/`.
  */
 export function hostPort(url: string): string {
   const at = URL.parse(url);
@@ -27,8 +26,8 @@ export function hostPort(url: string): string {
 }
 
 /**
- * Watches from now on. The guard tells before it hangs up, so that a load which failed by it is
- * known here first.
+ * Watches from now on. The guard reports before it closes the connection, so the reason is known
+ * before the load fails.
  */
 export function watchBlockedRequests(session: Session): BlockedRequests {
   const reasons = new Map<string, NoConnection>();
@@ -49,8 +48,8 @@ const SSRF =
 export interface MainDocument {
   /** Rejects with the ApiError when the main document fails; never resolves. */
   readonly failed: Promise<never>;
-  /** The verdict on a navigation that Chrome itself gave up (`Page.navigate`'s errorText). */
-  gaveUp(url: string, errorText: string): Error;
+  /** The error of a navigation that Chrome aborted (`errorText` of `Page.navigate`). */
+  navigationError(url: string, errorText: string): Error;
 }
 
 export const CONNECTION_REFUSED = 'the server refused the connection';
@@ -65,7 +64,7 @@ const PLAIN: Record<string, string> = {
   'net::ERR_CERT_DATE_INVALID': "the server's certificate has expired or is not valid yet",
 };
 
-/** Chrome's name of a network error in plain words. */
+/** Chrome's network error in plain English. */
 export const inPlainWords = (errorText: string): string =>
   PLAIN[errorText] ??
   errorText
@@ -91,8 +90,7 @@ function verdict(url: string, errorText: string, denied: NoConnection | undefine
 }
 
 /**
- * Watches from now on. Nothing fails for `html`, whose document is given, unless a script moves the
- * page elsewhere.
+ * Watches from now on. With `html` it fails only when a script navigates the page elsewhere.
  */
 export function watchMainDocument(
   session: Session,
@@ -137,12 +135,11 @@ export function watchMainDocument(
       ),
     );
   });
-  // Without the Network domain (html) this is how a page is seen that a script has moved to where
-  // it may not go.
+  // Without the Network domain (html) this event reveals a navigation by script to a blocked
+  // address.
   session.on('Page.frameNavigated', ({ frame }) => {
     if (frame.id !== session.frameId) return;
-    // The slot's own blank page is the first in the history. As a PDF it would look like a good
-    // answer.
+    // The slot's own blank page is the first in the history. Its PDF would look like a success.
     if (source.kind === 'url' && frame.url === 'about:blank')
       failed.reject(
         renderFailed(
@@ -160,52 +157,52 @@ export function watchMainDocument(
       );
   });
   session.on('Network.loadingFailed', ({ requestId, errorText, canceled }) => {
-    // A document that a later navigation replaced was cancelled, it did not fail.
+    // A document that a later navigation replaced was canceled; it did not fail.
     if (requestId === current.requestId && !canceled)
       failed.reject(verdict(current.url, errorText, blockedRequests.of(current.url)));
   });
 
   return {
     failed: failed.promise,
-    gaveUp: (url, errorText) =>
+    navigationError: (url, errorText) =>
       verdict(current.url || url, errorText, blockedRequests.of(current.url || url)),
   };
 }
 
 export interface ScriptNavigation {
   /**
-   * Resolves when no move is under way: at the new document's load event, or when nothing came of
-   * it (a download, an empty answer).
+   * Resolves when no navigation is pending: at the new document's load event, or when it led to no
+   * document (a download, an empty response).
    */
   settled(): Promise<void>;
 }
 
 /**
- * Watches from now on, on a page whose load event is over. Chrome tells of a move that a script
- * begins before it answers for the script.
+ * Watches from now on, on a page after its load event. Chrome reports a navigation by a script
+ * before it responds to the command that ran the script.
  */
 export function watchScriptNavigation(session: Session): ScriptNavigation {
-  let state: 'still' | 'asked' | 'loading' = 'still';
-  let onStill = () => {};
+  let state: 'idle' | 'requested' | 'loading' = 'idle';
+  let onIdle = () => {};
   const isMain = (frameId: string) => frameId === session.frameId;
 
   session.on('Page.frameRequestedNavigation', ({ frameId, disposition }) => {
-    if (isMain(frameId) && disposition === 'currentTab') state = 'asked';
+    if (isMain(frameId) && disposition === 'currentTab') state = 'requested';
   });
   session.on('Page.frameStartedNavigating', ({ frameId, navigationType }) => {
     if (isMain(frameId) && !/samedocument/i.test(navigationType)) state = 'loading';
   });
   session.on('Page.frameStoppedLoading', ({ frameId }) => {
     if (!isMain(frameId) || state !== 'loading') return;
-    state = 'still';
-    onStill();
+    state = 'idle';
+    onIdle();
   });
 
   return {
     settled: () =>
       new Promise(resolve => {
-        if (state === 'still') return resolve();
-        onStill = resolve;
+        if (state === 'idle') return resolve();
+        onIdle = resolve;
       }),
   };
 }
@@ -214,9 +211,9 @@ export interface Navigation {
   /** Main documents that have begun so far. */
   documents(): number;
   /**
-   * Resolves when the document that is there has loaded, or one that has followed it meanwhile;
-   * stopping by its own will (`window.stop()`) is as good. Rejects with render_failed when it was
-   * cut off by going on to something that is no page.
+   * Resolves when the current document, or one that replaced it, has loaded or stopped itself
+   * (`window.stop()`). Rejects with render_failed when it was replaced by something that is not a
+   * page.
    */
   loaded(): Promise<void>;
 }
@@ -230,7 +227,7 @@ export function watchNavigation(session: Session): Navigation {
   let isLoaded = false;
   const newPromise = () => {
     const made = Promise.withResolvers<void>();
-    made.promise.catch(() => {}); // nobody may be waiting for it
+    made.promise.catch(() => {}); // it may have no other handler
     return made;
   };
   let loaded = newPromise();
@@ -251,8 +248,8 @@ export function watchNavigation(session: Session): Navigation {
     leaving ||= isMain(frameId) && disposition === 'currentTab';
   });
   session.on('Page.loadEventFired', settle);
-  // It comes after the load event of what was navigated to, or instead of it. Html that was written
-  // into the blank page is not told of, but each step in its history is.
+  // Fires after the load event, or instead of it. It does not fire for HTML written into the blank
+  // page, but for each step in its history.
   session.on('Page.frameStoppedLoading', ({ frameId }) => {
     if (!isMain(frameId)) return;
     if (leaving) loaded.reject(renderFailed('page_unreachable', CUT_OFF));

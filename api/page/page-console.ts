@@ -1,10 +1,7 @@
-// What a page wrote to its console, for who keeps a log of renders. Asked for once, when the page
-// is printed or has failed: Chrome keeps a page's last thousand messages by itself, so that nothing
-// is watched while it runs and no flood of them comes. While the PDF is read, which most often
-// takes as long: the answer waited 0.5 ms of 133 for a page with one line (medians of 60 on a busy
-// machine; 4 ms of 424 for one with a table, 13 of 192 for 200 lines before it ended at the
-// fiftieth); the CPU of 200 renders was 0.97 of that without it (median of 24 rounds in turn). A
-// page that nothing can write in (static-document.ts) is not asked at all.
+// The console output of a page, for the render log. Read once, after the print or the failure,
+// while the PDF is read: Chrome keeps a page's last thousand messages, so nothing is watched while
+// it runs. The response then waits 0.5 ms for one line. Static documents have no output and are not
+// read.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Protocol } from 'devtools-protocol';
 import type { Session } from '../workers/session.ts';
@@ -17,7 +14,7 @@ export interface ConsoleLine {
 
 export const MAX_LINES = 50;
 export const MAX_LINE_LENGTH = 500;
-/** A page that hangs does not answer; nobody waits for its words longer than this. */
+/** A page that hangs does not respond; its output is awaited for at most this long. */
 const WAIT_MS = 100;
 
 const LEVELS: Partial<
@@ -29,7 +26,7 @@ const LEVELS: Partial<
   info: 'info',
   debug: 'debug',
 };
-/** They write nothing. */
+/** Calls without output. */
 const SILENT: ReadonlySet<string> = new Set(['clear', 'endGroup', 'profile', 'profileEnd']);
 
 const cut = (text: string) =>
@@ -54,19 +51,18 @@ const errorText = ({ text, exception }: Protocol.Runtime.ExceptionDetails) =>
 
 export interface PageConsole {
   /**
-   * Asks Chrome, without waiting. What comes is in the lines when `heard` resolves. The second call
-   * does nothing.
+   * Requests the output, without waiting. The lines are complete when `received` resolves. Further
+   * calls do nothing.
    */
-  ask(): void;
+  request(): void;
   /**
-   * Resolves when the page has told all, or as much as is kept, or after a moment. Never rejects.
+   * Resolves when all output has arrived, or as much as is kept, or after WAIT_MS. Never rejects.
    */
-  heard(): Promise<void>;
+  received(): Promise<void>;
 }
 
 /**
- * `lines` are emptied, since a render that is tried again has another page, and get at most
- * MAX_LINES.
+ * Clears `lines`, since a retried render has another page, and fills it with at most MAX_LINES.
  */
 export function readConsole(session: Session, lines: ConsoleLine[]): PageConsole {
   let asked: Promise<unknown> | undefined;
@@ -82,7 +78,7 @@ export function readConsole(session: Session, lines: ConsoleLine[]): PageConsole
   }
 
   return {
-    ask() {
+    request() {
       if (asked) return;
       session.on('Runtime.consoleAPICalled', ({ type, args }) => {
         if (SILENT.has(type) || String(args[0]?.value).startsWith(SCRIPT_RAN)) return;
@@ -91,14 +87,14 @@ export function readConsole(session: Session, lines: ConsoleLine[]): PageConsole
       session.on('Runtime.exceptionThrown', ({ exceptionDetails }) =>
         add('error', errorText(exceptionDetails)),
       );
-      // It tells what it has kept when it begins; a script loaded from an address may have begun
+      // Enabling the domain reports the kept messages; `javascript` from a URL may have enabled it
       // before.
       asked = Promise.all([
         session.command('Runtime.disable'),
         session.command('Runtime.enable'),
       ]).catch(() => {});
     },
-    async heard() {
+    async received() {
       const over = new AbortController();
       await Promise.race([
         asked,

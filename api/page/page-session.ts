@@ -1,5 +1,5 @@
-// One render on one slot: runs the steps in order under one deadline, prints, and knows what was
-// being waited for when time ran out.
+// The page session: one render on one slot. Runs the steps in order under one deadline, prints, and
+// names the step that the deadline interrupted.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { renderFailed } from '../../common/contract/errors.ts';
@@ -18,7 +18,10 @@ import type { RenderSettings } from './render-settings.ts';
 import { delay, expression, fonts, networkIdle, selector, watchNetwork } from './waits.ts';
 
 export interface Step {
-  /** What the caller reads when the deadline passes here: "The render took longer than … s while waiting for …". */
+  /**
+   * What the caller reads when the deadline passes here: "The render took longer than … s while
+   * waiting for …".
+   */
   waitingFor: string;
   phase: 'load' | 'wait';
   wanted(settings: RenderSettings): boolean;
@@ -93,25 +96,24 @@ export interface PageSessionLimits {
 
 export type Phase = 'load' | 'wait' | 'print';
 
-/** "Printing failed" comes a few milliseconds before the word that the page's process has gone. */
-const LAST_WORD_MS = 1_000;
+/** "Printing failed" arrives a few milliseconds before the event that the page's process ended. */
+const END_EVENT_MS = 1_000;
 
 /**
- * What stands behind a refusal that no step has foreseen: the end of the slot, when it is told
- * within LAST_WORD_MS.
+ * The cause of an unexpected command error: the end of the slot, when it is reported within
+ * END_EVENT_MS.
  */
-async function whyRefused(session: Session, refusal: CommandFailed): Promise<Error> {
-  const end = await Promise.race([session.ended, sleep(LAST_WORD_MS)]);
+async function causeOf(session: Session, failure: CommandFailed): Promise<Error> {
+  const end = await Promise.race([session.ended, sleep(END_EVENT_MS)]);
   return end
-    ? new SlotLost(end.reason, end.message, { cause: refusal })
-    : new BrowserFailed(refusal.message, { cause: refusal });
+    ? new SlotLost(end.reason, end.message, { cause: failure })
+    : new BrowserFailed(failure.message, { cause: failure });
 }
 
 /**
  * Throws ApiError (validation_error, ssrf_blocked, render_failed), SlotLost, BrowserFailed, or the
- * signal's reason. The PDF counts in `budget`; nothing does any more soon after this has thrown.
- * The milliseconds of each phase are written into `timings`, and what the page wrote to its console
- * into `lines`, when somebody wants it.
+ * signal's reason. The PDF counts in `budget`; soon after an error nothing does. Writes the
+ * milliseconds of each phase into `timings`, and the console output into `lines`, if given.
  */
 export async function runPageSession(
   session: Session,
@@ -134,7 +136,7 @@ export async function runPageSession(
   };
   const pageConsole = lines && !settings.isStatic ? readConsole(session, lines) : undefined;
   const page = { session, settings, ...watched, fail: interrupted.reject };
-  // A dialog blocks the page, and with it every command, until somebody answers.
+  // A dialog blocks the page and every command until it is handled.
   session.on('Page.javascriptDialogOpening', ({ defaultPrompt = '' }) => {
     session
       .command('Page.handleJavaScriptDialog', { accept: true, promptText: defaultPrompt })
@@ -186,16 +188,16 @@ export async function runPageSession(
     timings.print = 0;
     const printed = await timed(
       'print',
-      printDocument(page, { ...limits.output, onPrinted: pageConsole?.ask }, budget),
+      printDocument(page, { ...limits.output, onPrinted: pageConsole?.request }, budget),
     );
-    await pageConsole?.heard();
+    await pageConsole?.received();
     return printed;
   } catch (error) {
     if (!signal.aborted && !(error instanceof SlotLost)) {
-      pageConsole?.ask();
-      await pageConsole?.heard();
+      pageConsole?.request();
+      await pageConsole?.received();
     }
-    throw error instanceof CommandFailed ? await whyRefused(session, error) : error;
+    throw error instanceof CommandFailed ? await causeOf(session, error) : error;
   } finally {
     over = true;
     clearTimeout(deadline);

@@ -13,35 +13,35 @@ import type { Page } from './page.ts';
 import type { RenderSettings } from './render-settings.ts';
 import { printSinglePage, type Sheet } from './single-page.ts';
 
-/** Where rules for pages may come from that the text does not show. */
+/** Possible sources of @page rules that the HTML does not show. */
 const ELSEWHERE = /<link|@import|\\/i;
 /**
- * These two match wherever they begin, up to where the next may begin: what has to be looked for
- * further is looked for inside, or a hostile page would take the square of its length.
+ * Both match up to where the next match may begin, so that a hostile page cannot cause quadratic
+ * time.
  */
 const SCRIPT_TAG = /<script[^>]*/gi;
 const PAGE_RULE = /@page[^{]*(?:\{[^}]*)?/gi;
 const SIZE_ALONE = /^@page\s*\{\s*size:\s*(\w+)\s*(?:;\s*)?$/i;
 
-/** A rule that names the size which the sheet has anyway, as most documents for print do. */
-function saysTheSame(rule: string, { widthIn, heightIn }: RenderSettings['paper']): boolean {
+/** Whether a rule only names the size that the sheet has anyway, as most print documents do. */
+function hasSheetSize(rule: string, { widthIn, heightIn }: RenderSettings['paper']): boolean {
   const name = SIZE_ALONE.exec(rule)?.[1]?.toLowerCase();
   const format = Object.entries(NAMED_FORMATS).find(([each]) => each.toLowerCase() === name)?.[1];
   return format?.widthIn === widthIn && format.heightIn === heightIn;
 }
 
 /**
- * Whether the page may have rules to speak against: to say it costs a twentieth of a small render.
+ * Whether the page may have @page rules to override, which costs a twentieth of a small render.
  */
 function mayHaveRules({ source, css, javascript, paper }: RenderSettings): boolean {
   if (source.kind === 'url' || css || javascript || ELSEWHERE.test(source.html)) return true;
   if (source.html.matchAll(SCRIPT_TAG).some(([tag]) => /\ssrc/i.test(tag))) return true;
   return source.html
     .matchAll(PAGE_RULE)
-    .some(([rule]) => rule.includes('{') && !saysTheSame(rule, paper));
+    .some(([rule]) => rule.includes('{') && !hasSheetSize(rule, paper));
 }
 
-/** As CSS; undefined when there is nothing to say. Pure. */
+/** The overrides as CSS; undefined when none are needed. Pure. */
 export function pageSizeOverrides(settings: RenderSettings): string | undefined {
   const { singlePage, print } = settings;
   if (!singlePage && !mayHaveRules(settings)) return undefined;
@@ -53,8 +53,8 @@ export function pageSizeOverrides(settings: RenderSettings): string | undefined 
 }
 
 /**
- * In Chromium 156 an important declaration in a page's @page wins over any of ours, so it is made
- * an ordinary one. Sheets of other origins cannot be read.
+ * In Chromium 156 an important declaration in the page's @page rule wins over any other, so it is
+ * made a normal one. Sheets of other origins cannot be read.
  */
 const IMPOSE = `css => {
   const ours = new CSSStyleSheet();
@@ -85,8 +85,8 @@ const MOVE_DIRECTION = `() => {
 }`;
 
 /**
- * Chrome takes a session's commands in order, so nobody needs to wait for this. A page that broke
- * these globals for itself is printed by its own rules.
+ * Chrome runs a session's commands in order, so this is not awaited. A page that broke these
+ * globals is printed by its own rules.
  */
 export function applyPageSizeOverrides(command: Command, settings: RenderSettings): void {
   const run = (expression: string) =>
@@ -97,16 +97,16 @@ export function applyPageSizeOverrides(command: Command, settings: RenderSetting
 }
 
 /**
- * A page that loads itself again without end is printed so many times, and then until a print is
- * whole.
+ * A page that reloads itself without end is printed this many times, and then until a print is
+ * complete.
  */
 const PRINTS = 5;
 const MAX_PRINTS = 20;
-/** A document half there prints less. Prints of the same document differ by some bytes. */
+/** An incomplete document prints less. Prints of the same document differ by some bytes. */
 const WHOLE_SHARE = 0.9;
 
 /**
- * As `print`; also rejects as `Navigation.loaded` does. It has no limit of its own while every
+ * Like `print`, but also rejects as `Navigation.loaded` does. Has no limit of its own while every
  * print fails.
  */
 export async function printDocument(
@@ -134,16 +134,14 @@ export async function printDocument(
 }
 
 /**
- * Reading in smaller pieces costs round trips; larger ones hold the event loop for longer, two of a
- * mebibyte for 12 ms.
+ * Smaller pieces cost round trips; larger ones block the event loop longer, two of 1 MiB for 12 ms.
  */
 const PIECE_BYTES = 512 * 1024;
 /**
- * Asked for together when the first was not the last: one piece is on its way while the other is
- * read.
+ * Concurrent reads after the first piece: one is in transit while the other is processed.
  */
 const READS_AT_ONCE = 2;
-/** What the installation says of every PDF. */
+/** Settings of the installation for every PDF. */
 export interface Output {
   maxBytes: number;
   /**
@@ -152,23 +150,21 @@ export interface Output {
    */
   tagged: boolean;
   /**
-   * Hears that Chrome has printed: what is asked of the page from now on does not hold the PDF
-   * back.
+   * Called when Chrome has printed: further commands to the page no longer delay the PDF.
    */
   onPrinted?: (() => void) | undefined;
 }
 
 /**
- * Only the end of a PDF tells its last piece without one more read. Others may be some bytes short
- * as well: Chrome ends each where a character of UTF-8 could end, whatever it reads (seen on
- * Chromium 156).
+ * Whether this is the last piece, which only its end shows without one more read: other pieces may
+ * be some bytes short too (Chromium 156).
  */
 const isLast = (piece: Buffer) =>
   piece.length < PIECE_BYTES &&
   /%%EOF\s*$/.test(piece.toString('latin1', Math.max(0, piece.length - 16)));
 
 /**
- * Takes from the budget for each piece as it arrives. When this rejects, all of it is given back.
+ * Takes each piece from the budget as it arrives. Releases all of them when it rejects.
  */
 async function readPdf(
   session: Session,
@@ -204,8 +200,8 @@ async function readPdf(
   }
 
   try {
-    // A read that was asked for is answered or given up only when the socket has closed, which a
-    // frozen worker puts off: the pieces go before that.
+    // A pending read may end only with the socket, which a frozen worker delays: release the pieces
+    // at the end of the session.
     const read = await Promise.race([readAll(), session.ended]);
     if ('reason' in read) throw new SlotLost(read.reason, read.message);
     return read;
@@ -248,7 +244,7 @@ async function printOnce(
 
 /**
  * Throws output_limit, the error of `budget` when that is full, or validation_error when `pages`
- * keeps nothing. The PDF is taken from `budget`.
+ * matches no pages. The PDF is taken from `budget`.
  */
 export async function print(
   session: Session,

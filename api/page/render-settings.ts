@@ -1,6 +1,5 @@
 // The settings of a render: a checked request translated into what is done on the page, in inches
-// and milliseconds, with defaults filled in. Pure; it decides nothing that the contract has not
-// decided.
+// and milliseconds, with defaults filled in. Pure; it decides nothing beyond the contract.
 import { additionUrl } from '../../common/contract/additions.ts';
 import { cookieDomain, DEFAULT_PATH } from '../../common/contract/cookies.ts';
 import { parseWaitDelayMs } from '../../common/contract/durations.ts';
@@ -16,7 +15,7 @@ import type { RenderRequest } from '../../common/contract/render-request.ts';
 import { authorizationName } from '../../common/contract/request-headers.ts';
 import type { PdfMetadata } from '../pdf/printed.ts';
 
-/** Looking through more costs more than it saves. */
+/** Scanning more costs more than it saves. */
 const MAX_LENGTH = 256 * 1024;
 
 /**
@@ -62,8 +61,8 @@ export interface RenderSettings {
     | { kind: 'html'; html: string }
     | { kind: 'url'; url: string; raiseForStatus: 'errors' | 'all' | 'never' };
   /**
-   * Sent with the page and its assets. `Authorization` stands apart, since only the origin of `url`
-   * gets it.
+   * Sent with the page and its assets, without `Authorization`, which only the origin of `url`
+   * receives.
    */
   headers: Record<string, string>;
   /** The value of the header `Authorization`, for the origin of `url` alone. */
@@ -113,13 +112,13 @@ export interface RenderSettings {
 
 function source({ html, url, raise_for_status }: RenderRequest): RenderSettings['source'] {
   if (url === undefined) return { kind: 'html', html: html! };
-  // The address goes on as the parser writes it, so that Chrome opens exactly what was checked.
+  // Normalized by the parser, so that Chrome opens exactly what was checked.
   const raiseForStatus =
     raise_for_status === undefined ? 'errors' : raise_for_status ? 'all' : 'never';
   return { kind: 'url', url: new URL(url).href, raiseForStatus };
 }
 
-/** White space at the ends is no part of a header's value (RFC 9110, 5.5). */
+/** Leading and trailing whitespace is not part of a header's value (RFC 9110, 5.5). */
 function headers({
   extra_http_headers: given,
   auth,
@@ -160,9 +159,9 @@ export const intercepts = ({
   Object.keys(headers).length > 0 || authorization !== undefined || basicAuth !== undefined;
 
 /**
- * The page's own Content-Security-Policy is set aside, for the whole page, only for what it could
- * forbid: a sheet or script from an address, and a sheet that loads something itself. An inline
- * sheet and an inline script are no business of a policy the way they are added here.
+ * Whether to bypass the page's Content-Security-Policy: only for what it could block, a sheet or
+ * script from a URL and a sheet that loads something itself. Other inline additions are exempt from
+ * it.
  */
 export const setsPolicyAside = ({ css, javascript }: RenderSettings): boolean =>
   css?.kind === 'url' ||
@@ -176,7 +175,7 @@ export function printArea({ paper, print }: RenderSettings): { widthPx: number; 
   return { widthPx: px(paper.widthIn - left - right), heightPx: px(paper.heightIn - top - bottom) };
 }
 
-/** A page that is measured, added to, or waited for, is not static. */
+/** A page that is measured, changed or waited for is not static. */
 function isStatic(settings: Omit<RenderSettings, 'isStatic'>): boolean {
   const { source, singlePage, waits } = settings;
   if (source.kind !== 'html' || singlePage) return false;
@@ -198,7 +197,7 @@ function isStatic(settings: Omit<RenderSettings, 'isStatic'>): boolean {
   return isStaticHtml(source.html);
 }
 
-/** Translates a request that parseRenderRequest let pass. */
+/** Translates a request that parseRenderRequest accepted. */
 export function renderSettings(request: RenderRequest): RenderSettings {
   const { widthIn, heightIn, singlePage } = paperOf(request);
   const {

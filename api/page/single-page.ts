@@ -8,12 +8,12 @@ import { inOwnWorld } from './waits.ts';
 
 const MIN_HEIGHT_IN = 0.5;
 const MAX_HEIGHT_IN = 200;
-/** The least that Chrome takes. */
+/** Chrome's minimum. */
 const MIN_SCALE = 0.1;
 
 /**
- * Print shrinks by itself what is too wide for its sheet, by this much at most; the rest is cut
- * off.
+ * Chrome shrinks content that is too wide for its sheet, by at most this factor; the rest is
+ * clipped.
  */
 const MAX_SHRINK = 1.5;
 
@@ -21,7 +21,7 @@ interface Measured {
   heightPx: number;
   /** Of everything that sticks out to the right too. */
   widthPx: number;
-  /** What sticks out is not meant to be seen, such as a menu that waits outside. */
+  /** Content outside is hidden, such as an off-canvas menu. */
   hides: boolean;
 }
 

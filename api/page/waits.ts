@@ -19,8 +19,8 @@ export function watchNetwork(session: Session): NetworkActivity {
     onChange();
   };
   session.on('Network.requestWillBeSent', ({ requestId, loaderId }) => {
-    // The script of a worker, whose end is told to the worker alone, or a preflight, whose request
-    // is under way itself.
+    // A worker's script, whose end is reported only to the worker, or a preflight, whose request is
+    // counted itself.
     if (loaderId === '') return;
     open.add(requestId);
     onChange();
@@ -46,7 +46,7 @@ export function watchNetwork(session: Session): NetworkActivity {
 const POLL_MS = 50;
 
 /**
- * True when a navigation took the world away under a command, which can be asked again in the new
+ * True when a navigation destroyed the context of a command, which can be repeated in the new
  * document.
  */
 export const isGone = (error: unknown) =>
@@ -56,9 +56,9 @@ export const isGone = (error: unknown) =>
   );
 
 /**
- * Runs a function in a JavaScript world of our own, where the page's changes to globals do not
- * count, and gives its value. Throws PageThrew, or CommandFailed (see isGone) when the page moves
- * on meanwhile.
+ * Runs a function in an isolated JavaScript world, where the page's changes to globals have no
+ * effect, and returns its value. Throws PageThrew, or CommandFailed (see isGone) when the page
+ * moves on meanwhile.
  */
 export async function onceInOwnWorld<T>(
   session: Session,
@@ -83,7 +83,7 @@ export async function onceInOwnWorld<T>(
   return result.value as T;
 }
 
-/** Like onceInOwnWorld, and again in the new document when the page moves on meanwhile. */
+/** Like onceInOwnWorld, repeated in the new document when the page navigates meanwhile. */
 export async function inOwnWorld<T>(
   session: Session,
   source: string,
@@ -105,13 +105,13 @@ export class PageThrew extends Error {
 }
 
 /**
- * By the prototype's getter, since a form named `fonts` hides `document.fonts`. In the page's own
- * world: making one of our own costs more than all else here.
+ * By the prototype's getter, since a form named `fonts` hides `document.fonts`. In the page's main
+ * world: an isolated one costs more than the rest.
  */
 const FONTS_READY =
   "Object.getOwnPropertyDescriptor(Document.prototype, 'fonts').get.call(document).ready.then(() => true)";
 
-/** A page that broke these globals for itself is printed as it is. */
+/** A page that broke these globals is printed as it is. */
 export async function fonts({ session }: Page): Promise<void> {
   for (;;) {
     try {
@@ -167,8 +167,8 @@ export function isTruthy({
 }
 
 /**
- * A text that is no JavaScript never runs, so its error has no stack; a SyntaxError thrown while it
- * ran (by JSON.parse, say) has one.
+ * Invalid JavaScript never runs, so its error has no stack; a SyntaxError thrown at run time, for
+ * example by JSON.parse, has one.
  */
 const isSyntaxError = ({ exception }: Protocol.Runtime.ExceptionDetails) =>
   exception?.className === 'SyntaxError' && !/\n\s+at /.test(exception.description ?? '');

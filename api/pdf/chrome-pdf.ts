@@ -3,12 +3,12 @@
 
 const NUMBER = /(\d+)/.source;
 const CHUNK_BYTES = 4_096;
-/** The end of the file says where the table is; 1 KiB is what readers look through for it. */
+/** The end of the file names the position of the table; readers search 1 KiB for it. */
 const TAIL_BYTES = 1_024;
 const ENTRY_BYTES = 20;
 
 export interface ChromePdf {
-  /** Emptied by who puts them together, so that they are not held beside the whole. */
+  /** Emptied when they are joined, so that they are not held twice. */
   readonly pieces: Buffer[];
   readonly bytes: number;
   /** Where the cross-reference table begins. */
@@ -49,7 +49,7 @@ export function readChromePdf(pieces: Buffer[]): ChromePdf {
     new RegExp(`startxref\\s+${NUMBER}\\s+%%EOF\\s*$`).exec(tail)?.[1] ?? Number.NaN,
   );
   if (textOf(pieces, 0, 5) !== '%PDF-' || !(tableAt < bytes))
-    throw new Error('what Chrome printed is not a whole PDF');
+    throw new Error('the PDF from Chrome is incomplete');
   const table = textOf(pieces, tableAt, bytes);
   const first = Number(new RegExp(`^xref\\s+${NUMBER}\\s+\\d+\\s+`).exec(table)?.[1] ?? Number.NaN);
   const entries = table.indexOf('\n', table.indexOf('\n') + 1) + 1;

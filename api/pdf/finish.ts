@@ -1,13 +1,13 @@
-// From what Chrome printed to what the caller gets: its pieces in one buffer, with metadata, and
-// with the watermark when it was asked for. Knows what each of these holds of the memory.
+// Finishes a PDF: joins Chrome's pieces, adds the metadata and, for a sandbox render, the
+// watermark. Owns how much memory each of these takes.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { metadataUpdate } from './metadata.ts';
 import { type Budget, type PdfMetadata, type Printed, pdfTooLarge } from './printed.ts';
 import type { WatermarkPool } from './watermark/watermark-pool.ts';
 
 /**
- * Times its size that a PDF takes more while the watermark is added: its objects, with bytes of
- * their own, and the new PDF.
+ * Extra memory while the watermark is added, as a multiple of the PDF's size: its parsed objects
+ * and the new PDF.
  */
 const WATERMARKING = 2;
 
@@ -18,12 +18,11 @@ interface Deps {
 }
 
 /**
- * Copied at one time: a millisecond or two. As a whole, what may be 100 MiB would hold the event
- * loop for fifty.
+ * Bytes copied at once, in one or two milliseconds; 100 MiB would block the event loop for fifty.
  */
 const COPIED_AT_ONCE = 4 * 2 ** 20;
 
-/** One copy, in memory of its own: a thread takes it away as a whole. */
+/** One copy in a separate buffer, which can be transferred to a thread. */
 async function joined(
   parts: Buffer[],
   bytes: number,
@@ -50,9 +49,9 @@ export class PdfFinisher {
   }
 
   /**
-   * The finished PDF, which is what is taken of `budget` then; nothing is any more when this has
-   * thrown. Throws render_failed (output_limit, internal), the error of `budget` when that is full,
-   * or the signal's reason.
+   * Returns the finished PDF, whose size is then taken from `budget`; after an error nothing is.
+   * Throws render_failed (output_limit, internal), the error of `budget` when that is full, or the
+   * signal's reason.
    */
   async finish(
     { pdf }: Printed,

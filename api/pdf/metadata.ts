@@ -1,11 +1,11 @@
-// The PDF's metadata: its document information dictionary (ISO 32000-1, 14.3.3) written anew behind
-// Chrome's bytes as an incremental update (7.5.6). That costs microseconds, where reading and
-// saving a PDF as a whole costs milliseconds and several times its memory. Chrome writes no XMP
-// packet, so none can disagree with it.
+// The PDF's metadata: its document information dictionary (ISO 32000-1, 14.3.3), appended to
+// Chrome's bytes as an incremental update (7.5.6). That costs microseconds; parsing and saving the
+// whole PDF costs milliseconds and several times its memory. Chrome writes no XMP packet to keep
+// consistent.
 import { type ChromePdf, reference } from './chrome-pdf.ts';
 import type { PdfMetadata } from './printed.ts';
 
-/** Who made the PDF, in the two fields that tell it. */
+/** The value of Creator and Producer. */
 const MAKER = 'Pressroom';
 
 const KEYS = {
@@ -17,10 +17,10 @@ const KEYS = {
 
 /** A name and how the text after it begins; Chrome writes no other kind of value here. */
 const ENTRY = /\/(\w+)\s*([(<])/y;
-/** The title is the page's own, of any length. Of one that is longer than this nothing is kept. */
+/** The page's title may have any length. A longer one is dropped. */
 const MAX_TEXT_LENGTH = 16 * 1_024;
 /**
- * Chrome writes the title first. Looking for what follows a longer one would hold the event loop.
+ * Chrome writes the title first. Searching behind a longer one would block the event loop.
  */
 const MAX_READ_BYTES = 256 * 1_024;
 
@@ -28,8 +28,8 @@ const MAX_READ_BYTES = 256 * 1_024;
 const BREAKS = /[\t\n\r]+/g;
 
 /**
- * A text string (ISO 32000-1, 7.9.2.2): as it is when every PDF reader reads it so, else UTF-16
- * with a byte order mark, in hexadecimal digits.
+ * A text string (ISO 32000-1, 7.9.2.2): printable ASCII as it is, else UTF-16 with a byte order
+ * mark in hexadecimal digits.
  */
 export function textString(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return `(${text.replace(/[\\()]/g, '\\$&')})`;
@@ -37,7 +37,7 @@ export function textString(text: string): string {
   return `<${units.toString('hex').toUpperCase()}>`;
 }
 
-/** Where the text ends whose first bracket is before `from`. */
+/** The end of the text whose opening bracket is before `from`. */
 function endOfText(written: string, from: number, bracket: string): number {
   if (bracket === '<') return written.indexOf('>', from);
   for (let at = from; at < written.length; at++) {
@@ -48,8 +48,8 @@ function endOfText(written: string, from: number, bracket: string): number {
 }
 
 /**
- * Chrome's entries in order, without one that is cut. By hand: the stack of a regular expression
- * does not hold a long text.
+ * Chrome's entries in order, without a truncated one. Not a regular expression, whose stack
+ * overflows on long texts.
  */
 function entriesOf(written: string): Map<string, string> {
   const entries = new Map<string, string>();
@@ -69,7 +69,7 @@ function entriesOf(written: string): Map<string, string> {
   return entries;
 }
 
-/** Chrome's entries, with what the caller gave and who made it in their place. */
+/** Chrome's entries, with the caller's metadata, Creator and Producer in their place. */
 function information(written: string, metadata: PdfMetadata): string {
   const entries = entriesOf(written);
   for (const [field, name] of Object.entries(KEYS)) {
@@ -81,7 +81,7 @@ function information(written: string, metadata: PdfMetadata): string {
   return [...entries].map(([name, value]) => `/${name} ${value}`).join('\n');
 }
 
-/** The bytes to put behind those of the PDF. Throws when it has no information dictionary. */
+/** The bytes to append to the PDF. Throws when it has no information dictionary. */
 export function metadataUpdate(
   { bytes, object, tableAt, trailer }: ChromePdf,
   metadata: PdfMetadata,

@@ -1,14 +1,13 @@
-// What printing gives, and what finishing needs to know of it: the PDF, its metadata, and where its
-// bytes count.
+// What printing returns and finishing needs: the PDF, its metadata, and the budget for its bytes.
 import { type ApiError, renderFailed } from '../../common/contract/errors.ts';
 import type { ChromePdf } from './chrome-pdf.ts';
 
-/** Where a PDF counts while this process holds it. */
+/** The memory budget that a PDF counts in while this process holds it. */
 export interface Budget {
-  /** False, and nothing taken, when there is no room for so many bytes more. */
+  /** Returns false and takes nothing when the budget is exhausted. */
   take(bytes: number): boolean;
   give(bytes: number): void;
-  /** The error for the caller after a refusal. */
+  /** The error for the caller after `take` returned false. */
   overBudget(): ApiError;
 }
 

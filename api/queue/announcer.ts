@@ -15,7 +15,7 @@ interface AnnouncerOptions {
   now(): number;
 }
 
-/** A worker compares accounts and has no use for their ids. */
+/** Workers compare accounts but must not learn their ids. */
 const opaque = (accountId: string) =>
   createHash('sha256').update(accountId).digest('base64url').slice(0, 16);
 
@@ -40,7 +40,7 @@ export class Announcer {
       );
   }
 
-  /** The next render, when it waits for a slot to become free. As in `take`, with one more slot. */
+  /** The render that `take` would return with one more free slot, if it waits for one. */
   #next() {
     const { queue, workers, now } = this.#options;
     const { slots } = workers.capacity();
@@ -63,7 +63,7 @@ export class Announcer {
     this.#sentMs = now();
     const waitedMs = Math.round(this.#sentMs - entry.addedMs);
     const count = queue.waiting();
-    // Where a retry must not go another render may.
+    // A worker that a retry must avoid can still take another render.
     const leaveOut = count > 1 ? undefined : avoid;
     const waiting = {
       waitedMs,
@@ -77,7 +77,7 @@ export class Announcer {
     this.#timer = setTimeout(() => this.#send(), WAITING_MS);
   }
 
-  /** At once: a slot that was offered to this process would stay unused. */
+  /** Immediate, since a slot that was offered to this process would stay unused. */
   #withdraw(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

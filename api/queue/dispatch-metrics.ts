@@ -1,5 +1,5 @@
-// The numbers of dispatch: how many wait and since when (the autoscaler's signals), who is there,
-// how claims end. All carry the pool.
+// Metrics of dispatch: queue depth and age (the autoscaler's signals), known workers, outcomes of
+// claims. All have the label `pool`.
 import type { Metrics } from '../../common/operations.ts';
 import type { Totals } from '../workers/registry.ts';
 

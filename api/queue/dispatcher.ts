@@ -1,5 +1,5 @@
-// Gives each render a slot of a worker: its entry in the queue, the work on the slot, and one retry
-// elsewhere when a worker or its Chrome died. Driven by events (a render arrives, a worker reports,
+// Assigns each render a slot of a worker: its queue entry, the work on the slot, and one retry
+// elsewhere when a worker or its Chrome dies. Driven by events (a render arrives, a worker reports,
 // a slot opens or not) and by two timers: the end of the oldest wait, and a retry for throttled
 // renders.
 import { renderFailed } from '../../common/contract/errors.ts';
@@ -27,7 +27,7 @@ export interface Job {
   clientHash?: string;
   /** Served only when no other render waits. */
   trial: boolean;
-  /** What the request's body holds in memory while it waits. */
+  /** Memory that the request's body holds while it waits. */
   bytes: number;
   /** The request's id, for the worker's log. */
   renderId: string;
@@ -65,12 +65,12 @@ interface Waiter<S> extends Job {
 }
 
 /**
- * How soon throttled renders are looked at again: no event comes when the other accounts are no
- * longer active.
+ * How soon throttled renders are checked again: no event occurs when other accounts stop being
+ * active.
  */
 const THROTTLED_RETRY_MS = 250;
 
-/** The worker or its whole Chrome died. Any other end would come again with the same page. */
+/** The worker or its whole Chrome died. Any other end would occur again with the same page. */
 const RETRYABLE: ReadonlySet<SlotEndReason> = new Set([
   'chrome_died',
   'worker_stopping',
@@ -82,8 +82,8 @@ const isRetryable = (error: unknown): boolean =>
   error instanceof BrowserFailed || (error instanceof SlotLost && RETRYABLE.has(error.end));
 
 /**
- * How opening a slot failed. A slot that was lost before it was open is a worker that cannot be
- * reached.
+ * How opening a slot failed. A slot that was lost before it was open counts as an unreachable
+ * worker.
  */
 function outcomeOf(error: unknown, signal: AbortSignal): 'refused' | 'unreachable' | 'cancelled' {
   if (signal.aborted) return 'cancelled';
@@ -180,7 +180,7 @@ export class Dispatcher<S extends SlotSession> {
     return { byAccount, oldestMs: this.#queue.oldestWaitMs(this.#now()) };
   }
 
-  /** Resolves when nothing waits or runs, at once when that is so now. */
+  /** Resolves when no render waits or runs. */
   drained(): Promise<void> {
     return this.#active === 0
       ? Promise.resolve()
@@ -199,7 +199,7 @@ export class Dispatcher<S extends SlotSession> {
       ...job,
       avoid: undefined,
       opened(opened) {
-        session = opened; // at once, so that an abort before the promise is looked at closes it too
+        session = opened; // at once, so that an abort before the promise settles closes it too
         slot.resolve(opened);
       },
       failed: reason => slot.reject(reason),
@@ -227,8 +227,8 @@ export class Dispatcher<S extends SlotSession> {
           opened.close();
           return done;
         } catch (error) {
-          // What did not finish may still run: until it has surely ended, its lease must not be
-          // released nor the same be rendered elsewhere.
+          // The work may still run. Until it has surely ended, its lease must not be released and
+          // the render must not run elsewhere.
           await opened.abandon();
           if (job.signal.aborted) throw job.signal.reason;
           if (!isRetryable(error)) throw error;

@@ -1,14 +1,13 @@
 // The queue of renders before the slots. The account that holds the fewest slots, now and recently,
 // goes first; equals take turns; first in, first out within one account. Trial renders go only when
 // no paid one waits. Bounded in length and bytes, with a share of both for each account. Pure: the
-// caller passes the time and the capacity, and acts on the answers.
+// caller passes the time and the capacity, and acts on the results.
 import { type BoundRefusal, SharedBound } from '../accounts/shared-bound.ts';
 import type { Capacity } from '../workers/registry.ts';
 import { FairShare } from './fair-share.ts';
 
 /**
- * An account that has had renders in the queue for this long has no burst: more comes than is
- * served.
+ * An account that has had renders in the queue for this long is under lasting load, not a burst.
  */
 const STANDING_MS = 1_000;
 /**
@@ -16,11 +15,11 @@ const STANDING_MS = 1_000;
  * over its fair share.
  */
 const OVER_FAIR_SHARE = 1.25;
-/** With fewer slots than this a single trial render takes more than a quarter of them, */
+/** With fewer slots than this, one trial render takes more than a quarter of them, */
 const SMALL = 4;
 /**
- * so it begins only when no other render has held one for so long: the next is then likely to find
- * it over.
+ * so it begins only when no other render has held a slot for this long: it then likely ends before
+ * the next one arrives.
  */
 const QUIET_MS = 500;
 
@@ -28,7 +27,7 @@ const QUIET_MS = 500;
 export interface Queued {
   readonly accountId: string;
   readonly trial: boolean;
-  /** What its body holds in memory while it waits. */
+  /** Memory that its body holds while it waits. */
   readonly bytes: number;
 }
 
@@ -43,8 +42,8 @@ export interface QueueEntry<J extends Queued> {
   /** From `take` to `undoTake` or `release`. */
   holdsSlot: boolean;
   /**
-   * Its number among all that were ever taken; 0 while it never was. An entry that was taken before
-   * goes first when it comes back.
+   * Its number in the order of `take`; 0 while it was never taken. An entry that was taken before
+   * goes first when it is reenqueued.
    */
   turn: number;
 }
@@ -159,7 +158,7 @@ export class FairQueue<J extends Queued> {
   }
 
   /**
-   * Removes an entry, served or not, waiting or taken. Nothing to do when it was removed before.
+   * Removes an entry, waiting or taken. Does nothing when it was removed before.
    */
   remove(entry: QueueEntry<J>): void {
     if (entry.state === 'removed') return;
@@ -171,7 +170,7 @@ export class FairQueue<J extends Queued> {
     this.#bytes.give(entry.job.accountId, entry.job.bytes);
   }
 
-  /** The slot that it got by `take` is free again. Nothing to do when it holds none. */
+  /** Releases the slot that `take` assigned. Does nothing when it holds none. */
   release(entry: QueueEntry<J>, nowMs: number): void {
     if (!entry.holdsSlot) return;
     entry.holdsSlot = false;
@@ -265,8 +264,7 @@ export class FairQueue<J extends Queued> {
   }
 
   #count(entry: QueueEntry<J>, by: 1 | -1, nowMs: number): void {
-    // What trial renders hold is no measure for customers: a single customer would be throttled for
-    // their sake.
+    // Slots of trial renders do not count: they would throttle a single customer.
     if (entry.job.trial) return;
     this.#paidHeld += by;
     this.#paidAtMs = nowMs;

@@ -2,14 +2,14 @@
 // `nowMs`, of a monotonic clock.
 
 /**
- * The time constant of the mean: what was held this long ago counts a third of what is held now.
- * Long enough to tell a lasting load from a burst, short enough to forgive.
+ * The time constant of the mean: slots held this long ago count a third of those held now. Long
+ * enough to distinguish lasting load from a burst, short enough to forget it.
  */
 const MEMORY_MS = 10_000;
 
 /**
- * With more accounts than this, those that held nothing for a while are removed. Looking for them
- * each time would cost more than they do.
+ * With more accounts than this, those that held nothing recently are removed. Doing that each time
+ * would cost more than they do.
  */
 const MAX_KNOWN = 1_000;
 

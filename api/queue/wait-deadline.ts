@@ -1,9 +1,9 @@
-// How long a render may wait for a slot, and the timer that ends the waits that are over.
+// How long a render may wait for a slot, and the timer that ends expired waits.
 
 export interface WaitLimits {
   /** While a worker is known. */
   waitMs: number;
-  /** While none is: a pool that grows from zero needs longer than a busy one. */
+  /** While none is known: a pool that grows from zero needs longer than a busy one. */
   waitWithoutWorkersMs: number;
 }
 

@@ -13,7 +13,7 @@ const MAX_SAMPLES = 1_000;
 
 export interface RecentTimes {
   add(ms: number): void;
-  /** Whole seconds between 1 and 30; 1 when nothing was rendered lately. */
+  /** Whole seconds from 1 to 30; 1 when there was no render recently. */
   retryAfterS(): number;
 }
 
@@ -37,7 +37,7 @@ export function createRecentTimes(now = () => performance.now()): RecentTimes {
 
 export type RenderOutcome = 'ok' | 'client_closed' | ErrorCode | RenderFailedReason;
 
-/** Those that every render can have; a caller whose request never becomes one gets others. */
+/** The outcomes that every render can have. */
 const COMMON: readonly RenderOutcome[] = [
   'ok',
   'client_closed',
@@ -59,16 +59,16 @@ const WHOLE_BUCKETS_S = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120
 export interface RenderMeters {
   ended(outcome: RenderOutcome): void;
   /**
-   * Where the time of a render that succeeded went, in ms by phase, and the whole of it: more than
-   * their sum by what lies between them.
+   * The durations of a successful render in ms, by phase and in total, which is more than their
+   * sum.
    */
   phases(timings: Record<string, number>, wholeMs: number): void;
-  /** How long a render held its place, in ms. */
+  /** How long a render held its lease, in ms. */
   ran(ms: number): void;
 }
 
 /**
- * `times`: what a refused customer's `Retry-After` is made from. `phases`: all that there can be.
+ * `times`: the source of `Retry-After` for rejected customers. `phases`: all phases that exist.
  */
 export function renderMetrics(
   metrics: Metrics,
@@ -87,7 +87,7 @@ export function renderMetrics(
     ['phase'],
     PHASE_BUCKETS_S,
   );
-  // A rate does not see the first step of a series that was not there before it.
+  // A rate misses the first increase of a series that did not exist before.
   for (const phase of phases) durations.zero({ phase });
   const whole = metrics.histogram(
     'pressroom_render_whole_duration_seconds',
@@ -111,8 +111,8 @@ export function renderMetrics(
         'outcome',
         TRIAL,
       ),
-      // A trial render waits until there is nothing else to do: its times say nothing of what a
-      // customer feels.
+      // A trial render waits until no other render does, so its times do not represent a
+      // customer's.
       phases: () => {},
       ran: () => {},
     },

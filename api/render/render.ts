@@ -1,5 +1,5 @@
-// The use case: one render from admission to the settled count. Every way in (HTTP, trial, MCP,
-// playground) calls this.
+// The use case: one render from admission to settlement. Every entry point (HTTP, trial, MCP,
+// playground) calls it.
 
 import { ApiError, renderFailed } from '../../common/contract/errors.ts';
 import type { RenderRequest } from '../../common/contract/render-request.ts';
@@ -19,7 +19,7 @@ import type { RenderMeters, RenderOutcome } from './render-metrics.ts';
 export interface Rendered {
   pdf: Buffer;
   pages: number;
-  /** It has the watermark and was not counted. */
+  /** Has the watermark and is not counted. */
   sandbox: boolean;
   /**
    * The account's count in this period after this render; undefined for what is not counted, or
@@ -30,15 +30,15 @@ export interface Rendered {
   timings: PhaseTimings;
 }
 
-/** What the request holds of the process's memory, and what its PDF may. */
+/** The memory that the request holds, and the budget for its PDF. */
 export interface Memory {
   /** The request's body as it came. */
   bodyBytes: number;
-  /** The PDF takes from it; the caller gives it back. */
+  /** The PDF's bytes are taken from it; the caller releases them. */
   budget: Budget;
 }
 
-/** What a render records while it runs, for the log: written whether the render succeeds or not. */
+/** What a render records for the log while it runs, whatever its outcome. */
 export interface RenderTrace {
   timings: PhaseTimings;
   /** What the page wrote to its console. */
@@ -71,8 +71,7 @@ export interface RenderDeps<C> {
 }
 
 /**
- * A slot lives a little longer than the render in it, so that the render's own deadline comes
- * first.
+ * A slot lasts a little longer than its render, so that the render's own deadline comes first.
  */
 const SLOT_GRACE_MS = 5_000;
 
@@ -221,7 +220,7 @@ const asApiError = (error: unknown): unknown =>
     : error;
 
 /**
- * What the metrics call the end of a render: the error's code, and for render_failed its reason.
+ * The metric label of a failed render: the error's code, or for render_failed its reason.
  */
 const outcomeOf = (error: unknown, signal: AbortSignal): RenderOutcome =>
   signal.aborted
@@ -230,7 +229,7 @@ const outcomeOf = (error: unknown, signal: AbortSignal): RenderOutcome =>
       ? (error.reason ?? error.code)
       : 'internal';
 
-/** Measures the phases of one render, whatever becomes of it. */
+/** Measures the phases of one render, whatever its outcome. */
 class PhaseClock {
   readonly timings: PhaseTimings;
   #queuedMs: number | undefined;

@@ -1,4 +1,4 @@
-// /openapi.json and /docs: the description of the API for programs and for people, made once.
+// /openapi.json and /docs: the OpenAPI document and the API reference, generated once.
 import { docsPage } from '../../common/contract/docs-page.ts';
 import { docsScriptSource } from '../../common/contract/docs-try.ts';
 import { type Described, openApi } from '../../common/contract/openapi.ts';

@@ -10,8 +10,8 @@ export interface HealthChecks {
 }
 
 /**
- * Probes can not load the system, however many come: a check runs at most once in CACHE_MS, and
- * costs a probe at most LIMIT_MS.
+ * Probes cannot load the system: a check runs at most once in CACHE_MS and delays a probe by at
+ * most LIMIT_MS.
  */
 const LIMIT_MS = 1_000;
 const CACHE_MS = 1_000;
@@ -52,24 +52,24 @@ const json = (ctx: Context, status: number, body: unknown): void => {
   ctx.body = body;
 };
 
-/** Says only that the process can answer. */
+/** 200 while the process is running. */
 export const healthz: Middleware = ctx => json(ctx, 200, { status: 'ok' });
 
 /**
- * 200 when the database answers and at least one worker can render, else 503; the body says which
- * it is.
+ * 200 when the database responds and at least one worker can render, else 503; the body contains
+ * the result of each check.
  */
 export function readyz(checks: HealthChecks, nowMs = () => performance.now()): Middleware {
-  const askDatabase = async () => {
+  const checkDatabase = async () => {
     await checks.database(LIMIT_MS);
     return { good: true, shown: { status: 'ok' } };
   };
-  const askWorkers = async () => {
+  const checkWorkers = async () => {
     const { ready, slots } = await checks.workers();
     return { good: slots > 0, shown: { ready, slots } };
   };
-  const database = cached(askDatabase, { status: 'unavailable' }, nowMs);
-  const workers = cached(askWorkers, { ready: 0, slots: 0 }, nowMs);
+  const database = cached(checkDatabase, { status: 'unavailable' }, nowMs);
+  const workers = cached(checkWorkers, { ready: 0, slots: 0 }, nowMs);
   return async ctx => {
     const [ofDatabase, ofWorkers] = await Promise.all([database(), workers()]);
     const good = ofDatabase.good && ofWorkers.good;

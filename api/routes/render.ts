@@ -11,16 +11,16 @@ import type { Rendered, RenderUseCase } from '../render/render.ts';
 import { PHASES } from '../store/phases.ts';
 
 /**
- * What the route throws once it has begun to render is counted by the render itself. `failed` gets
- * the reason.
+ * Counts calls that fail before the render begins; a render counts its own outcome. `failed`
+ * receives the reason.
  */
 export const countRefused = (failed: (reason: RenderFailedReason) => void): Middleware => {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      const callerLeft = error instanceof ClientClosed || ctx.req.socket.destroyed;
-      if (!ctx.state.rendering && !callerLeft) {
+      const disconnected = error instanceof ClientClosed || ctx.req.socket.destroyed;
+      if (!ctx.state.rendering && !disconnected) {
         const reason = error instanceof ApiError ? error.reason : 'internal';
         if (reason) failed(reason);
       }
@@ -67,7 +67,7 @@ export interface RenderRoute {
   render: RenderUseCase;
   keys: AcceptedKeys;
   /**
-   * Ports that a page may have, and those of the operator's allow-list for accounts with intranet.
+   * Allowed ports of a page URL, and the ports of the allow-list for accounts marked `intranet`.
    */
   ports: { ports: number[]; allowPorts: number[] };
 }
@@ -78,8 +78,7 @@ export const renderRoute = ({ render, keys, ports }: RenderRoute): Middleware =>
     const { intranet, keyId: _, parallel: __, ...caller } = accepted;
     const { entry } = ctx.state;
     try {
-      // The guard of the worker decides by what the admission says; this is only to tell the caller
-      // early.
+      // Only for an early error: the worker's egress guard decides by the result of the admission.
       const request = parseRenderRequest(ctx.state.body, { ...ports, intranet });
       ctx.state.body = undefined;
       ctx.state.rendering = true;
@@ -95,8 +94,7 @@ export const renderRoute = ({ render, keys, ports }: RenderRoute): Middleware =>
       );
       answerWithPdf(ctx, rendered);
     } catch (error) {
-      // What is remembered of the account may be out of date: its key, its state, or whether it may
-      // reach the intranet.
+      // The cached account may be out of date: its key, its state, or its access to the intranet.
       if (
         error instanceof ApiError &&
         ['unauthorized', 'subscription_inactive', 'ssrf_blocked'].includes(error.code)

@@ -1,5 +1,5 @@
-// POST /v1/trial/render: the same render without a key, for whoever wants to see one. Held back
-// before its body is read, and in what it may hold of the memory.
+// POST /v1/trial/render: the same render without an API key. Limited before its body is read, and
+// to a part of the memory budget.
 import { type Network, subscriberOf } from '../../common/addresses.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import { type BodyLimits, jsonBody } from '../http/body.ts';
@@ -15,26 +15,25 @@ import type { RenderUseCase } from '../render/render.ts';
 export interface TrialRoute {
   leases: Pick<TrialLeases, 'enter'>;
   render: RenderUseCase<TrialCaller>;
-  /** Of the process's memory for bodies and PDFs: what trial calls may hold together. */
+  /** The part of the memory budget that all trial calls share. */
   maxBytes: number;
 }
 
 /**
- * Nobody knows these callers, so their share of the memory is small enough for customers not to
- * notice.
+ * Trial callers are anonymous, so their part of the memory is small enough not to affect customers.
  */
 export const TRIAL_SHARE = 1 / 4;
 
 /**
- * Delays excess rejections to at most one per 10 ms, capped at 2 s: 200 callers who retry as soon
- * as they are rejected, 740 times a second, took a fifth of two cores from customers otherwise.
+ * Delays excess rejections to at most one per 10 ms, capped at 2 s. Without it, 200 clients that
+ * retry at once (740 times per second) used a fifth of two cores.
  */
 const REJECTIONS = { gapMs: 10, maxMs: 2_000 };
 
 interface Surroundings {
   body: BodyLimits;
   budget: ByteBudget;
-  /** Ports that a page may have. */
+  /** Allowed ports of a page URL. */
   ports: { ports: number[]; allowPorts: number[] };
   trustedProxies: readonly Network[];
 }
@@ -43,20 +42,19 @@ const admitTrialCall = (
   leases: TrialRoute['leases'],
   trustedProxies: readonly Network[],
 ): Middleware => {
-  const pace = createThrottle(REJECTIONS);
+  const throttle = createThrottle(REJECTIONS);
   async function enter(client: string): Promise<() => void> {
     try {
       return leases.enter(client);
     } catch (error) {
-      await pace();
+      await throttle();
       throw error;
     }
   }
   return async (ctx, next) => {
     ctx.state.client = subscriberOf(callerIp(ctx, trustedProxies));
     const leave = await enter(ctx.state.client);
-    // The sending of the answer is not waited for: what it holds is bounded by the share of the
-    // memory.
+    // Sending the response is not awaited: its memory is bounded by the budget.
     await next().finally(leave);
   };
 };

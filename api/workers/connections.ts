@@ -1,6 +1,6 @@
-// The sockets to the workers' gateways, with chrome-remote-interface: opened with a slot, and kept
-// for the next one when its slot was given back in peace. A new socket costs the two ends a
-// millisecond of CPU together, and each render a handshake.
+// WebSockets to the workers' gateways, with chrome-remote-interface. A socket is opened with a slot
+// and kept for the next one after a clean end. A new socket costs both ends a millisecond of CPU
+// together, and the render a handshake.
 import CDP from 'chrome-remote-interface';
 import type { Service } from '../../common/lifecycle.ts';
 import { END, OPEN, PING, PING_MS, type PingAnswer, SLOT_ENDS_MS } from '../../common/protocol.ts';
@@ -11,27 +11,27 @@ import { END, OPEN, PING, PING_MS, type PingAnswer, SLOT_ENDS_MS } from '../../c
  */
 const KEPT_MS = 2 * PING_MS;
 
-/** The ids of commands grow with each slot, and a worker takes nine digits of them. */
+/** Command ids grow with each slot, and a worker accepts at most nine digits. */
 const AGE_MS = 24 * 60 * 60_000;
 
-/** A kept socket closed under the question for a slot: that says nothing of its worker. */
+/** A kept socket closed while a slot was requested on it; its worker may be reachable. */
 export class KeptSocketLost extends Error {
   override name = 'KeptSocketLost';
 }
 
 export interface Connection {
   /**
-   * Rejects with `isRefusal` when it was answered with an error, and otherwise when the socket is
-   * closed.
+   * Rejects with an error for which `isRefusal` holds when the worker responded with an error, and
+   * with another one when the socket closed.
    */
   send(method: string, params?: object): Promise<unknown>;
   on(event: string, listener: (...params: never[]) => void): void;
   off(event: string, listener: (...params: never[]) => void): void;
-  /** Known once its first slot was opened: another can be opened on it. */
+  /** Another slot can be opened on it; known once its first slot was opened. */
   keeps: boolean;
-  /** Another slot can be opened on it: it has ids left. */
+  /** It has command ids left for another slot. */
   isYoung(): boolean;
-  /** Closes it then, unless it is asked again before. */
+  /** Closes it after `ms`, unless called again before. */
   closeAfter(ms: number | undefined): void;
   close(): void;
   /** Settles when it is closed, by either side. */
@@ -40,7 +40,7 @@ export interface Connection {
 
 export interface Connections extends Service {
   /**
-   * Opens a slot, on a socket that is kept for this worker or on a new one, and tells its main
+   * Opens a slot, on a kept socket to this worker or a new one, and returns the id of its main
    * frame. Rejects with KeptSocketLost, or when the worker cannot be reached or refuses:
    * `isRefusal`, or a message with the status of its answer. With `signal` aborted the socket is
    * closed, and its slot with it.
@@ -50,9 +50,9 @@ export interface Connections extends Service {
     ticket: string,
     signal: AbortSignal,
   ): Promise<{ connection: Connection; frameId: string }>;
-  /** Ends the slot, and keeps the socket when the worker has said that it is gone. */
+  /** Ends the slot, and keeps the socket once the worker has confirmed the end. */
   giveBack(worker: string, connection: Connection): void;
-  /** Closes what is kept for this worker: one of them led nowhere. */
+  /** Closes the kept sockets to this worker after one of them failed. */
   drop(worker: string): void;
 }
 
@@ -114,9 +114,9 @@ export function createConnections({
   reach = worker => worker,
   keptMs = KEPT_MS,
 }: ConnectionsOptions = {}): Connections {
-  /** The one that was used last is used next, so that those too many grow old. */
+  /** Last used, first reused, so that surplus sockets expire. */
   const kept = new Map<string, Connection[]>();
-  /** Their slots are ending. */
+  /** Connections whose slots are ending. */
   const leaving = new Set<Connection>();
   let stopped = false;
 
@@ -170,7 +170,7 @@ export function createConnections({
       } catch (error) {
         opened.catch(() => {});
         if (known && isRefusal(error)) keep(worker, known);
-        // Whatever comes of it later is not ours any more: the slot must go back.
+        // A result that arrives later is not used: the slot must be released.
         else connecting.then(connection => connection.close()).catch(() => {});
         if (known && !isRefusal(error) && !signal.aborted)
           throw new KeptSocketLost((error as Error).message, { cause: error });

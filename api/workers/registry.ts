@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Waiting, WorkerStatus } from '../../common/protocol.ts';
 
 /**
- * After a refusal the worker is not asked until its next report, or for a random time up to this:
+ * After a refusal the worker is skipped until its next report, or for a random time up to this:
  * several API processes must not retry in step.
  */
 const REFUSED_MS = 20;
@@ -20,7 +20,7 @@ export interface Claim {
   /** The worker answered that it is full. */
   refused(): void;
   unreachable(): void;
-  /** It ended for a reason that has nothing to do with the worker. */
+  /** It ended for a reason unrelated to the worker. */
   cancelled(): void;
 }
 
@@ -37,10 +37,10 @@ export interface Totals {
   workers: number;
   /** Of these: with a Chrome that is up. */
   serving: number;
-  /** Slots that a claim would get at once, by the workers' reports. */
+  /** Slots that are ready for a claim, by the workers' reports. */
   ready: number;
   busy: number;
-  /** Capacity in all of those that serve. */
+  /** Total capacity of the serving workers. */
   slots: number;
 }
 
@@ -50,7 +50,7 @@ interface Entry {
   reports: number;
   /** Slots claimed that no status report includes yet. */
   claimed: number;
-  /** Of `claimed`: open by now, so that the next report surely includes it. */
+  /** Of `claimed`: open by now, so that the next report includes it. */
   confirmed: number;
   /** The last announcement to it was that renders wait. */
   announced: boolean;
@@ -89,8 +89,8 @@ export class WorkerRegistry {
   }
 
   /**
-   * The worker with most free slots, one of them by chance when several have as many. Those of
-   * `avoid` count only when no other worker can be reached.
+   * The worker with the most free slots, a random one of equals. Workers of `avoid` count only when
+   * no other worker is reachable.
    */
   pick(avoid: ReadonlySet<string> = new Set()): string | undefined {
     let best: string[] = [];
@@ -132,14 +132,14 @@ export class WorkerRegistry {
     };
   }
 
-  /** What all workers have free that `pick` would count, and their slots, free or not. */
+  /** Free slots as `pick` counts them, and all slots. */
   capacity(): Capacity {
     let [free, slots, offered] = [0, 0, 0];
     for (const [address, entry] of this.#entries) {
       if (!isUsable(entry)) continue;
       const freeHere = Math.max(0, this.#freeOf(address, entry));
       free += freeHere;
-      // What is claimed since then was taken of what was offered, first.
+      // Claims since then have used the offered slots first.
       offered += Math.min(freeHere, Math.max(0, (entry.status.offered ?? 0) - entry.claimed));
       slots += entry.status.capacity;
     }
@@ -152,8 +152,8 @@ export class WorkerRegistry {
    * True while one has to be notified when nothing waits.
    */
   announce(waiting: Waiting | undefined, avoid: ReadonlySet<string> = new Set()): boolean {
-    // A worker that knows no `offered` would keep its last slot for an account that does not take
-    // it.
+    // A worker that does not report `offered` would reserve its last slot for an account that does
+    // not use it.
     const knows = ({ status }: Entry) => !waiting?.heldBack || status.offered !== undefined;
     const wanted = new Set(
       waiting &&
@@ -189,7 +189,7 @@ export class WorkerRegistry {
     return [...this.#entries].map(([address, { status }]) => ({ address, status }));
   }
 
-  /** `listener` is called when something may have become free or known, or is known no more. */
+  /** `listener` is called when a slot may have become free, or the known workers changed. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -245,7 +245,7 @@ export class WorkerRegistry {
     this.#blocks.set(address, { liftedByStatus, timer });
   }
 
-  /** Those of `avoid` only when no other can be reached. */
+  /** Includes workers of `avoid` only when no other is reachable. */
   #candidates(avoid: ReadonlySet<string>): [string, Entry][] {
     const usable = [...this.#entries].filter(([, entry]) => isUsable(entry));
     const others = usable.filter(

@@ -80,8 +80,7 @@ export const openSession =
         throw new SlotRefused(`${worker} has no free slot`);
       connections.drop(worker);
       if (error instanceof WorkerUnreachable) throw error;
-      // With a new socket the worker may well serve: it is not left alone for as long as one that
-      // cannot be reached.
+      // A new socket may work: the worker is not blocked for as long as an unreachable one.
       if (error instanceof KeptSocketLost)
         throw new SlotRefused(`${worker} closed a socket that was kept`, { cause: error });
       throw new WorkerUnreachable(`${worker}: ${(error as Error).message}`, { cause: error });
@@ -109,11 +108,11 @@ class CdpSession implements Session {
   #receivedMs = performance.now();
   #sentMs = this.#receivedMs;
   /**
-   * Only one ping is on its way: what is sent into a silence could keep the slot alive at the other
-   * end.
+   * At most one ping is pending: more of them could keep the slot alive at the other end although
+   * nothing arrives here.
    */
   #pinged = false;
-  /** Commands that have no answer yet. */
+  /** Commands without a response yet. */
   #unanswered = 0;
 
   /**
@@ -157,7 +156,7 @@ class CdpSession implements Session {
       try {
         listener(...(params as Events[E]));
       } catch (error) {
-        // Thrown into the library it would end the process, and with it every other render.
+        // Thrown into the library, it would end the process and every other render.
         this.#finish({
           reason: 'refused',
           message: `an event of the page could not be read: ${(error as Error).message}`,
@@ -167,7 +166,7 @@ class CdpSession implements Session {
   }
 
   close(): void {
-    // An answer that is still to come could be taken for one of the next slot's.
+    // A late response could be mistaken for one of the next slot.
     const part = this.#unanswered === 0 ? this.#giveBack : this.#connection.close;
     this.#finish({ reason: 'closed', message: 'the render is over' }, part);
   }
@@ -187,7 +186,7 @@ class CdpSession implements Session {
     clearInterval(this.#pinging);
     const limit = sleep(SLOT_ENDS_MS, undefined, { signal: surely.signal }).catch(() => {});
     const { closed } = this.#connection;
-    // A refusal means that there is no slot any more.
+    // A refusal means that the slot no longer exists.
     const gone = ended
       ? closed
       : this.#send(END).catch(error => (isRefusal(error) ? undefined : closed));

@@ -1,10 +1,10 @@
-// The port to a slot: what dispatch asks of a session with a worker, and how opening or losing one
+// The port to a slot: what dispatch needs of a session with a worker, and how opening or losing one
 // can fail. Its adapter is the CDP session.
 import type { SlotEnd, SlotEnded } from '../../common/protocol.ts';
 
 /**
- * Why a slot is over: the worker's own word, or `silent` (nothing heard for too long) and `closed`
- * (the socket went, or we closed it).
+ * Why a slot ended: the worker's reason, `silent` (nothing received for too long), or `closed` (the
+ * socket closed on either side).
  */
 export type SlotEndReason = SlotEnd | 'silent' | 'closed';
 
@@ -15,24 +15,23 @@ export interface SlotSession {
   readonly worker: string;
   /** Settles when the slot is over for any reason; never rejects. */
   readonly ended: Promise<SlotEnded | { reason: 'silent' | 'closed'; message: string }>;
-  /** Gives the slot back when the render is done; nothing to do when it is over. */
+  /** Releases the slot after its render. Does nothing when the slot has ended. */
   close(): void;
   /**
-   * Gives back a slot whose render is not done. Resolves when the page has surely ended: the worker
-   * said so, or has heard nothing for so long that it must have. Never rejects.
+   * Releases a slot whose render did not finish. Resolves when the page has surely ended: the
+   * worker confirmed it, or its time limit without messages has passed. Never rejects.
    */
   abandon(): Promise<void>;
 }
 
 /**
- * The worker is full or draining, or a socket to it had to be given up: it can be asked again in a
- * moment.
+ * The worker is full or draining, or a kept socket to it closed. It can be tried again soon.
  */
 export class SlotRefused extends Error {
   override name = 'SlotRefused';
 }
 
-/** No slot could be asked for: the handshake failed, or an answer took too long. */
+/** The handshake failed, or the response took too long. */
 export class WorkerUnreachable extends Error {
   override name = 'WorkerUnreachable';
 }
@@ -49,8 +48,8 @@ export class SlotLost extends Error {
 }
 
 /**
- * Chrome refused a command, and the page is no reason for it: a browser that lost a process of its
- * own does so, and may say nothing else for long.
+ * Chrome rejected a command for no reason in the page, as a browser does that lost one of its
+ * processes.
  */
 export class BrowserFailed extends Error {
   override name = 'BrowserFailed';

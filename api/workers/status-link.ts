@@ -8,7 +8,7 @@ import { PROTOCOL, type WorkerStatus } from '../../common/protocol.ts';
 
 const count = z.int().min(0);
 
-// Not strict: the release after this one may say more.
+// Not strict: the next release may add fields.
 const shape = z.object({
   protocol: z.int(),
   pool: z.string(),
@@ -21,7 +21,7 @@ const shape = z.object({
   chromeVersion: z.string(),
 });
 
-/** The status in a message of `/v1/status`, or undefined when it is none. */
+/** The status report in a message of `/v1/status`, or undefined when it is invalid. */
 export function readStatus(message: unknown): WorkerStatus | undefined {
   if (typeof message !== 'string') return undefined;
   try {
@@ -40,27 +40,27 @@ export function unusableBecause(status: WorkerStatus, pool: string): string | un
 }
 
 /**
- * The wait before a reconnect doubles from the first to the second, less up to half of it so that
- * not all come at once.
+ * The delay before a reconnect doubles from the first to the second, minus a random part of up to
+ * half.
  */
 const BACKOFF_MS = { first: 100, longest: 2_000 };
 
-/** A status has a few hundred. */
+/** A status report has a few hundred bytes. */
 const MAX_STATUS_BYTES = 64 * 1024;
 
 export interface StatusLinkOptions {
   address: string;
   /** Where to connect to for this address. */
   reach(address: string): string;
-  /** Called at each connect: a ticket opens one socket, once. */
+  /** Called for each connection: a ticket opens one socket, once. */
   ticket(): string;
   silenceMs: number;
   log: Log;
   random(): number;
   onMessage(data: unknown): void;
-  /** The socket is gone; until the next message nothing is known of the worker. */
+  /** The socket closed; the worker's state is unknown until the next message. */
   onLost(): void;
-  /** A retired link has closed; it will never do anything again. */
+  /** A retired link has closed for good. */
   onEnd(): void;
 }
 
@@ -91,28 +91,28 @@ export function createStatusLink(options: StatusLinkOptions): StatusLink {
       },
     );
     socket = mine;
-    let heard = false;
+    let received = false;
 
     const lost = (why: string) => {
       if (socket !== mine) return;
       socket = undefined;
       clearTimeout(timer);
       mine.terminate();
-      if (heard) log.warn({ worker: address, why }, 'worker disconnected');
+      if (received) log.warn({ worker: address, why }, 'worker disconnected');
       options.onLost();
       retry();
     };
-    const listen = () => {
+    const resetTimer = () => {
       clearTimeout(timer);
       timer = setTimeout(lost, options.silenceMs, 'silent');
     };
 
-    listen();
+    resetTimer();
     mine.on('message', (data, isBinary) => {
       if (socket !== mine) return;
-      heard = true;
+      received = true;
       failures = 0;
-      listen();
+      resetTimer();
       options.onMessage(isBinary ? data : data.toString());
     });
     mine.on('error', () => lost('error'));
@@ -149,7 +149,7 @@ export function createStatusLink(options: StatusLinkOptions): StatusLink {
       closed = true;
       clearTimeout(timer);
       const last = socket;
-      socket = undefined; // what it still hears or fails at is no news to anyone
+      socket = undefined; // its remaining events are ignored
       last?.terminate();
     },
   };

@@ -1,14 +1,14 @@
 // TLS to the workers: a loopback port for each `wss://` worker, forwarded to it over TLS.
 // chrome-remote-interface opens its own socket and accepts no TLS options. Node has no default
-// client certificate, and `tls.setDefaultCACertificates` would trust the workers' authority on
-// every connection of the process. A slot still needs a ticket.
+// client certificate, and `tls.setDefaultCACertificates` would trust the workers' CA on every
+// connection of the process. A slot still needs a ticket.
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { connect } from 'node:tls';
 import { listen, type Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 
 export interface WorkersTls {
-  /** PEM. Without `ca` those count that Node trusts. */
+  /** PEM. Default for `ca`: the certificates that Node trusts. */
   ca: string | undefined;
   cert: string | undefined;
   key: string | undefined;
@@ -27,7 +27,7 @@ export function createTlsTunnels(
   const tunnels = new Map<string, Server>();
   const sockets = new Set<Socket>();
 
-  function carry(near: Socket, address: string): void {
+  function forward(near: Socket, address: string): void {
     const { hostname, port } = new URL(address);
     const host = hostname.replace(/^\[|\]$/g, '');
     const far = connect({ host, port: Number(port), servername: host, ...tls });
@@ -52,7 +52,7 @@ export function createTlsTunnels(
   }
 
   async function open(address: string): Promise<void> {
-    const server = createServer(socket => carry(socket, address));
+    const server = createServer(socket => forward(socket, address));
     await listen(server, 0, '127.0.0.1', error => log.error({ err: error }, 'a TLS tunnel failed'));
     tunnels.set(address, server);
   }

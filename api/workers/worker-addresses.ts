@@ -1,5 +1,5 @@
-// Where workers may be: the list in PRESSROOM_WORKERS, and the watch on a DNS name that stands for
-// as many workers as it has addresses.
+// Worker addresses: the list in PRESSROOM_WORKERS, and the watch on a DNS name whose every address
+// is a worker.
 import { lookup } from 'node:dns/promises';
 import { ConfigError } from '../../common/config.ts';
 import type { Log } from '../../common/log.ts';
@@ -9,13 +9,13 @@ export type WorkerSource =
   | { kind: 'name'; name: string; port: number };
 
 /**
- * Reads `ws://host:9222`, `wss://host:9222` and `dns://name:9222`; a word that comes twice counts
- * once. Throws a ConfigError that names the wrong word and what is accepted.
+ * Parses `ws://host:9222`, `wss://host:9222` and `dns://name:9222`; duplicates count once. Throws
+ * ConfigError for the first invalid entry.
  */
 export function parseWorkerSources(words: readonly string[]): WorkerSource[] {
   const sources = new Map<string, WorkerSource>();
   for (const word of words) {
-    // Scheme, host and port and nothing else: a path or credentials would be dropped in silence.
+    // Scheme, host and port only: a path or credentials would be ignored silently.
     const url =
       /^(ws|wss|dns):\/\/[^/?#@\\]+:[1-9]\d*\/?$/i.test(word) && URL.canParse(word)
         ? new URL(word)
@@ -40,9 +40,8 @@ export function parseWorkerSources(words: readonly string[]): WorkerSource[] {
 export type Resolve = (name: string) => Promise<string[]>;
 
 /**
- * The system's resolver, so that the search list of a pod and /etc/hosts count. A pod with both
- * families must not count as two workers, so the IPv6 addresses are taken only when there are no
- * others.
+ * The system's resolver, which uses the search list of a pod and /etc/hosts. A pod with addresses
+ * of both families must not count as two workers, so IPv6 is used only without IPv4.
  */
 export const systemResolve: Resolve = async name => {
   const found = await lookup(name, { all: true });
@@ -60,8 +59,8 @@ interface NameWatch {
 }
 
 /**
- * Looks the name up again and again, one look-up at a time. A look-up that fails changes nothing;
- * the first of a row is logged.
+ * Resolves the name repeatedly, one lookup at a time. A failed lookup changes nothing; the first of
+ * a series is logged.
  */
 export function watchName({ name, port, resolve, everyMs, log, onAddresses }: NameWatch): {
   close(): void;

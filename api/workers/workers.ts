@@ -34,7 +34,7 @@ export interface WorkersOptions {
   random?: () => number;
 }
 
-/** `registry` is what the rest of the process knows of the workers. */
+/** The rest of the process reads the workers from `registry`. */
 export class Workers implements Service {
   readonly name = 'workers';
   readonly registry: WorkerRegistry;

@@ -1,6 +1,6 @@
 // The routes of the OAuth server: rate limits, and the parameters that reach oidc-provider.
 import { subscriberOf } from '../../../common/addresses.ts';
-import { BODY_TIMES, jsonBody, sayContinue } from '../../http/body.ts';
+import { BODY_TIMES, jsonBody, sendContinue } from '../../http/body.ts';
 import { type ByteBudget, overloaded } from '../../http/byte-budget.ts';
 import type { Context, Middleware, Route } from '../../http/state.ts';
 import type { pageRoutes } from '../html/page-route.ts';
@@ -127,7 +127,7 @@ export function oauthRoutes({
   const token: Middleware = async ctx => {
     if (!ctx.is('application/x-www-form-urlencoded')) return toProvider(ctx);
     const fields = new URLSearchParams(
-      (await formBytes(ctx.req, TOKEN_MAX_BYTES, () => sayContinue(ctx))).toString(),
+      (await formBytes(ctx.req, TOKEN_MAX_BYTES, () => sendContinue(ctx))).toString(),
     );
     fields.delete('scope');
     await toProvider(ctx, { body: Buffer.from(fields.toString()) });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { headersFor } from '../../../../api/page/interception.ts';
 import { pageWords } from '../../../../api/page/javascript.ts';
-import { asChromeTakes } from '../../../../api/page/load.ts';
+import { chromeCookie } from '../../../../api/page/load.ts';
 import type { CookieSetting, RenderSettings } from '../../../../api/page/render-settings.ts';
 
 describe('the headers of a request that is held back', () => {
@@ -90,7 +90,7 @@ describe('a cookie as Chrome takes it', () => {
     httpOnly: false,
   };
   const taken = (more: Partial<CookieSetting>, kind: RenderSettings['source']['kind'] = 'url') =>
-    asChromeTakes({ ...cookie, ...more }, kind);
+    chromeCookie({ ...cookie, ...more }, kind);
 
   it('is for one host by an address, and for subdomains by its domain', () => {
     expect(taken({})).to.include({ url: 'http://shop.example/' }).and.not.have.property('domain');
