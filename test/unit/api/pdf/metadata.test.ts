@@ -53,7 +53,7 @@ describe('a PDF of Chrome’s', () => {
     'without its head': Buffer.concat([Buffer.from('x'), chromePdf()]),
   }))
     it(`is not ${what}`, () => {
-      expect(() => readChromePdf([bytes])).to.throw('not a whole PDF');
+      expect(() => readChromePdf([bytes])).to.throw('the PDF from Chrome is incomplete');
     });
 });
 
