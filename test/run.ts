@@ -23,7 +23,7 @@ const SLOWEST = 10;
 
 interface Outcome {
   results: MochaResult[];
-  /** Why the run was stopped early. */
+  /** The reason why the run was stopped early. */
   problem?: string;
 }
 

@@ -38,7 +38,7 @@ const parts: Record<Of, (metrics: Metrics) => void> = {
     const cluster = new KubeConfig();
     cluster.loadFromClusterAndUser(
       { name: 'none', server: 'https://localhost:1', skipTLSVerify: false },
-      { name: 'nobody' },
+      { name: 'none' },
     );
     createController(
       readControllerConfig({ PRESSROOM_PROMETHEUS_URL: 'http://localhost:1' }),

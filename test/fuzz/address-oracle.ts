@@ -1,5 +1,5 @@
-// A second opinion on what is a public address: Node's own parser and BlockList, and the
-// registries' blocks written down once more. Shares nothing with the product.
+// An independent oracle for public addresses: Node's own parser and BlockList with a second copy of
+// the registries' blocks. Shares no code with the product.
 import { BlockList, isIP } from 'node:net';
 
 const closed = new BlockList();
@@ -56,7 +56,7 @@ function groupsOf(address: string): number[] {
   return [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => 0), ...tail];
 }
 
-/** False for what is no address as well. */
+/** False for text that is not an address as well. */
 export function isPublic(address: string): boolean {
   if (isIP(address) === 4) return !closed.check(address, 'ipv4');
   if (isIP(address) !== 6 || address.includes('%') || closed6.check(address, 'ipv6')) return false;

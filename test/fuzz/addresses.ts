@@ -1,5 +1,5 @@
-// Addresses in every writing, right ones and broken ones: ours and the second opinion must agree,
-// and an address must have one reading.
+// Addresses in every notation, valid and broken: the product and the oracle must agree, and an
+// address must have exactly one meaning.
 import { isIP } from 'node:net';
 import {
   inNetwork,
@@ -107,8 +107,8 @@ export const addresses: Fuzzer = {
         'a normal form that is none',
         text,
       );
-      holds(!open || isPublicAddress(normal), 'public as written only', text);
-      holds(inNetwork(text, parseNetwork(normal)!), 'an address outside of itself', text);
+      holds(!open || isPublicAddress(normal), 'public in this notation only', text);
+      holds(inNetwork(text, parseNetwork(normal)!), 'an address outside its own network', text);
     }
     const decision = decideEgress({ host: 'a.example', port: 80 }, [text], {
       policy: 'public',
@@ -118,8 +118,8 @@ export const addresses: Fuzzer = {
     });
     holds('allowed' in decision === isPublic(text), 'the guard decides otherwise', text);
     if (isAddress) {
-      // An IPv4-mapped address counts as the IPv4 address that it holds, which is in no wider
-      // network of IPv6.
+      // An IPv4-mapped address counts as its IPv4 address, which is in no wider network of
+      // IPv6.
       const least = isIP(text) === 6 && isIP(normal!) === 4 ? 96 : 0;
       const bits = chance.int(least, isIP(text) === 4 ? 32 : 128);
       const network = parseNetwork(`${text}/${bits}`);

@@ -1,5 +1,5 @@
-// Bodies of render calls, right ones and broken ones. The contract refuses by ApiError and by the
-// field's name, and what it accepts can be settings.
+// Bodies of render requests, valid and broken. The contract rejects with an ApiError that names the
+// field, and every accepted request converts to render settings.
 import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../../api/http/body.ts';
 import { templateHtml } from '../../api/page/header-footer.ts';
@@ -240,7 +240,7 @@ function body(chance: Chance): unknown {
 }
 
 /**
- * A sentence begins with the body, a field in backticks, or a rule that names fields in backticks.
+ * A message starts with the body, a field in backticks, or a rule that names fields in backticks.
  */
 const NAMED = /^(?:The body must|The request body|Exactly one of `|`[^`]*`)/;
 
@@ -280,6 +280,6 @@ export const contract: Fuzzer = {
     } catch (error) {
       checkRefusal(error, text);
     }
-    holds(Object.keys(Object.prototype).length === 0, 'a prototype that is changed', text);
+    holds(Object.keys(Object.prototype).length === 0, 'a changed prototype', text);
   },
 };

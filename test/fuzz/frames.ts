@@ -1,5 +1,5 @@
-// Frames of a slot's client, broken by chance. What the filter lets through is one JSON object with
-// a listed method and the slot's own session, whoever reads it.
+// Randomly broken frames of a slot's client. Every frame that the filter forwards is one JSON
+// object with an allowed method and the slot's own session, for every parser.
 import { isUtf8 } from 'node:buffer';
 import { filterFrame } from '../../worker/gateway/cdp-filter.ts';
 import type { Chance } from '../fault/harness/random.ts';
@@ -7,7 +7,7 @@ import { type Fuzzer, holds } from './fuzzer.ts';
 
 const SESSION = 'A1B2C3D4E5F60718293A4B5C6D7E8F90';
 const FRAME = '0123456789ABCDEF0123456789ABCDEF';
-/** What the conversation with Chrome needs; written here once more, on purpose. */
+/** The methods that a render needs: a deliberate second copy of the list. */
 const LISTED = new Set(
   (
     'Emulation.setDeviceMetricsOverride Emulation.setEmulatedMedia Fetch.continueRequest Fetch.continueWithAuth Fetch.enable IO.close IO.read Network.enable ' +
@@ -144,7 +144,7 @@ function nested(chance: Chance): string {
   return `{"id":1,"method":"Page.printToPDF","params":{"a":${open.repeat(depth)}1${close.repeat(depth)}}}`;
 }
 
-/** Bytes replaced, put in, left out or said twice. */
+/** Replaces, inserts, removes or repeats bytes. */
 function broken(chance: Chance, bytes: Buffer): Buffer {
   let frame = bytes;
   for (let changes = chance.int(0, 4); changes > 0; changes--) {
@@ -169,11 +169,11 @@ function broken(chance: Chance, bytes: Buffer): Buffer {
 
 function checkForwarded(bytes: Buffer, frame: Buffer): void {
   const tried = frame.toString('latin1');
-  holds(isUtf8(bytes) && !bytes.includes(0), 'bytes that are no text go on', tried);
+  holds(isUtf8(bytes) && !bytes.includes(0), 'invalid text is forwarded', tried);
   const text = bytes.toString();
   holds(
     text.startsWith('{"id":') && text.endsWith(`,"sessionId":"${SESSION}"}`),
-    'a frame without the slot’s session at its end goes on',
+    'a frame without the slot’s session at its end is forwarded',
     tried,
   );
   let message: Record<string, unknown>;
@@ -182,18 +182,26 @@ function checkForwarded(bytes: Buffer, frame: Buffer): void {
   } catch {
     throw new Error(`what goes on is not JSON: ${JSON.stringify(tried)}`);
   }
-  holds(Object.keys(message).join() === 'id,method,params,sessionId', 'other members go on', tried);
+  holds(
+    Object.keys(message).join() === 'id,method,params,sessionId',
+    'other members are forwarded',
+    tried,
+  );
   const { id, method, params, sessionId } = message as {
     id: number;
     method: string;
     params: { url?: unknown; frameId?: unknown; html?: unknown };
     sessionId: string;
   };
-  holds(Number.isInteger(id) && id >= 1 && id < 1e9, 'an id that is not a client’s goes on', tried);
-  holds(LISTED.has(method), 'a method outside the list goes on', tried);
-  holds(sessionId === SESSION, 'another session goes on', tried);
-  // With a member given twice, reading and writing it again would leave one out. The html may be
-  // escaped otherwise, but is one string all the same.
+  holds(
+    Number.isInteger(id) && id >= 1 && id < 1e9,
+    'an id outside the range of clients is forwarded',
+    tried,
+  );
+  holds(LISTED.has(method), 'a method outside the list is forwarded', tried);
+  holds(sessionId === SESSION, 'another session is forwarded', tried);
+  // Parsing and serialising drops one of two duplicate members. The html may be escaped
+  // differently, but it is one string.
   const { frameId, html } = params;
   const head = `{"id":${id},"method":"Page.setDocumentContent","params":{"frameId":${JSON.stringify(frameId)},"html":`;
   const isOneString = () =>

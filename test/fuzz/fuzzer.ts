@@ -1,14 +1,14 @@
-// What the fuzzers share: a fuzzer tries one case that chance chooses, and throws when something
-// that must always hold does not.
+// The runner of all fuzzers: a fuzzer tries one random case and throws when an invariant does not
+// hold.
 import { type Chance, createChance } from '../fault/harness/random.ts';
 
 export interface Fuzzer {
   name: string;
-  /** Tries one case. Throws an Error whose message shows it when it breaks a rule. */
+  /** Tries one case. Throws an Error that shows the case when it violates a rule. */
   attempt(chance: Chance): void;
 }
 
-/** `seed` alone repeats the case. */
+/** `seed` is enough to repeat the case. */
 export interface Finding {
   fuzzer: string;
   seed: number;
@@ -16,11 +16,11 @@ export interface Finding {
 }
 
 const MAX_FINDINGS = 5;
-/** How many cases pass between two looks at the clock. */
+/** Cases between two checks of the time limit. */
 const ROUND = 100;
 
 /**
- * Runs cases from `seed` on, each by a seed of its own, until `isOver` says so; stops at the fifth
+ * Runs cases with ascending seeds from `seed` until `isOver` returns true; stops at the fifth
  * finding.
  */
 export function runFuzzer(
@@ -46,7 +46,7 @@ export function runFuzzer(
   return { cases, findings };
 }
 
-/** Throws with what was tried when a rule does not hold. */
+/** Throws an Error with the input when a rule does not hold. */
 export function holds(rule: boolean, what: string, tried: unknown): void {
   if (!rule)
     throw new Error(
@@ -54,9 +54,7 @@ export function holds(rule: boolean, what: string, tried: unknown): void {
     );
 }
 
-/**
- * A text with some of its characters replaced, doubled, left out, or with others put in between.
- */
+/** Replaces, doubles, removes or inserts some characters of a text. */
 export function mutated(
   chance: Chance,
   text: string,

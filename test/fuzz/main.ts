@@ -1,5 +1,5 @@
 // `npm run fuzz -- [--minutes N] [--seed S] [--only addresses|urls|contract|frames]`: each fuzzer
-// for so many minutes. Ends with 1 when there is a finding.
+// for N minutes. Exits with 1 when there is a finding.
 import { parseArgs } from 'node:util';
 import { addresses } from './addresses.ts';
 import { contract } from './contract.ts';

@@ -1,5 +1,5 @@
-// Addresses of pages as a caller could write them. Nothing is accepted whose host, as the URL
-// standard reads it, is not public, and the guard reads the same host.
+// URLs of pages as callers may write them. No URL is accepted whose host, as parsed by the URL
+// standard, is not public, and the guard parses the same host.
 import { isIP } from 'node:net';
 import { renderSettings } from '../../api/page/render-settings.ts';
 import { ApiError } from '../../common/contract/errors.ts';
@@ -235,7 +235,7 @@ function tryAsPage(url: string): void {
   }
 }
 
-/** What a proxy's request line could name. */
+/** Possible targets of a proxy's request line. */
 function tryAtGuard(host: string, port: number): void {
   const guard = judged(host, port);
   if (!guard) return;
@@ -248,7 +248,7 @@ function tryAtGuard(host: string, port: number): void {
     'another host than the URL standard reads',
     host,
   );
-  holds(!open || isPublic(target.host), 'a way to an address that is not public', host);
+  holds(!open || isPublic(target.host), 'access to an address that is not public', host);
   holds(
     isIP(target.host) === 0 || !isHostName(target.host),
     'an address that is a name as well',

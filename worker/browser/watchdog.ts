@@ -41,7 +41,7 @@ const USAGE_MS = 250;
 /** A 20-page report uses 0.3 s. Beyond this share a render gets a lower priority. */
 const CPU_SHARE_MS = 2_000;
 const NICE = 10;
-/** Tells a hung browser, which uses no CPU, from one that is kept busy by its page. */
+/** Distinguishes a hung browser, which uses no CPU, from one that is kept busy by its page. */
 const BUSY_SHARE = 0.1;
 const NEAR = 0.7;
 

@@ -17,14 +17,14 @@ describe('the egress guard', () => {
   });
   afterEach(() => fixture.close());
 
-  /** Asks for the victim by this name, as a plain request and as a tunnel. */
+  /** Requests the victim by this name, with a plain request and with a tunnel. */
   const both = async (port: number, host: string, targetPort = victim.port) => [
     await fixture.outcome(port, `http://${host}:${targetPort}/`),
     (await fixture.open(port, `${host}:${targetPort}`)).status,
   ];
 
-  describe('for a page that wants inside', () => {
-    it('refuses a name that leads to loopback, and dials nothing', async () => {
+  describe('for a page that targets private addresses', () => {
+    it('blocks a name that resolves to loopback, without dialing', async () => {
       fixture.dns.set('shop.example', '127.0.0.1');
       const guard = await fixture.guard('public', [], { ports: [victim.port] });
       expect(await both(guard.port, 'shop.example')).to.deep.equal(['dropped', 403]);
@@ -33,7 +33,7 @@ describe('the egress guard', () => {
       expect(victim.connections).to.equal(0);
     });
 
-    it('serves the same name to an intranet account when the operator allows its network', async () => {
+    it('allows the same name for an intranet account when its network is allowed', async () => {
       fixture.dns.set('shop.example', '127.0.0.1');
       const guard = await fixture.guard('intranet', [`127.0.0.0/8:${victim.port}`]);
       expect(await both(guard.port, 'shop.example')).to.deep.equal(['200', 200]);
@@ -41,7 +41,7 @@ describe('the egress guard', () => {
       expect(guard.denied).to.deep.equal([]);
     });
 
-    it('keeps what the operator allows from a public account', async () => {
+    it('ignores the allow-list for a public account', async () => {
       fixture.dns.set('shop.example', '127.0.0.1');
       const guard = await fixture.guard('public', [`127.0.0.0/8:${victim.port}`], {
         ports: [80, victim.port],
@@ -50,7 +50,7 @@ describe('the egress guard', () => {
       expect(victim.connections).to.equal(0);
     });
 
-    it('does not let a host pattern open loopback', async () => {
+    it('never allows loopback through a host pattern', async () => {
       fixture.dns.set('wiki.corp', '127.0.0.1');
       const guard = await fixture.guard('intranet', [
         `wiki.corp:${victim.port}`,
@@ -60,14 +60,14 @@ describe('the egress guard', () => {
       expect(victim.connections).to.equal(0);
     });
 
-    it('refuses a name with one public and one private address', async () => {
+    it('blocks a name with one public and one private address', async () => {
       fixture.dns.set('mixed.example', PUBLIC_V4, '127.0.0.1');
       const guard = await fixture.guard('public', [], { ports: [victim.port] });
       expect(await both(guard.port, 'mixed.example')).to.deep.equal(['dropped', 403]);
       expect(victim.connections).to.equal(0);
     });
 
-    it('refuses a name whose IPv4 address is public and whose IPv6 address is not', async () => {
+    it('blocks a name with a public IPv4 address and a private IPv6 address', async () => {
       const guard = await fixture.guard('public', [], { ports: [victim.port] });
       for (const inside of ['::1', 'fd00:ec2::254', '::ffff:127.0.0.1']) {
         fixture.dns.set('six.example', PUBLIC_V4, inside);
@@ -78,7 +78,7 @@ describe('the egress guard', () => {
       expect(victim.connections).to.equal(0);
     });
 
-    it('decides anew when a name turns to another address, and asks once for each connection', async () => {
+    it('decides again when the address of a name changes, with one lookup for each connection', async () => {
       const other = await fixture.tcp(undefined, '127.0.0.2');
       const guard = await fixture.guard('intranet', [
         `127.0.0.1:${victim.port}`,
@@ -86,7 +86,7 @@ describe('the egress guard', () => {
       ]);
       fixture.dns.set('turn.example', '127.0.0.1');
       expect((await fixture.open(guard.port, `turn.example:${victim.port}`)).status).to.equal(200);
-      // A and AAAA: what was checked is what was dialled
+      // A and AAAA: the checked address is the dialed address
       expect(fixture.dns.queries('turn.example')).to.equal(2);
       fixture.dns.set('turn.example', '127.0.0.2');
       expect((await fixture.open(guard.port, `turn.example:${other.port}`)).status).to.equal(403);
@@ -97,7 +97,7 @@ describe('the egress guard', () => {
       expect(other.connections).to.equal(0);
     });
 
-    it('refuses loopback however it is written', async () => {
+    it('blocks loopback in every notation', async () => {
       const guard = await fixture.guard('public', [], { ports: [victim.port] });
       for (const host of [
         '127.0.0.1',
@@ -117,7 +117,7 @@ describe('the egress guard', () => {
       expect(victim.connections).to.equal(0);
     });
 
-    it('takes localhost and what is below it for this machine, whatever the name server says', async () => {
+    it('treats localhost and its subdomains as this machine, independent of the name server', async () => {
       fixture.dns.set('localhost', PUBLIC_V4);
       fixture.dns.set('app.localhost', PUBLIC_V4);
       const outside = await fixture.guard('public', [], { ports: [victim.port] });
@@ -129,7 +129,7 @@ describe('the egress guard', () => {
       expect(fixture.dns.queries()).to.equal(0);
     });
 
-    it('refuses a name with odd characters and a port that is open to nobody, without asking a name server', async () => {
+    it('blocks invalid names and closed ports without a lookup', async () => {
       const guard = await fixture.guard('public', []);
       for (const host of ['ex$mple.com', 'a,b', 'a..b', '1.2.3.400', `${'a'.repeat(64)}.example`])
         expect(await both(guard.port, host, 80), host).to.deep.equal(['dropped', 403]);
@@ -140,7 +140,7 @@ describe('the egress guard', () => {
       expect(fixture.dns.queries()).to.equal(0);
     });
 
-    it('refuses everything until it is admitted, and says so once', async () => {
+    it('blocks all traffic until it is admitted, and reports it once', async () => {
       const guard = await fixture.guard(undefined, [`127.0.0.1:${victim.port}`]);
       expect(await both(guard.port, '127.0.0.1')).to.deep.equal(['dropped', 403]);
       expect(guard.reasons()).to.deep.equal([`127.0.0.1:${victim.port} closed`]);
@@ -151,8 +151,8 @@ describe('the egress guard', () => {
     });
   });
 
-  describe('looking names up', () => {
-    it('gives up on a silent name server in time, and calls that unresolved, not refused', async () => {
+  describe('resolving names', () => {
+    it('times out on a silent name server and reports unresolved', async () => {
       fixture.dns.misbehave('silent.example', 'silent');
       const guard = await fixture.guard('public', [], { dnsTimeoutMs: 1_200 });
       const ended = await Promise.all([
@@ -163,7 +163,7 @@ describe('the egress guard', () => {
       expect(guard.denied.map(({ reason }) => reason)).to.deep.equal(['unresolved', 'unresolved']);
     });
 
-    it('ends the look-ups under way when it is told to', async () => {
+    it('cancels running lookups', async () => {
       fixture.dns.misbehave('silent.example', 'silent');
       const names = createNames([fixture.dns.address], 60_000);
       const asked = fixture.dns.asked('silent.example');
@@ -173,7 +173,7 @@ describe('the egress guard', () => {
       expect(await waiting).to.equal('LookupFailed');
     });
 
-    it('reports allowed servers that refuse the connection, and no others', async () => {
+    it('reports only allowed servers that refuse the connection', async () => {
       const port = await freePort();
       fixture.dns.set('shop.example', '127.0.0.1');
       const guard = await fixture.guard('intranet', [`127.0.0.1:${port}`]);
@@ -190,7 +190,7 @@ describe('the egress guard', () => {
       expect(behindProxy.refused).to.deep.equal([]);
     });
 
-    it('calls a name that does not exist unresolved', async () => {
+    it('reports a name that does not exist as unresolved', async () => {
       fixture.dns.misbehave('broken.example', 'servfail');
       const guard = await fixture.guard('public', []);
       for (const name of ['missing.example', 'broken.example'])
@@ -200,7 +200,7 @@ describe('the egress guard', () => {
       );
     });
 
-    it('uses the family that answered when the other one fails or is silent', async () => {
+    it('uses the address family that answered when the other one fails or times out', async () => {
       const guard = await fixture.guard('intranet', [`127.0.0.1:${victim.port}`], {
         dnsTimeoutMs: 200,
       });
@@ -214,13 +214,13 @@ describe('the egress guard', () => {
       }
     });
 
-    it('asks for the name itself and never for one with a search domain', async () => {
+    it('resolves the name itself, without search domains', async () => {
       const guard = await fixture.guard('public', []);
       expect((await fixture.open(guard.port, 'wiki:443')).status).to.equal(502);
       expect([fixture.dns.queries('wiki'), fixture.dns.queries()]).to.deep.equal([2, 2]);
     });
 
-    it('reads an answer that is too long for one datagram, and refuses it for one address among many', async () => {
+    it('reads an answer larger than one datagram, and blocks it for one private address', async () => {
       const wide = await fixture.web(undefined, '0.0.0.0');
       const guard = await fixture.guard('intranet', [`127.0.0.0/24:${wide.port}`]);
       const many = Array.from({ length: 60 }, (_, n) => `127.0.0.${n + 1}`);
@@ -231,9 +231,9 @@ describe('the egress guard', () => {
       expect(wide.connections).to.equal(1);
     });
 
-    it('tries the next checked address when the first does not answer', async () => {
+    it('tries the next checked address when the first one does not answer', async () => {
       const guard = await fixture.guard('intranet', [`127.0.0.0/8:${victim.port}`]);
-      fixture.dns.set('two.example', '127.0.0.3', '127.0.0.1'); // nobody listens on the first
+      fixture.dns.set('two.example', '127.0.0.3', '127.0.0.1'); // no server listens on the first one
       const tunnel = await fixture.open(guard.port, `two.example:${victim.port}`);
       expect(tunnel.status).to.equal(200);
       tunnel.socket.write('GET / HTTP/1.0\r\n\r\n');
@@ -242,7 +242,7 @@ describe('the egress guard', () => {
   });
 
   describe('when it ends', () => {
-    it('ends tunnels, idle connections and look-ups under way at once', async () => {
+    it('closes tunnels, idle connections and running lookups at once', async () => {
       const echo = await fixture.tcp();
       fixture.dns.misbehave('silent.example', 'silent');
       const guard = await fixture.guard(
@@ -252,7 +252,7 @@ describe('the egress guard', () => {
       );
       const idle = await fixture.raw(guard.port);
       const tunnel = await fixture.open(guard.port, `127.0.0.1:${echo.port}`);
-      // leaves a kept connection behind
+      // leaves a kept-alive connection open
       expect(await fixture.outcome(guard.port, `http://127.0.0.1:${victim.port}/`)).to.equal('200');
       const asked = fixture.dns.asked('silent.example');
       const waiting = fixture.outcome(guard.port, 'http://silent.example/');

@@ -15,12 +15,12 @@ describe('the egress guard', () => {
   });
   afterEach(() => fixture.close());
 
-  /** A guard through which one port of loopback is open. */
+  /** A guard that allows one port of loopback. */
   const open = (port: number, config = {}) =>
     fixture.guard('intranet', [`127.0.0.1:${port}`], config);
 
   describe('with limits', () => {
-    it('cuts everything at the last byte, says so once, and opens nothing any more', async () => {
+    it('closes all connections at the byte limit, reports it once, and opens no new ones', async () => {
       const victim = await fixture.tcp(socket => socket.end(Buffer.alloc(300_000)));
       const echo = await fixture.tcp();
       const guard = await fixture.guard(
@@ -65,7 +65,7 @@ describe('the egress guard', () => {
       expect(guard.reasons()).to.deep.equal([`127.0.0.1:${victim.port} bytes`]);
     });
 
-    it('counts the bodies and heads of plain requests both ways', async () => {
+    it('counts the heads and bodies of plain requests and responses', async () => {
       const victim = await fixture.web((request, response) =>
         request.resume().on('end', () => response.end('x'.repeat(50_000))),
       );
@@ -80,7 +80,7 @@ describe('the egress guard', () => {
       expect(guard.reasons()).to.deep.equal([`127.0.0.1:${victim.port} bytes`]);
     });
 
-    it('holds so many connections at once and no more, until one ends', async () => {
+    it('limits concurrent connections until one ends', async () => {
       const victim = await fixture.tcp();
       const guard = await open(victim.port, { maxConnections: 3 });
       const authority = `127.0.0.1:${victim.port}`;
@@ -94,7 +94,7 @@ describe('the egress guard', () => {
       expect((await fixture.open(guard.port, authority)).status).to.equal(200);
     });
 
-    it('serves 500 requests and tunnels together, and not one more', async () => {
+    it('limits requests and tunnels to 500 in total', async () => {
       const victim = await fixture.web();
       const guard = await open(victim.port);
       const url = `http://127.0.0.1:${victim.port}/`;
@@ -110,13 +110,13 @@ describe('the egress guard', () => {
     });
   });
 
-  describe("behind a company's proxy", () => {
-    /** A proxy that tunnels to wherever it is told, and remembers what it was told. */
+  describe('with an upstream proxy', () => {
+    /** A proxy that opens every tunnel and records its targets. */
     async function companyProxy(status = 200) {
-      const told: string[] = [];
+      const targets: string[] = [];
       const server = createServer();
       server.on('connect', (request, socket: Socket, head) => {
-        told.push(
+        targets.push(
           `${request.url} ${request.headers.host} ${request.headers['proxy-authorization']}`,
         );
         if (status !== 200) return socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`);
@@ -129,24 +129,24 @@ describe('the egress guard', () => {
       });
       const proxy = await fixture.tcp(socket => server.emit('connection', socket));
       fixture.dns.set('proxy.corp', '127.0.0.1');
-      return { told, upstreamProxy: `http://me:p%40ss@proxy.corp:${proxy.port}`, proxy };
+      return { targets, upstreamProxy: `http://me:p%40ss@proxy.corp:${proxy.port}`, proxy };
     }
 
-    it('asks it for the checked address, not for the name, also for plain http', async () => {
+    it('requests the checked address instead of the name, even for plain HTTP', async () => {
       const victim = await fixture.web((request, response) => response.end(request.headers.host));
-      const { told, upstreamProxy } = await companyProxy();
+      const { targets, upstreamProxy } = await companyProxy();
       const guard = await open(victim.port, { upstreamProxy });
       fixture.dns.set('shop.example', '127.0.0.1');
       const { body } = await fixture.get(guard.port, `http://shop.example:${victim.port}/`);
       expect(body).to.equal(`shop.example:${victim.port}`);
       expect((await fixture.open(guard.port, `shop.example:${victim.port}`)).status).to.equal(200);
       const authority = `127.0.0.1:${victim.port}`;
-      expect(told).to.deep.equal(
+      expect(targets).to.deep.equal(
         Array(2).fill(`${authority} ${authority} Basic ${btoa('me:p@ss')}`),
       );
     });
 
-    it('never asks it for what is refused', async () => {
+    it('sends no blocked target to the proxy', async () => {
       const { upstreamProxy, proxy } = await companyProxy();
       const guard = await fixture.guard('public', [], { upstreamProxy });
       fixture.dns.set('shop.example', '10.0.0.1');
@@ -154,15 +154,15 @@ describe('the egress guard', () => {
       expect(proxy.connections).to.equal(0);
     });
 
-    it('calls a host unreachable when it says no, and shows its answer to no page', async () => {
-      const { told, upstreamProxy } = await companyProxy(407);
+    it('reports a host as unreachable when the proxy rejects it, and hides its response', async () => {
+      const { targets, upstreamProxy } = await companyProxy(407);
       const guard = await open(9, { upstreamProxy });
       expect((await fixture.open(guard.port, '127.0.0.1:9')).status).to.equal(502);
       expect(await fixture.outcome(guard.port, 'http://127.0.0.1:9/')).to.equal('dropped');
-      expect(told).to.have.length(2);
+      expect(targets).to.have.length(2);
     });
 
-    it('gives up on a silent one in time, and at once when the guard ends', async () => {
+    it('times out on a silent proxy, and aborts at once when the guard ends', async () => {
       const asked = Promise.withResolvers<Socket>();
       const silent = await fixture.tcp(socket => socket.once('data', () => asked.resolve(socket)));
       const upstreamProxy = `http://127.0.0.1:${silent.port}`;

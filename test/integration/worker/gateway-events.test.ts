@@ -11,7 +11,7 @@ import { startWorker, type TestWorker } from '../../support/worker.ts';
 const MESSAGES = 500;
 const MESSAGE_BYTES = 20_000;
 
-describe('what an API hears of a page’s events', () => {
+describe('the page events that a worker sends to the API', () => {
   let server: WebSocketServer;
   let worker: TestWorker;
   let slot: PlainSlot;
@@ -28,7 +28,7 @@ describe('what an API hears of a page’s events', () => {
     });
   });
   beforeEach(async () => {
-    // On a busy machine the next one is not open yet when the last is gone.
+    // On a busy machine the next page may not be open when the last one has closed.
     await worker.until({ busy: 0, ready: 2 });
     slot = await plainSlot(worker, { egress: 'intranet' });
     heard = { events: [], bytes: 0 };
@@ -55,7 +55,7 @@ describe('what an API hears of a page’s events', () => {
     return (result!['result'] as { value: unknown }).value;
   };
 
-  it('is what APIs read, and nothing else', async () => {
+  it('include only the events that the API reads', async () => {
     await slot.command('Runtime.enable');
     const { result } = await slot.command('Pressroom.ping');
     const html =
@@ -71,7 +71,7 @@ describe('what an API hears of a page’s events', () => {
     expect(PAGE_EVENTS).to.include.members(heard.events);
   });
 
-  it('is none of the messages that its WebSockets get', async () => {
+  it('exclude the messages of WebSockets', async () => {
     await slot.command('Network.enable');
     const { port } = server.address() as AddressInfo;
     const all = `new Promise((done, fail) => {
@@ -84,7 +84,7 @@ describe('what an API hears of a page’s events', () => {
     expect(heard.bytes).to.be.lessThan(MESSAGE_BYTES);
   });
 
-  it('is cut when a page writes to its console in a loop, which goes on undisturbed', async () => {
+  it('are truncated for console output in a loop, without affecting the page', async () => {
     await slot.command('Runtime.enable');
     expect(await evaluate('for (let i = 0; i < 50_000; i++) console.log(i); "done"')).to.equal(
       'done',

@@ -10,7 +10,7 @@ import { skip } from '../../support/skip.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { startWorker, type TestWorker } from '../../support/worker.ts';
 
-/** Makes `ca.pem` and, signed by it, NAME.pem and NAME.key for each name. */
+/** Creates `ca.pem`, and NAME.pem and NAME.key for each name, signed by it. */
 function sign(folder: string, names: string[]): void {
   const openssl = (...args: string[]) =>
     execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
@@ -59,7 +59,7 @@ function sign(folder: string, names: string[]): void {
   }
 }
 
-describe('the gateway with TLS on both sides', () => {
+describe('the gateway with mutual TLS', () => {
   const file = temporaryFolder();
   let worker: TestWorker;
   let port: number;
@@ -95,7 +95,7 @@ describe('the gateway with TLS on both sides', () => {
   const known = async (pressroom: Installation) =>
     (await pressroom.metrics.text()).includes('pressroom_workers_known{pool="default"} 1');
 
-  it('serves an API that knows the authority and shows its certificate', async () => {
+  it('accepts an API with a certificate of the CA', async () => {
     const pressroom = await api({
       PRESSROOM_WORKERS_TLS_CA: file('ca.pem'),
       PRESSROOM_WORKERS_TLS_CERT: file('api.pem'),
@@ -105,7 +105,7 @@ describe('the gateway with TLS on both sides', () => {
     expect((await pressroom.render({ html: '<h1>over TLS</h1>' })).status).to.equal(200);
   });
 
-  it('refuses an API without a certificate, and counts it', async () => {
+  it('rejects and counts an API without a certificate', async () => {
     const pressroom = await api({ PRESSROOM_WORKERS_TLS_CA: file('ca.pem') });
     await eventually(async () =>
       expect(await worker.metrics.text()).to.match(
@@ -115,7 +115,7 @@ describe('the gateway with TLS on both sides', () => {
     expect(await known(pressroom)).to.equal(false);
   });
 
-  it('is not trusted by an API that does not know the authority', async () => {
+  it('is rejected by an API that does not trust the CA', async () => {
     const refused = await worker.metrics.text();
     const pressroom = await api({
       PRESSROOM_WORKERS_TLS_CERT: file('api.pem'),
@@ -125,11 +125,11 @@ describe('the gateway with TLS on both sides', () => {
     expect(await known(pressroom)).to.equal(false);
   });
 
-  it('answers nobody who speaks plain, and a ticket is needed all the same', async () => {
+  it('rejects plain connections, and still requires a ticket', async () => {
     await expect401(port, file);
   });
 
-  it('wants certificate and key together', () => {
+  it('requires certificate and key together', () => {
     expect(() => readWorkerConfig({ PRESSROOM_GATEWAY_TLS_CERT: file('localhost.pem') })).to.throw(
       'PRESSROOM_GATEWAY_TLS_KEY',
     );
@@ -145,7 +145,7 @@ describe('the gateway with TLS on both sides', () => {
   });
 });
 
-/** Over TLS with the right certificate but without a ticket. */
+/** Connects over TLS with a valid certificate but without a ticket. */
 async function expect401(port: number, file: (name: string) => string): Promise<void> {
   const [ca, cert, key] = ['ca.pem', 'api.pem', 'api.key'].map(name => readFileSync(file(name)));
   const socket = connect({

@@ -19,20 +19,20 @@ import {
   type TestWorker,
 } from '../../support/worker.ts';
 
-describe('a worker’s life', () => {
+describe('the life of a worker', () => {
   const starts = async (reason: string) =>
     readSamples(await worker.metrics.text()).sum('pressroom_chrome_starts_total', { reason });
   let worker: TestWorker;
   afterEach(() => worker?.stop());
 
-  it('gives each slot a Chrome of its own', async () => {
+  it('runs a separate Chrome for each slot', async () => {
     worker = await startWorker({ PRESSROOM_SLOTS: '3' });
     await worker.until({ ready: 3 });
     expect(new Set(worker.worker.chromes().map(({ pid }) => pid)).size).to.equal(3);
     expect(await starts('first')).to.equal(3);
   });
 
-  it('replaces the Chrome of a slot after so many renders while another slot serves', async () => {
+  it('replaces the Chrome of a slot after its render limit while another slot serves', async () => {
     worker = await startWorker({ PRESSROOM_CHROME_RECYCLE_RENDERS: '3' });
     await worker.until({ ready: 2 });
     const long = await worker.open();
@@ -47,7 +47,7 @@ describe('a worker’s life', () => {
     expect(worker.worker.chromes()).to.have.length(2);
   });
 
-  it('replaces the Chrome of a slot whose render was given up', async () => {
+  it('replaces the Chrome of a slot after an aborted render', async () => {
     worker = await startWorker({ PRESSROOM_SLOTS: '1' });
     await worker.until({ ready: 1 });
     const [before] = worker.worker.chromes();
@@ -59,7 +59,7 @@ describe('a worker’s life', () => {
     expect(await starts('bound')).to.equal(1);
   });
 
-  it('starts the Chrome of one slot again when it dies, and leaves the others alone', async () => {
+  it('restarts the Chrome of one slot when it dies, without affecting other slots', async () => {
     worker = await startWorker({ PRESSROOM_SLOTS: '3' });
     await worker.until({ ready: 3 });
     const session = await worker.open();
@@ -72,14 +72,14 @@ describe('a worker’s life', () => {
     session.close();
   });
 
-  it('replaces the Chrome of a slot that has grown, after the render', async () => {
+  it('replaces a Chrome that has grown, after the render', async () => {
     worker = await startWorker({ PRESSROOM_SLOTS: '1', PRESSROOM_CHROME_RECYCLE_MEMORY: '16MiB' });
     await worker.until({ ready: 1 });
     (await worker.open()).close();
     await worker.until({ ready: 1 });
     expect(await starts('recycle')).to.equal(0);
     const session = await worker.open();
-    // Blobs live in the browser process.
+    // Blobs are stored in the browser process.
     await evaluate(
       session,
       'window.kept = Array.from({ length: 20 }, (_, i) => new Blob([new Uint8Array(4 << 20).fill(i)])); 1',
@@ -93,7 +93,7 @@ describe('a worker’s life', () => {
     await worker.until({ ready: 1 });
   });
 
-  it('replaces the Chrome of a slot whose page made more events than are read', async () => {
+  it('replaces the Chrome of a slot whose page exceeded its event budget', async () => {
     worker = await startWorker({ PRESSROOM_SLOTS: '1' });
     await worker.until({ ready: 1 });
     const session = await worker.open();
@@ -105,7 +105,7 @@ describe('a worker’s life', () => {
     await worker.until({ ready: 1 });
   });
 
-  it('renders for one account alone in a Chrome, when it is told to', async () => {
+  it('renders for only one account in a Chrome if configured', async () => {
     worker = await startWorker({ PRESSROOM_SLOTS: '1', PRESSROOM_CHROME_PER_ACCOUNT: 'on' });
     const renderFor = async (account?: string) => {
       await worker.until({ ready: 1 });
@@ -119,8 +119,8 @@ describe('a worker’s life', () => {
     await eventually(async () => expect(await starts('account')).to.equal(1));
     const second = await renderFor('b');
     expect(second).to.not.equal(first);
-    // An API of the release before names no account: the next render cannot be the same account's
-    // for certain.
+    // An API of the previous release sends no account, so the next render may be for another
+    // account.
     expect(await errorOf(worker.open())).to.include({ name: 'SlotRefused' });
     await eventually(async () => expect(await starts('account')).to.equal(2));
     await renderFor();
@@ -128,7 +128,7 @@ describe('a worker’s life', () => {
     await eventually(async () => expect(await starts('account')).to.equal(3));
   });
 
-  it('restarts one Chrome for a claim of another account, however often it comes', async () => {
+  it('restarts one Chrome for repeated claims of another account', async () => {
     worker = await startWorker({ PRESSROOM_SLOTS: '3', PRESSROOM_CHROME_PER_ACCOUNT: 'on' });
     await worker.until({ ready: 3 });
     for (const session of await Promise.all(
@@ -143,7 +143,7 @@ describe('a worker’s life', () => {
     expect(await starts('account')).to.equal(1);
   });
 
-  it('drains: takes no new render, finishes what runs, then ends clean', async () => {
+  it('drains: rejects new renders, finishes running ones, then exits cleanly', async () => {
     worker = await startWorker();
     const session = await worker.open();
     const stopped = worker.stop();
@@ -157,7 +157,7 @@ describe('a worker’s life', () => {
     ).to.deep.equal([]);
   });
 
-  it('ends what still runs when the grace is over, and says that it stops', async () => {
+  it('ends running renders after the grace period, with worker_stopping as the reason', async () => {
     worker = await startWorker();
     const session = await worker.open();
     const deadline = new AbortController();
@@ -169,7 +169,7 @@ describe('a worker’s life', () => {
     await worker.stop();
   });
 
-  it('removes the profiles that a killed worker left', async () => {
+  it('removes the profiles of a killed worker', async () => {
     const gone = execFileSync('sh', ['-c', 'echo $$'], { encoding: 'utf8' }).trim();
     const left = mkdtempSync(join(tmpdir(), `pressroom-chrome-${gone}-`));
     writeFileSync(join(left, 'file'), 'x');
@@ -178,7 +178,7 @@ describe('a worker’s life', () => {
     expect(readdirSync(tmpdir())).to.not.include(left.split('/').at(-1));
   });
 
-  it('does not start without a sandbox unless told to', async function () {
+  it('does not start without a sandbox unless configured', async function () {
     if (process.getuid?.() !== 0)
       return skip(this, 'only root can show a Chrome that has no sandbox');
     const config = readWorkerConfig({ PATH: process.env.PATH, PRESSROOM_POOL_SECRET: TEST_SECRET });
@@ -202,7 +202,7 @@ describe('a worker’s life', () => {
       process.env.PATH = path;
     });
 
-    /** How its processes are scheduled, a page's among them. */
+    /** The scheduling policies of its processes, including those of pages. */
     async function policies(): Promise<Set<number>> {
       const chrome = await launchChrome({ ...config, executable }, silentLog);
       try {
@@ -216,15 +216,15 @@ describe('a worker’s life', () => {
       }
     }
 
-    it('takes no core from others when it wakes, with all of its processes', async () => {
+    it('uses batch scheduling for all of its processes', async () => {
       expect([...(await policies())]).to.deep.equal([SCHED_BATCH]);
     });
 
-    it('has its processes listed while it does not answer', async () => {
+    it('has its processes listed even while it does not answer', async () => {
       const chrome = await launchChrome({ ...config, executable }, silentLog);
       try {
         const types = () => chrome.processes(0).map(({ type }) => type);
-        // They start by themselves; a child of the zygote is a zygote at first.
+        // Processes start on their own; a child of the zygote is a zygote at first.
         const started = ['browser', 'zygote', 'gpu-process', 'network.mojom.NetworkService'];
         await eventually(() => expect(types()).to.include.members(started));
         process.kill(chrome.pid, 'SIGSTOP');
@@ -241,14 +241,14 @@ describe('a worker’s life', () => {
     });
   });
 
-  it('refuses a full browser, which lets WebRTC past the guard', async function () {
+  it('rejects a full browser, whose WebRTC bypasses the guard', async function () {
     const full = findOnPath(['chromium', 'google-chrome-stable', 'google-chrome'], process.env);
-    if (!full) return skip(this, 'no full browser is installed here');
+    if (!full) return skip(this, 'no full browser is installed');
     const error = await errorOf(startWorker({ PRESSROOM_CHROME: full }));
     expect(error?.message).to.match(/full browser \(Chrome\/.*chromium-headless-shell/);
   });
 
-  it('says which Chrome it did not find', async () => {
+  it('names a configured Chrome that does not exist', async () => {
     const error = await errorOf(startWorker({ PRESSROOM_CHROME: '/no/such/chrome' }));
     expect(error?.message).to.include('PRESSROOM_CHROME=/no/such/chrome');
   });

@@ -9,10 +9,10 @@ import WebSocket from 'ws';
 import { chromeProcesses } from '../../fault/harness/chrome-processes.ts';
 import { errorOf, evaluate, startWorker, type TestWorker } from '../../support/worker.ts';
 
-/** Of this process's own worker: others may run beside it. */
+/** Only of this process's own worker, since others may run at the same time. */
 const renderers = () => chromeProcesses(process.pid).filter(({ kind }) => kind === 'renderer');
 
-/** What the gateway answers to a plain upgrade with this path. */
+/** The status of an upgrade request with this path. */
 const upgrade = (port: number, path: string) =>
   new Promise<number>((resolve, reject) => {
     const call = request({
@@ -51,13 +51,13 @@ describe('a worker', () => {
   after(() => worker.stop());
   afterEach(() => worker.until({ busy: 0, ready: 2, chrome: 'up' }));
 
-  it('has its slots open before anyone asks, and says so to whoever watches', async () => {
+  it('opens its slots in advance and reports them in its status', async () => {
     await worker.until({ ready: 2 });
     const socket = new WebSocket(
       `${worker.address}/v1/status?ticket=${worker.ticket({ purpose: 'status' })}`,
     );
-    const [told] = await once(socket, 'message');
-    expect(JSON.parse(String(told))).to.include({
+    const [message] = await once(socket, 'message');
+    expect(JSON.parse(String(message))).to.include({
       protocol: 1,
       pool: 'default',
       capacity: 2,
@@ -76,7 +76,7 @@ describe('a worker', () => {
     await once(socket, 'close');
   });
 
-  it('gives each claim a context and a process of its own, and destroys them after it', async () => {
+  it('uses a separate context and process for each claim and destroys them afterwards', async () => {
     const before = renderers().length;
     const first = await worker.open();
     await evaluate(first, 'window.mark = 1; document.title = "mine"');
@@ -92,7 +92,7 @@ describe('a worker', () => {
     expect(renderers().length).to.be.at.most(before + 1);
   });
 
-  it('answers 503 when it is full, and serves again when a slot comes back', async () => {
+  it('responds 503 when it is full, and accepts claims again after a release', async () => {
     const sessions = [await worker.open(), await worker.open()];
     expect(await errorOf(worker.open())).to.include({ name: 'SlotRefused' });
     for (const session of sessions) session.close();
@@ -100,46 +100,46 @@ describe('a worker', () => {
     (await worker.open()).close();
   });
 
-  describe('lets in', () => {
+  describe('rejects', () => {
     const port = () => worker.worker.port();
     const refused: [string, () => string, number][] = [
-      ['nobody without a ticket', () => '/v1/slot', 401],
-      ['nobody with half a ticket', () => `/v1/slot?ticket=${worker.ticket().slice(0, 40)}`, 401],
+      ['a request without a ticket', () => '/v1/slot', 401],
+      ['a truncated ticket', () => `/v1/slot?ticket=${worker.ticket().slice(0, 40)}`, 401],
       [
-        'nobody with a ticket of another secret',
+        'a ticket signed with another secret',
         () =>
           `/v1/slot?ticket=${worker.ticket().replace(/.$/, last => (last === 'A' ? 'Q' : 'A'))}`,
         401,
       ],
-      ['nobody with a changed ticket', () => `/v1/slot?ticket=x${worker.ticket().slice(1)}`, 401],
-      ['nobody of another pool', () => `/v1/slot?ticket=${worker.ticket({ pool: 'other' })}`, 401],
+      ['a modified ticket', () => `/v1/slot?ticket=x${worker.ticket().slice(1)}`, 401],
       [
-        'nobody to a slot with a ticket for the status',
+        'a ticket of another pool',
+        () => `/v1/slot?ticket=${worker.ticket({ pool: 'other' })}`,
+        401,
+      ],
+      [
+        'a status ticket for a slot',
         () => `/v1/slot?ticket=${worker.ticket({ purpose: 'status' })}`,
         401,
       ],
-      [
-        'nobody to the status with a ticket for a slot',
-        () => `/v1/status?ticket=${worker.ticket()}`,
-        401,
-      ],
-      ['nobody elsewhere', () => `/json/version?ticket=${worker.ticket()}`, 404],
-      ['nobody to Chrome’s own paths', () => '/devtools/browser', 404],
-      ['nobody with a path that is no address', () => '//', 404],
-      ['nobody with another such path', () => 'http://[', 404],
+      ['a slot ticket for the status', () => `/v1/status?ticket=${worker.ticket()}`, 401],
+      ['another path', () => `/json/version?ticket=${worker.ticket()}`, 404],
+      ['the paths of Chrome', () => '/devtools/browser', 404],
+      ['an invalid path', () => '//', 404],
+      ['an invalid URL as path', () => 'http://[', 404],
     ];
     for (const [who, path, status] of refused)
       it(who, async () => {
         expect(await upgrade(port(), path())).to.equal(status);
       });
 
-    it('a ticket once only', async () => {
+    it('a ticket that was used before', async () => {
       const path = `/v1/slot?ticket=${worker.ticket()}`;
       expect(await upgrade(port(), path)).to.equal(101);
       expect(await upgrade(port(), path)).to.equal(401);
     });
 
-    it('no plain request', async () => {
+    it('a plain HTTP request', async () => {
       const status = await new Promise(resolve =>
         request({ port: port(), host: '127.0.0.1' }, response =>
           resolve(response.resume().statusCode),
@@ -149,7 +149,7 @@ describe('a worker', () => {
     });
   });
 
-  it('takes a slot back from a socket that dies in the handshake', async () => {
+  it('releases a slot when its socket closes during the handshake', async () => {
     const socket = connect(worker.worker.port(), '127.0.0.1');
     socket.on('error', () => {}).resume();
     await once(socket, 'connect');
@@ -160,7 +160,7 @@ describe('a worker', () => {
     await worker.until({ busy: 0, ready: 2 });
   });
 
-  it('refuses a method outside the list, and the slot goes on', async () => {
+  it('rejects a method outside the allow-list and keeps the slot open', async () => {
     const session = await worker.open();
     const refused = await errorOf(session.command('Browser.close'));
     expect(refused).to.include({ name: 'CommandFailed' });
@@ -176,14 +176,14 @@ describe('a worker', () => {
     ['garbage', 'what?'],
     ['a binary frame', Buffer.from([1, 2, 3])],
   ] as const)
-    it(`ends a slot whose client sends ${what}, and no other`, async () => {
+    it(`ends only the slot of a client that sends ${what}`, async () => {
       const neighbour = await worker.open();
       const socket = new WebSocket(`${worker.address}/v1/slot?ticket=${worker.ticket()}`);
       await once(socket, 'open');
-      const told = once(socket, 'message');
+      const message = once(socket, 'message');
       const closed = once(socket, 'close');
       socket.send(frame);
-      expect(JSON.parse(String((await told)[0]))).to.have.nested.property(
+      expect(JSON.parse(String((await message)[0]))).to.have.nested.property(
         'params.reason',
         'refused',
       );
@@ -192,7 +192,7 @@ describe('a worker', () => {
       neighbour.close();
     });
 
-  it('ends a slot at its deadline, also when the page hangs', async () => {
+  it('ends a slot at its deadline, even if the page hangs', async () => {
     const session = await worker.open({ maxMs: 600 });
     session.command('Runtime.evaluate', { expression: 'while (true) {}' }).catch(() => {});
     expect(await session.ended).to.include({ reason: 'deadline' });
@@ -202,7 +202,7 @@ describe('a worker', () => {
     });
   });
 
-  it('tells when the page’s process crashes, and keeps the others', async () => {
+  it('reports a crash of the page’s process without affecting other slots', async () => {
     const neighbour = await worker.open();
     const session = await worker.open();
     session.command('Page.navigate', { url: 'about:blank' }).catch(() => {});
@@ -216,7 +216,7 @@ describe('a worker', () => {
     neighbour.close();
   });
 
-  it('ends a page that uses too much memory, and no other', async () => {
+  it('ends only the page that exceeds its memory limit', async () => {
     const neighbour = await worker.open();
     const session = await worker.open();
     session
@@ -229,7 +229,7 @@ describe('a worker', () => {
     neighbour.close();
   });
 
-  it('starts Chrome again when it dies, and tells those whose slot went with it', async () => {
+  it('restarts Chrome when it dies and reports the end of its slot', async () => {
     const session = await worker.open();
     await worker.killChromes();
     expect(await session.ended).to.include({ reason: 'chrome_died' });
@@ -248,7 +248,7 @@ describe('a worker', () => {
     });
   });
 
-  it('lets a page open no windows, which would have renderers of their own', async () => {
+  it('blocks popups, which would have their own renderers', async () => {
     const session = await worker.open();
     expect(
       await evaluate(
@@ -259,7 +259,7 @@ describe('a worker', () => {
     session.close();
   });
 
-  it('gives a Chrome no port, and its user is not root', () => {
+  it('runs Chrome without a port and not as root', () => {
     const lines = execFileSync('ps', ['-eo', 'user,args'], { encoding: 'utf8' })
       .split('\n')
       .filter(

@@ -76,7 +76,7 @@ describe('the search for a Chrome', () => {
     // them.
     for (const name of ['npm', 'node', 'sh'])
       await program('tools', name, `PATH=${process.env.PATH} exec ${name} "$@"`);
-    const said: string[] = [];
+    const notices: string[] = [];
     const env = {
       ...{ PATH: at('tools'), HOME: at('home'), PRESSROOM_CACHE_DIR: at('empty') },
       ...{
@@ -86,18 +86,18 @@ describe('the search for a Chrome', () => {
         npm_config_userconfig: '/dev/null',
       },
     };
-    const error = (await findOrInstallChrome(env, line => said.push(line)).catch(
+    const error = (await findOrInstallChrome(env, line => notices.push(line)).catch(
       (reason: Error) => reason,
     )) as Error;
-    expect(said.join())
+    expect(notices.join())
       .to.include('no mirror answers')
       .and.match(/npm .*ECONNREFUSED/);
     expect(error.message).to.include('PRESSROOM_CHROME').and.include('chromium-headless-shell');
-    expect(said[0]).to.match(/^Chrome is not installed\. Installing /);
-    expect(said.filter(line => /(^|\. )Installing (the|Chrome)/.test(line))).to.have.length(
+    expect(notices[0]).to.match(/^Chrome is not installed\. Installing /);
+    expect(notices.filter(line => /(^|\. )Installing (the|Chrome)/.test(line))).to.have.length(
       process.getuid?.() === 0 ? 3 : 2,
     );
-    expect(said.at(-1)).to.match(/^Could not install the npm package .* \(.*[^.]\)\.$/);
+    expect(notices.at(-1)).to.match(/^Could not install the npm package .* \(.*[^.]\)\.$/);
   });
 
   it('rejects an npm package whose checksum differs', async () => {
@@ -137,12 +137,12 @@ describe('the search for a Chrome', () => {
       npm_config_userconfig: '/dev/null',
     };
     try {
-      const said: string[] = [];
-      const error = (await findOrInstallChrome(env, line => said.push(line)).catch(
+      const notices: string[] = [];
+      const error = (await findOrInstallChrome(env, line => notices.push(line)).catch(
         (reason: Error) => reason,
       )) as Error;
       expect(error.message).to.include('could not be downloaded');
-      expect(said.at(-1)).to.match(
+      expect(notices.at(-1)).to.match(
         /^Could not install the npm package .* \(.*chromium-153\.0\.0\.tgz is not the published file: expected SHA-256 20e5656f\w+, found [0-9a-f]{64}/,
       );
       expect(await readdir(at('refused'))).to.deep.equal([]);
@@ -179,9 +179,9 @@ describe('apt', () => {
     const script = `echo "$DEBIAN_FRONTEND $*" >> ${at('asked')}
 case "$*" in *install*) [ -e ${at('updated')} ] || { echo "E: 404" >&2; exit 100; };; *update*) touch ${at('updated')};; esac`;
     await writeFile(at('bin', 'apt-get'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    const said: string[] = [];
-    expect(await aptInstall(['one', 'two'], line => said.push(line), env())).to.equal(true);
-    expect(said).to.have.length(1);
+    const notices: string[] = [];
+    expect(await aptInstall(['one', 'two'], line => notices.push(line), env())).to.equal(true);
+    expect(notices).to.have.length(1);
     const asked = (await readFile(at('asked'), 'utf8')).trim().split('\n');
     expect(asked.at(-1)).to.match(
       /^noninteractive .*install -y -q --no-install-recommends one two$/,
@@ -190,18 +190,18 @@ case "$*" in *install*) [ -e ${at('updated')} ] || { echo "E: 404" >&2; exit 100
   });
 
   it('reports why an installation failed, and nothing without apt', async () => {
-    const said: string[] = [];
-    expect(await aptInstall(['one'], line => said.push(line), { PATH: '/nowhere' })).to.equal(
+    const notices: string[] = [];
+    expect(await aptInstall(['one'], line => notices.push(line), { PATH: '/nowhere' })).to.equal(
       false,
     );
-    expect(said).to.deep.equal([]);
+    expect(notices).to.deep.equal([]);
     if (process.getuid?.() !== 0) return;
     await writeFile(
       at('bin', 'apt-get'),
       '#!/bin/sh\necho "E: no mirror answers" >&2; exit 100\n',
       { mode: 0o755 },
     );
-    expect(await aptInstall(['one'], line => said.push(line), env())).to.equal(false);
-    expect(said.join()).to.include('no mirror answers');
+    expect(await aptInstall(['one'], line => notices.push(line), env())).to.equal(false);
+    expect(notices.join()).to.include('no mirror answers');
   });
 });

@@ -139,8 +139,8 @@ describe('the launcher', () => {
 
   it('installs once when two launchers start at the same time', async () => {
     await rm(at('node_modules'), { recursive: true });
-    const said = await Promise.all([fails(), fails()]);
-    expect(said.filter(each => each.includes('npm ci'))).to.have.length(1);
+    const notices = await Promise.all([fails(), fails()]);
+    expect(notices.filter(each => each.includes('npm ci'))).to.have.length(1);
   });
 
   it('runs the Node of its packages, for which npm 10 creates no link', async () => {

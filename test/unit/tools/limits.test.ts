@@ -7,18 +7,18 @@ import { limitRows } from '../../../tools/limits.ts';
 import { proofExists } from '../../support/proofs.ts';
 
 const API = fileURLToPath(new URL('../../../api/', import.meta.url));
-/** What makes a bound with shares, and where these are themselves made of others. */
+/** The calls that create a shared limit, and the files that are built on other shared limits. */
 const MAKES_BOUND = /new SharedBound\(|\bcreateByteBudget\(|\bcreateAccountShares\(/;
 const BUILT_ON_OTHERS = ['http/byte-budget.ts', 'console/downloads/account-shares.ts'];
 
-describe('the table of limits that callers share', () => {
+describe('the table of shared limits', () => {
   for (const { bound, proofs } of limitRows())
-    it(`names tests that reach the bound of: ${bound}`, () => {
+    it(`names existing tests for: ${bound}`, () => {
       expect(proofs).to.not.deep.equal([]);
       expect(proofs.filter(proof => !proofExists(proof))).to.deep.equal([]);
     });
 
-  it('has every bound with shares that the API makes', () => {
+  it('contains every shared limit of the API', () => {
     const files = globSync('**/*.ts', { cwd: API }).filter(file =>
       MAKES_BOUND.test(readFileSync(API + file, 'utf8')),
     );

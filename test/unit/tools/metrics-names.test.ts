@@ -99,7 +99,7 @@ describe('the rules of metrics', () => {
 });
 
 describe('a process', () => {
-  it('tells its release and Node’s own numbers', async () => {
+  it('has the release and the metrics of Node', async () => {
     const { version } = JSON.parse(
       readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
     );
@@ -109,7 +109,7 @@ describe('a process', () => {
       .and.include('process_resident_memory_bytes ');
   });
 
-  it('puts its own labels on every series, below what a metric says itself', async () => {
+  it('adds its own labels to every series unless the metric sets them', async () => {
     const metrics = createMetrics({ labels: { pool: 'a' } });
     metrics.counter('pressroom_ends_total', 'Ends.').inc();
     metrics
@@ -125,7 +125,7 @@ describe('a process', () => {
     expect(series.filter(line => !/[{,]pool="[ab]"[,}]/.test(line))).to.deep.equal([]);
   });
 
-  it('tells where it is in its life', async () => {
+  it('has the state of the lifecycle', async () => {
     let state: LifecycleState = 'starting';
     const metrics = createMetrics({ processDefaults: false });
     lifecycleMetrics(metrics, () => state);

@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 describe('the check of generated files', () => {
   const at = temporaryFolder();
 
-  it('names a file that is missing or differs, until it is made anew', async () => {
+  it('names a file that is missing or differs until it is generated again', async () => {
     const files = ['a/one.txt', 'two.txt'].map(name => ({
       file: relative(ROOT, at(name)),
       text: () => `made for ${name}\n`,

@@ -13,7 +13,7 @@ import { eventually } from '../../../support/eventually.ts';
 
 const SESSION = 'A1B2C3D4E5F60718293A4B5C6D7E8F90';
 
-describe('the routing of Chrome’s messages by head and tail', () => {
+describe('the routing of CDP messages by head and tail', () => {
   const rows: [string, string | undefined][] = [
     [`{"id":1,"result":{},"sessionId":"${SESSION}"}`, SESSION],
     [`{"method":"Page.loadEventFired","params":{"timestamp":1},"sessionId":"${SESSION}"}`, SESSION],
@@ -33,14 +33,14 @@ describe('the routing of Chrome’s messages by head and tail', () => {
       expect(sessionOf(Buffer.from(frame))).to.equal(session);
     });
 
-  it('reads the id of an answer and takes an event for one without', () => {
+  it('reads the id of an answer and none of an event', () => {
     expect(answerId(Buffer.from('{"id":42,"result":{}}'))).to.equal(42);
     expect(answerId(Buffer.from(`{"id":${OWN_IDS_FROM},"error":{}}`))).to.equal(OWN_IDS_FROM);
     expect(answerId(Buffer.from('{"method":"Page.x","params":{}}'))).to.equal(undefined);
     expect(answerId(Buffer.from('{}'))).to.equal(undefined);
   });
 
-  it('reads the name of an event and takes an answer for one without', () => {
+  it('reads the name of an event and none of an answer', () => {
     expect(eventOf(Buffer.from('{"method":"Page.x","params":{"method":"Page.y"}}'))).to.equal(
       'Page.x',
     );
@@ -56,7 +56,7 @@ describe('the pipe to Chrome', () => {
     return { input, output, pipe: new CdpPipe(input, output) };
   };
 
-  it('gives each session its messages as they came, wherever the pipe breaks them', async () => {
+  it('delivers the messages of each session unchanged, independent of chunk boundaries', async () => {
     const { output, pipe } = open();
     const message = `{"method":"Page.x","params":{"text":"${'ä€😀'.repeat(50)}"},"sessionId":"${SESSION}"}`;
     const bytes = Buffer.from(`${message}\0${message}\0`);
@@ -71,9 +71,9 @@ describe('the pipe to Chrome', () => {
     }
   });
 
-  it('settles its own commands and keeps them from the session’s listener', async () => {
+  it('settles its own commands without passing them to the listener of the session', async () => {
     const { input, output, pipe } = open();
-    pipe.route(SESSION, () => expect.fail('the listener was told'));
+    pipe.route(SESSION, () => expect.fail('the listener was called'));
     const answer = pipe.command<{ ok: number }>('Page.enable', {}, SESSION);
     const [sent] = (await once(input, 'data')) as [Buffer];
     const { id } = JSON.parse(sent.toString().replace(/\0$/, ''));
@@ -81,7 +81,7 @@ describe('the pipe to Chrome', () => {
     expect(await answer).to.deep.equal({ ok: 1 });
   });
 
-  it('rejects a command with Chrome’s own words', async () => {
+  it('rejects a command with the error message of Chrome', async () => {
     const { output, pipe } = open();
     const answer = pipe.command('Target.createTarget');
     output.write(
@@ -94,19 +94,19 @@ describe('the pipe to Chrome', () => {
     expect(error?.message).to.equal('Target.createTarget: Failed to find context');
   });
 
-  it('takes the word that a command could not be read for no event of the browser', async () => {
+  it('does not treat a parse error of Chrome as a browser event', async () => {
     const { output, pipe } = open();
-    const told = Promise.withResolvers<unknown>();
-    pipe.onBrowserEvent((method, { sessionId }) => told.resolve([method, sessionId]));
+    const event = Promise.withResolvers<unknown>();
+    pipe.onBrowserEvent((method, { sessionId }) => event.resolve([method, sessionId]));
     const unread =
       '{"error":{"code":-32700,"message":"JSON: stack limit exceeded at position 366"}}';
     output.write(
       `${unread}\0{"method":"Target.detachedFromTarget","params":{"sessionId":"${SESSION}"}}\0`,
     );
-    expect(await told.promise).to.deep.equal(['Target.detachedFromTarget', SESSION]);
+    expect(await event.promise).to.deep.equal(['Target.detachedFromTarget', SESSION]);
   });
 
-  it('remembers that a page made events faster than its budget', async () => {
+  it('records that a page exceeded its event budget', async () => {
     const { output, pipe } = open();
     const frame = `${JSON.stringify({ method: 'Page.x', params: { text: 'x'.repeat(2 ** 20) }, sessionId: SESSION })}\0`;
     for (let sent = 0; sent < 60; sent++) output.write(frame);
@@ -117,7 +117,7 @@ describe('the pipe to Chrome', () => {
     output.destroy();
   });
 
-  it('rejects what is waiting, and all that comes later, when the pipe closes', async () => {
+  it('rejects pending and later commands when the pipe closes', async () => {
     const { output, pipe } = open();
     const errorOf = (work: Promise<unknown>) =>
       work.then(

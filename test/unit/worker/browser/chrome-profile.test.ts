@@ -6,7 +6,7 @@ import { makeProfile, sweepProfiles } from '../../../../worker/browser/profile.t
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { errorOf } from '../../../support/worker.ts';
 
-describe('the folders of Chromes', () => {
+describe('the profile folders of Chrome', () => {
   const file = temporaryFolder();
   const { TMPDIR } = process.env;
   const useFolder = (folder: string | undefined) => {
@@ -16,7 +16,7 @@ describe('the folders of Chromes', () => {
   beforeEach(() => useFolder(file()));
   afterEach(() => useFolder(TMPDIR));
 
-  it('are removed when their worker is gone, and when another worker had its number', async () => {
+  it('are removed when their worker has ended, even if its process id is reused', async () => {
     const gone = execFileSync('sh', ['-c', 'echo $$'], { encoding: 'utf8' }).trim();
     const [ofGone, ofFormer, ofLiving, foreign] = [gone, process.pid, process.ppid, 'other'].map(
       owner => mkdtempSync(join(file(), `pressroom-chrome-${owner}-`)),
@@ -32,7 +32,7 @@ describe('the folders of Chromes', () => {
     expect(readdirSync(file())).to.have.length(2);
   });
 
-  it('cannot be made where there is no place, which names TMPDIR', async () => {
+  it('name TMPDIR in the error when they cannot be created', async () => {
     const nowhere = file('nowhere');
     useFolder(nowhere);
     expect((await errorOf(makeProfile(undefined)))?.message).to.equal(

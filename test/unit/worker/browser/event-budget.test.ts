@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createEventBudget } from '../../../../worker/browser/event-budget.ts';
 
-describe('the budget of a page’s events', () => {
+describe('the event budget of a page', () => {
   const burst = (
     spend: (bytes: number, nowMs: number) => number,
     events: number,
@@ -13,20 +13,20 @@ describe('the budget of a page’s events', () => {
     expect(burst(createEventBudget(0).spend, 15_000)).to.equal(0);
   });
 
-  it('asks for a pause after more events than that, as long as the excess takes at 5,000 a second', () => {
+  it('requires a pause beyond the burst, as long as the excess takes at 5,000 events per second', () => {
     const { spend } = createEventBudget(0);
     expect(burst(spend, 21_000)).to.equal(200);
     expect(spend(300, 1_000)).to.equal(0);
     expect(burst(spend, 5_000, 300, 1_000)).to.be.greaterThan(0);
   });
 
-  it('asks for a pause after 64 MiB, too', () => {
+  it('requires a pause beyond 64 MiB', () => {
     const { spend } = createEventBudget(0);
     expect(burst(spend, 32, 2 * 2 ** 20)).to.equal(0);
     expect(spend(2 * 2 ** 20, 0)).to.equal(250);
   });
 
-  it('never saves up more than one burst', () => {
+  it('never accumulates more than one burst', () => {
     const { spend } = createEventBudget(0);
     expect(spend(1, 1e9)).to.equal(0);
     expect(burst(spend, 20_100, 1, 1e9)).to.be.greaterThan(0);

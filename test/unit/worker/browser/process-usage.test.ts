@@ -19,7 +19,7 @@ describe('the lower priority of a Chrome', () => {
     await once(child, 'spawn');
     const group = () => readFileSync(`/proc/${child.pid}/autogroup`, 'utf8');
     try {
-      // The kernel accepts one change of a group in a tenth of a second.
+      // The kernel accepts one change per group and 100 ms.
       await eventually(() => {
         renice([child.pid!], 10);
         expect(getPriority(child.pid!)).to.equal(10);
@@ -31,17 +31,17 @@ describe('the lower priority of a Chrome', () => {
     }
   }
 
-  it('counts against other sessions when it has one of its own', async function () {
+  it('applies across sessions when Chrome has its own session', async function () {
     if (!existsSync(GROUP)) skip(this, 'this kernel does not share the CPU between sessions');
     expect(await groupAfter(true)).to.match(/ nice 10\n$/);
   });
 
-  it('leaves the session of the worker as it is', async function () {
+  it('does not change the session of the worker', async function () {
     if (!existsSync(GROUP)) skip(this, 'this kernel does not share the CPU between sessions');
     const before = readFileSync(GROUP, 'utf8');
     expect(await groupAfter(false)).to.equal(before);
     expect(readFileSync(GROUP, 'utf8')).to.equal(before);
   });
 
-  it('is none when the process is gone', () => renice([2 ** 30], 10));
+  it('ignores a process that has exited', () => renice([2 ** 30], 10));
 });

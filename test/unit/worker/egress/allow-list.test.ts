@@ -70,7 +70,7 @@ describe('PRESSROOM_EGRESS_ALLOW', () => {
     ['*.localhost:3000', /names cannot allow loopback addresses/],
   ];
   for (const [entry, how] of wrong) {
-    it(`refuses ${entry} and says how to mend it`, () => {
+    it(`rejects ${entry} with a fix`, () => {
       expect(() => parseAllowRule(entry))
         .to.throw(how)
         .with.property('message')
@@ -78,14 +78,14 @@ describe('PRESSROOM_EGRESS_ALLOW', () => {
     });
   }
 
-  it('reads a list in its order', () => {
+  it('keeps the order of the list', () => {
     expect(
       parseAllowList(['wiki.corp', '10.0.0.0/8:80']).map(({ kind, port }) => `${kind} ${port}`),
     ).to.deep.equal(['host undefined', 'network 80']);
     expect(parseAllowList([])).to.deep.equal([]);
   });
 
-  it('reports every wrong entry of a list at once', () => {
+  it('reports all invalid entries of a list at once', () => {
     const read = () => parseAllowList(['wiki.corp', '10.0.0.0/33', 'ok.corp', 'wiki.corp:0']);
     expect(read).to.throw(/`10\.0\.0\.0\/33` .*\n`wiki\.corp:0` /);
   });
@@ -122,13 +122,13 @@ describe('PRESSROOM_EGRESS_DENY', () => {
     ['203.0.114.0/33', /is not a valid network/],
   ];
   for (const [entry, how] of wrong)
-    it(`refuses ${entry}`, () => expect(() => parseDenyList([entry])).to.throw(how));
+    it(`rejects ${entry}`, () => expect(() => parseDenyList([entry])).to.throw(how));
 
-  it('reports every wrong entry at once', () => {
+  it('reports all invalid entries at once', () => {
     expect(() => parseDenyList(['x', '203.0.114.0/24', 'y'])).to.throw(/`x` .*; `y` /);
   });
 
-  it('is read by the worker, and a wrong one stops it at the start', () => {
+  it('is parsed by the worker when it starts', () => {
     const secret = { PRESSROOM_POOL_SECRET: 'x'.repeat(32) };
     expect(readWorkerConfig(secret).egress.deny).to.deep.equal([]);
     const { deny } = readWorkerConfig({
@@ -141,7 +141,7 @@ describe('PRESSROOM_EGRESS_DENY', () => {
     );
   });
 
-  it('is read by the API as well, which fetches documents of apps', () => {
+  it('is parsed by the API as well, which fetches client metadata documents', () => {
     const { deny } = readApiConfig({
       PRESSROOM_EGRESS_DENY: '203.0.114.0/24, 2a0e:1:64::/96',
     }).egress;

@@ -102,7 +102,7 @@ describe('the decision over a connection', () => {
     });
   }
 
-  it('opens localhost when only one of its two addresses is allowed', () => {
+  it('allows localhost when only one of its two addresses is allowed', () => {
     expect(
       decided('localhost:3000', ['127.0.0.1', '::1'], rules('intranet', '127.0.0.1:3000')),
     ).to.equal('127.0.0.1');
@@ -117,13 +117,13 @@ describe('the decision over a connection', () => {
     ).to.equal('::1');
   });
 
-  it('opens even metadata services to an explicit network', () => {
+  it('allows even metadata services through an explicit network', () => {
     expect(
       decided('169.254.169.254:80', ['169.254.169.254'], rules('intranet', '169.254.169.254')),
     ).to.equal('169.254.169.254');
   });
 
-  it('never lets a public account reach an address that is not public, whatever is allowed', () => {
+  it('never allows a private address for a public account', () => {
     const everything = rules('public', '0.0.0.0/0', '::/0', '*.example', '0.0.0.0/0:22');
     fc.assert(
       fc.property(
@@ -170,7 +170,7 @@ describe('the decision over a connection', () => {
     }
   });
 
-  it('knows before any look-up that a port is open to nobody', () => {
+  it('blocks a port that no rule allows before a lookup', () => {
     expect(portMayBeOpen(443, rules('public'))).to.equal(true);
     expect(portMayBeOpen(22, rules('public', 'wiki.corp:22'))).to.equal(false);
     expect(portMayBeOpen(22, rules('intranet', 'wiki.corp:22'))).to.equal(true);

@@ -13,14 +13,14 @@ const reason = (begin: () => unknown) => {
 };
 
 describe('the quota of one render', () => {
-  it('counts exchanges, and refuses the one after the last', () => {
+  it('limits the number of exchanges', () => {
     const quota = createQuota({ maxRequests: 3, maxConnections: 10, maxBytes: 10 });
     for (let n = 0; n < 3; n++) quota.begin()();
     expect(reason(quota.begin)).to.equal('requests');
     expect(quota.counts()).to.deep.equal({ requests: 3, bytes: 0, open: 0 });
   });
 
-  it('gives the place of a connection back, and only once', () => {
+  it('releases a connection only once', () => {
     const quota = createQuota({ maxRequests: 100, maxConnections: 2, maxBytes: 10 });
     const end = quota.begin();
     quota.begin();
@@ -32,7 +32,7 @@ describe('the quota of one render', () => {
     expect(reason(quota.begin)).to.equal('connections');
   });
 
-  it('counts an exchange that found no place as well', () => {
+  it('counts an exchange beyond the connection limit as well', () => {
     const quota = createQuota({ maxRequests: 3, maxConnections: 1, maxBytes: 10 });
     expect([1, 2, 3, 4].map(() => reason(quota.begin))).to.deep.equal([
       'begun',
@@ -42,7 +42,7 @@ describe('the quota of one render', () => {
     ]);
   });
 
-  it('lets the last byte pass and not the one after it, and begins nothing then', () => {
+  it('allows exactly the byte limit, and no new exchange beyond it', () => {
     const quota = createQuota({ maxRequests: 10, maxConnections: 10, maxBytes: 10 });
     expect(quota.spend(10)).to.equal(true);
     expect(reason(quota.begin)).to.equal('begun');
@@ -51,8 +51,8 @@ describe('the quota of one render', () => {
   });
 });
 
-describe('the header fields that go through the guard', () => {
-  it('are all but those of the connection, in their order and writing', () => {
+describe('the header fields that the guard forwards', () => {
+  it('are all end-to-end fields in their order and spelling', () => {
     const raw = [
       ...[
         'X-One',
@@ -103,13 +103,13 @@ describe('the header fields that go through the guard', () => {
     ]);
   });
 
-  it('keep the length of the body even when Connection names it', () => {
+  it('include Content-Length even when Connection names it', () => {
     expect(endToEnd(['Connection', 'content-length', 'Content-Length', '3'])).to.deep.equal([
       ['Content-Length', '3'],
     ]);
   });
 
-  it('are counted as they stand on the wire', () => {
+  it('are counted with their size on the wire', () => {
     expect(headBytes(['Host', 'example.com', 'A', 'b'])).to.equal(
       'Host: example.com\r\nA: b\r\n'.length,
     );

@@ -151,7 +151,7 @@ const LOOPBACK_NAMES = [
   ],
 ];
 
-/** Nobody's address: told as a wrong address, and no target at the guard. */
+/** Not an address: reported as an invalid address, and no target for the guard. */
 const NO_HOST = [
   ...[
     '256.256.256.256',

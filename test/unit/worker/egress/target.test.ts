@@ -70,7 +70,7 @@ describe('the target of a proxied request', () => {
     });
   }
 
-  it('gives every authority one reading: the reading of its reading is the same', () => {
+  it('parses an authority idempotently', () => {
     fc.assert(
       fc.property(
         fc.webAuthority({ withPort: true, withIPv4: true, withIPv6: true, withIPv4Extended: true }),
@@ -86,7 +86,7 @@ describe('the target of a proxied request', () => {
     );
   });
 
-  it('reads a request in absolute form and leaves its path alone', () => {
+  it('parses a request in absolute form and keeps its path', () => {
     const cases: [string, string | undefined][] = [
       ['http://example.com/a/../b?c=%20d', 'example.com 80 example.com /a/../b?c=%20d'],
       ['http://EXAMPLE.com:8080/', 'example.com 8080 EXAMPLE.com:8080 /'],
@@ -115,7 +115,7 @@ describe('the target of a proxied request', () => {
     }
   });
 
-  it('takes for a name only what can be looked up', () => {
+  it('accepts only names that can be resolved', () => {
     for (const name of [
       'example.com',
       'a',
@@ -152,14 +152,14 @@ describe('the target of a proxied request', () => {
       expect(isHostName(name), name).to.equal(false);
   });
 
-  it('knows the names of this machine', () => {
+  it('recognises the names of this machine', () => {
     expect(['localhost', 'app.localhost', 'a.b.localhost'].every(isLoopbackName)).to.equal(true);
     expect(
       ['localhost.example', 'notlocalhost', 'localhos', 'localhost.'].some(isLoopbackName),
     ).to.equal(false);
   });
 
-  it("reads the company's proxy and never repeats its password", () => {
+  it('parses the upstream proxy and never prints its password', () => {
     expect(parseUpstreamProxy('http://proxy.corp:3128')).to.deep.equal({
       target: { host: 'proxy.corp', port: 3128 },
       authorization: undefined,
@@ -185,7 +185,7 @@ describe('the target of a proxied request', () => {
         .that.does.not.include('hunter2');
   });
 
-  it('reads name servers and says of each wrong one how to mend it', () => {
+  it('parses name servers and names the fix for each invalid one', () => {
     expect(
       parseNameServers([
         '10.0.0.53',

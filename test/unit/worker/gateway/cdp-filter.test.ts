@@ -12,7 +12,7 @@ const forwarded = (value: unknown) => {
 };
 
 describe('the filter of CDP methods', () => {
-  it('passes a listed method on, in the slot’s own session', () => {
+  it('forwards a listed method in the session of the slot', () => {
     expect(
       JSON.parse(forwarded({ id: 7, method: 'Page.printToPDF', params: { scale: 1 } })),
     ).to.deep.equal({
@@ -23,14 +23,14 @@ describe('the filter of CDP methods', () => {
     });
   });
 
-  it('puts the slot’s session over one that the client names', () => {
+  it('replaces a session of the client with that of the slot', () => {
     const frame = `{"id":1,"method":"Page.printToPDF","sessionId":"other","params":{},"sessionId":"another"}`;
     expect(forwarded(frame)).to.equal(
       `{"id":1,"method":"Page.printToPDF","params":{},"sessionId":"${SESSION}"}`,
     );
   });
 
-  it('writes anew what it passes on, so that a doubled key means one thing', () => {
+  it('serialises frames again, so that a duplicate key has one meaning', () => {
     expect(
       filter('{"id":1,"method":"Page.printToPDF","method":"Browser.close","params":{}}').kind,
     ).to.equal('refused');
@@ -67,11 +67,11 @@ describe('the filter of CDP methods', () => {
     'page.navigate',
     'Page.navigate ',
     '__proto__',
-    // of the release before, whose API sends it only to workers that say they know it
+    // of the previous release, whose API sends it only to workers that announce support
     'Pressroom.defer',
   ];
   for (const method of refused)
-    it(`refuses ${method}`, () => {
+    it(`rejects ${method}`, () => {
       expect(filter({ id: 1, method, params: {} })).to.include({ kind: 'refused', id: 1 });
     });
 
@@ -94,13 +94,13 @@ describe('the filter of CDP methods', () => {
     ['', false],
   ];
   for (const [url, allowed] of places)
-    it(`${allowed ? 'lets' : 'does not let'} a page be sent to ${url || 'nowhere'}`, () => {
+    it(`${allowed ? 'allows' : 'rejects'} a navigation to ${url || 'an empty URL'}`, () => {
       expect(filter({ id: 1, method: 'Page.navigate', params: { url } }).kind).to.equal(
         allowed ? 'forward' : 'refused',
       );
     });
 
-  it('refuses a navigation whose url is not a text', () => {
+  it('rejects a navigation whose url is not a string', () => {
     for (const url of [undefined, null, 1, ['http://a/'], { href: 'http://a/' }])
       expect(filter({ id: 1, method: 'Page.navigate', params: { url } }).kind).to.equal('refused');
   });
@@ -139,7 +139,7 @@ describe('the filter of CDP methods', () => {
     ['Runtime.disable', {}],
   ];
   for (const [method, params] of plain)
-    it(`passes ${method} on with plain parameters: ${Object.keys(params)}`, () => {
+    it(`forwards ${method} with allowed parameters: ${Object.keys(params)}`, () => {
       expect(JSON.parse(forwarded({ id: 1, method, params }))).to.deep.equal({
         id: 1,
         method,
@@ -202,15 +202,15 @@ describe('the filter of CDP methods', () => {
       'Network.setCookie',
       { name: 'a', value: { b: 1 }, domain: 'a.example' },
     ],
-    ['says nothing clear of the policy', 'Page.setBypassCSP', { enabled: 'yes' }],
-    ['has a parameter that nobody knows', 'Runtime.enable', { x: 1 }],
+    ['has a policy that is not a boolean', 'Page.setBypassCSP', { enabled: 'yes' }],
+    ['has an unknown parameter', 'Runtime.enable', { x: 1 }],
   ];
   for (const [what, method, params] of wrong)
-    it(`refuses a ${method} that ${what}`, () => {
+    it(`rejects a ${method} that ${what}`, () => {
       expect(filter({ id: 1, method, params })).to.include({ kind: 'refused', id: 1, method });
     });
 
-  it('refuses a parameter with the name of what objects have anyway', () => {
+  it('rejects a parameter with the name of an inherited property', () => {
     for (const name of ['__proto__', 'constructor', 'toString'])
       expect(filter(`{"id":1,"method":"Runtime.enable","params":{"${name}":{}}}`)).to.include({
         kind: 'refused',
@@ -235,11 +235,11 @@ describe('the filter of CDP methods', () => {
     ...ids.map(id => `{"id":${id},"method":"IO.read","params":{}}`),
     '{"id":1,"method":"IO.read","params":[]}',
   ])
-    it(`takes ${frame || 'an empty frame'} for garbage`, () => {
+    it(`treats ${frame || 'an empty frame'} as garbage`, () => {
       expect(filter(frame).kind).to.equal('garbage');
     });
 
-  it('takes a frame that nests deeper than Chrome reads, or than it could be written again, for garbage', () => {
+  it('treats a frame that is nested too deeply as garbage', () => {
     for (const [open, close] of [
       ['[', ']'],
       ['{"a":', '}'],
@@ -255,7 +255,7 @@ describe('the filter of CDP methods', () => {
       }
   });
 
-  it('keeps what is meant for the gateway from Chrome', () => {
+  it('does not forward commands to the gateway', () => {
     for (const method of ['Pressroom.end', 'Pressroom.open', 'Pressroom.ping', 'Pressroom.still'])
       expect(filter({ id: 3, method, params: { ticket: 'x' } })).to.deep.equal({
         kind: 'own',
@@ -265,12 +265,12 @@ describe('the filter of CDP methods', () => {
       });
   });
 
-  describe('of big frames', () => {
+  describe('of large frames', () => {
     const html = `${'<p class=\\"x\\">line \\\\ and \\u00e9</p>\\n'.repeat(40_000)}\\\\`;
     const big = (params: string) =>
       `{"id":12,"method":"Page.setDocumentContent","params":${params}}`;
 
-    it('passes html of any size on without parsing it', () => {
+    it('forwards html of any size without parsing it', () => {
       const text = forwarded(big(`{"frameId":"${FRAME}","html":"${html}"}`));
       expect(JSON.parse(text)).to.deep.equal({
         id: 12,
@@ -289,7 +289,7 @@ describe('the filter of CDP methods', () => {
     };
     const long = 'x'.repeat(2 ** 20);
 
-    it('passes on every escape that JSON knows, and text of any script', () => {
+    it('forwards every JSON escape and text of any script', () => {
       const filtered = inside(
         `${long}\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u00e9 \\uABCD é 日 😀 \u007f \u2028`,
       );
@@ -310,13 +310,13 @@ describe('the filter of CDP methods', () => {
       ['a character that is longer than it need be', Buffer.from([0xc0, 0xa2])],
     ];
     for (const [what, text] of noJson)
-      it(`takes one whose html has ${what} for garbage`, () => {
+      it(`treats one whose html has ${what} as garbage`, () => {
         expect(
           inside(Buffer.concat([Buffer.from(long), Buffer.from(text as string)])).kind,
         ).to.equal('garbage');
       });
 
-    it('asks of it an id like any other', () => {
+    it('requires a valid id', () => {
       for (const id of ['0', '00', '012', '1000000000'])
         expect(
           filter(big(`{"frameId":"${FRAME}","html":"${html}"}`).replace('12', id)).kind,
@@ -347,7 +347,7 @@ describe('the filter of CDP methods', () => {
       ],
     ];
     for (const [what, frame] of wrong)
-      it(`takes one with ${what} for garbage`, () => {
+      it(`treats one with ${what} as garbage`, () => {
         expect(filter(frame).kind).to.equal('garbage');
       });
   });

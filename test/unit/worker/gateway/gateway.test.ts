@@ -13,12 +13,12 @@ import { workerStatus } from '../../../support/fake-slots.ts';
 
 const SECRET = 'the secret of the pool';
 const CLAIMS = 8;
-/** Far too short for as many periodic status messages, which are sent once a second. */
+/** Too short for as many periodic status messages, which are sent once per second. */
 const LIMIT_MS = 4_000;
 
 /**
- * Slots whose numbers never seem to change: each claim comes in the turn in which another slot was
- * given back and the next one opened.
+ * Slots whose numbers never change: each claim happens in the event-loop turn in which another
+ * slot is released and the next one opens.
  */
 function unchangingSlots(parts: FakeSlot): SlotPool {
   const claim = () => {
@@ -138,7 +138,7 @@ describe('the gateway of a worker', () => {
     ],
   ];
   for (const [when, breaks, act] of failures)
-    it(`closes one connection and its slot, and logs why, when a handler fails as ${when}`, async () => {
+    it(`closes only one connection and its slot, and logs the error, when a handler fails as ${when}`, async () => {
       const other = await open('slot');
       breaks();
       let released = 0;

@@ -7,7 +7,7 @@ const waiting = (waitedMs: number, more: Partial<Waiting> = {}): Waiting => ({
   ...more,
 });
 
-describe('the APIs that wait for a slot of a worker', () => {
+describe('API processes that wait for a slot of a worker', () => {
   let offers: SlotOffers;
   /** Connected API processes without a name. */
   let unnamed: number;
@@ -21,7 +21,7 @@ describe('the APIs that wait for a slot of a worker', () => {
     );
   });
 
-  /** The API to which one free slot is offered now. */
+  /** The API that gets an offer for one free slot now. */
   function offered(nowMs: number): string | undefined {
     offers.offer(1, nowMs);
     return ['a', 'b', 'c'].find(
@@ -29,7 +29,7 @@ describe('the APIs that wait for a slot of a worker', () => {
     );
   }
 
-  it('are offered a slot by the time that their renders have waited, since before they announced it', () => {
+  it('are offered a slot by the queue time of their renders, including the time before the announcement', () => {
     offers.announce('a', waiting(1_000), 5_000);
     offers.announce('b', waiting(3_000), 6_000);
     expect(offered(6_000)).to.equal('b');
@@ -38,25 +38,25 @@ describe('the APIs that wait for a slot of a worker', () => {
     expect(offered(6_000), 'the next slot').to.equal('a');
   });
 
-  it('with a trial render are last, however long it has waited', () => {
+  it('with a trial render come last, independent of its queue time', () => {
     offers.announce('a', waiting(9_000, { trial: true }), 0);
     offers.announce('b', waiting(10), 0);
     expect(offered(0)).to.equal('b');
   });
 
-  it('are served by what their accounts hold before the time that they have waited', () => {
+  it('are ordered by the slots of their accounts before the queue time', () => {
     offers.announce('a', waiting(9_000, { account: 'busy', held: 5.4 }), 0);
     offers.announce('b', waiting(10, { account: 'new' }), 0);
     expect(offered(0)).to.equal('b');
   });
 
-  it('are served by time when one account waits in both, whichever of them serves more of it', () => {
+  it('are ordered by queue time when one account waits in both', () => {
     offers.announce('a', waiting(9_000, { held: 9 }), 0);
     offers.announce('b', waiting(10, { held: 1 }), 0);
     expect(offered(0)).to.equal('a');
   });
 
-  it('count what an account holds through all of them', () => {
+  it('share the slot count of an account', () => {
     offers.announce('a', waiting(9_000, { held: 2 }), 0);
     offers.announce('b', waiting(9_000, { held: 2 }), 0);
     offers.announce('c', waiting(10, { account: 'other', held: 3 }), 0);
@@ -67,7 +67,7 @@ describe('the APIs that wait for a slot of a worker', () => {
     [0.74, 'a'],
     [0.76, 'b'],
   ] as const)
-    it(`that have waited about equally long are drawn by how many renders wait in each: ${number} is ${api}`, () => {
+    it(`with about the same queue time are drawn in proportion to their queued renders: ${number} is ${api}`, () => {
       drawn = number;
       offers.announce('a', waiting(1_000, { count: 3 }), 0);
       offers.announce('b', waiting(1_000, { count: 1 }), 0);
@@ -75,7 +75,7 @@ describe('the APIs that wait for a slot of a worker', () => {
       expect(offered(0)).to.equal(api);
     });
 
-  it('are offered no more slots than renders wait; the rest is ready for all', () => {
+  it('are offered at most as many slots as they have queued renders; the rest is free for all', () => {
     offers.announce('a', waiting(1_000, { count: 2 }), 0);
     offers.announce('b', waiting(100), 0);
     offers.offer(5, 0);
@@ -85,7 +85,7 @@ describe('the APIs that wait for a slot of a worker', () => {
     expect(offers.admit('another', 5, 0)).to.equal(true);
   });
 
-  it('do not keep others from a slot that they do not take: after a second it is ready for all', () => {
+  it('lose an offer after a second; the slot is then free for all', () => {
     offers.announce('a', waiting(1_000), 0);
     offers.announce('b', waiting(100), 0);
     expect(offers.offer(1, 0)).to.equal(1_000);
@@ -98,7 +98,7 @@ describe('the APIs that wait for a slot of a worker', () => {
     expect(offered(1_010), 'the next slot').to.equal('b');
   });
 
-  it('that did not take an offer are forgotten until they announce again', () => {
+  it('that did not take an offer are ignored until they announce again', () => {
     offers.announce('a', waiting(1_000), 0);
     offers.offer(1, 0);
     offers.offer(1, 1_000);
@@ -108,7 +108,7 @@ describe('the APIs that wait for a slot of a worker', () => {
     expect(offered(1_010)).to.equal('a');
   });
 
-  it('lose their offers at once when nothing waits in them any more', () => {
+  it('lose their offers at once when their queue is empty', () => {
     offers.announce('a', waiting(1_000), 0);
     offers.announce('b', waiting(100), 0);
     expect(offered(0)).to.equal('a');
@@ -116,7 +116,7 @@ describe('the APIs that wait for a slot of a worker', () => {
     expect(offered(1)).to.equal('b');
   });
 
-  it('keep an offer while they announce again, and do not get another for the same render', () => {
+  it('keep an offer when they announce again, without another one for the same render', () => {
     offers.announce('a', waiting(1_000), 0);
     offers.offer(1, 0);
     offers.announce('a', waiting(1_100), 100);
@@ -124,32 +124,32 @@ describe('the APIs that wait for a slot of a worker', () => {
     expect(offers.readyFor('another', 2)).to.equal(1);
   });
 
-  it('are forgotten when they have been silent for a second', () => {
+  it('are ignored after a second without an announcement', () => {
     offers.announce('a', waiting(1_000), 0);
     expect(offered(1_001)).to.equal(undefined);
   });
 
-  it('lose offers of slots that are gone', () => {
+  it('lose offers for slots that are no longer free', () => {
     offers.announce('a', waiting(1_000, { count: 2 }), 0);
     offers.offer(2, 0);
     expect(offers.admit('a', 0, 0)).to.equal(false);
     expect(offers.readyFor('a', 0)).to.equal(0);
   });
 
-  it('leave a slot to any claim when nothing waits', () => {
+  it('accept any claim when no render is queued', () => {
     expect(offers.admit('a', 1, 0)).to.equal(true);
     expect(offers.admit(undefined, 1, 0)).to.equal(true);
     expect(offers.admit(undefined, 0, 0)).to.equal(false);
   });
 
-  it('without a name get every third slot beside two that have one, and do not wait longer', () => {
+  it('without a name get every third slot beside two with a name', () => {
     unnamed = 1;
     const got = { a: 0, b: 0, unnamed: 0 };
     for (let turn = 0; turn < 30; turn++) {
       const nowMs = turn * 100;
       offers.announce('a', waiting(5_000, { count: 50 }), nowMs);
       offers.announce('b', waiting(9_000, { count: 50 }), nowMs);
-      // An API without a name is shown every free slot and claims it first.
+      // An API without a name sees every free slot and claims it first.
       expect(offers.readyFor(undefined, 1)).to.equal(1);
       if (offers.admit(undefined, 1, nowMs)) got.unnamed++;
       else if (offers.admit('a', 1, nowMs)) got.a++;
@@ -158,7 +158,7 @@ describe('the APIs that wait for a slot of a worker', () => {
     expect(got).to.deep.equal({ a: 0, b: 20, unnamed: 10 });
   });
 
-  it('that are throttled leave the last free slot to all, and are offered the others', () => {
+  it('that are throttled are offered all free slots except the last', () => {
     offers.announce('a', waiting(5_000, { count: 9, heldBack: true }), 0);
     offers.offer(3, 0);
     expect(offers.offeredTo('a')).to.equal(2);
@@ -166,13 +166,13 @@ describe('the APIs that wait for a slot of a worker', () => {
     expect(offers.admit('another', 3, 0)).to.equal(true);
   });
 
-  it('that are throttled are offered the last free slot when others want it too and hold more', () => {
+  it('that are throttled are offered the last free slot when others wait as well and hold more', () => {
     offers.announce('a', waiting(10, { account: 'back', held: 1, heldBack: true }), 0);
     offers.announce('b', waiting(5_000, { account: 'busy', held: 3 }), 0);
     expect(offered(0)).to.equal('a');
   });
 
-  it('that are throttled are not offered the last free slot because of one that has got its own', () => {
+  it('that are throttled are not offered the last free slot because of an API that already has an offer', () => {
     offers.announce('a', waiting(10, { account: 'back', heldBack: true }), 0);
     offers.announce('b', waiting(5_000, { account: 'light' }), 0);
     offers.offer(2, 0);
@@ -180,13 +180,13 @@ describe('the APIs that wait for a slot of a worker', () => {
     expect(offers.offeredTo('a')).to.equal(0);
   });
 
-  it('never receive a number of slots below 0', () => {
+  it('never get a negative number of slots', () => {
     offers.announce('a', waiting(10, { count: 5 }), 0);
     offers.offer(3, 0);
     expect(offers.readyFor('another', 1)).to.equal(0);
   });
 
-  it('without a name get as many turns as there are of them', () => {
+  it('without a name get a share in proportion to their number', () => {
     unnamed = 3;
     let served = 0;
     for (let turn = 0; turn < 40; turn++) {
@@ -201,7 +201,7 @@ describe('the APIs that wait for a slot of a worker', () => {
 describe('an announcement', () => {
   const read = (message: unknown) => readWaiting(Buffer.from(JSON.stringify(message)));
 
-  it('is read with what waits, or without when nothing does', () => {
+  it('is parsed with and without queued renders', () => {
     expect(read({ method: WAITING, params: waiting(5) })).to.deep.include({ params: waiting(5) });
     expect(read({ method: WAITING, params: { ...waiting(5), more: 1 } })).to.deep.include({
       params: waiting(5),
@@ -216,11 +216,11 @@ describe('an announcement', () => {
     ['a long account', { method: WAITING, params: waiting(1, { account: 'x'.repeat(2_000) }) }],
     ['a list', [1]],
   ] as const)
-    it(`is no message with ${what}`, () => {
+    it(`is rejected with ${what}`, () => {
       expect(read(message)).to.equal(undefined);
     });
 
-  it('is no text that is not JSON', () => {
+  it('is rejected if it is not JSON', () => {
     expect(readWaiting(Buffer.from('{'))).to.equal(undefined);
   });
 });
