@@ -147,7 +147,7 @@ describe('the egress guard', () => {
       expect(guard.counts()).to.deep.equal({ requests: 0, bytes: 0, open: 0 });
       guard.admit('intranet');
       expect(await both(guard.port, '127.0.0.1')).to.deep.equal(['200', 200]);
-      expect(() => guard.admit('intranet')).to.throw('admitted once');
+      expect(() => guard.admit('intranet')).to.throw('admitted only once');
     });
   });
 
