@@ -86,11 +86,11 @@ export function createOperators(store: Store, sessions: Pick<Sessions, 'endAll'>
     }
     if (disabled || company === false) {
       await sessions.endAll(user);
-      // Somebody with access to the login may have connected apps. Disconnect them all, so that
+      // An attacker with access to the login may have connected apps. Disconnect them all, so that
       // none works again once the user is enabled.
       await limited(store.console.oauthGrants.deleteMany({ user }, limits));
     }
-    // The links would still add whoever has them.
+    // Otherwise the links would still work.
     if (disabled)
       await limited(
         store.console.teams.updateMany(

@@ -23,7 +23,7 @@ export function secondFactorPages(auth: Auth, route: ReturnType<typeof pageRoute
           name: 'code',
           label: 'Recovery code',
           autocomplete: 'off',
-          hint: 'Enter one of the recovery codes that you saved. Each works once.',
+          hint: 'Each code works once.',
           error,
           focus: true,
           maxLength: 40,
@@ -44,7 +44,7 @@ export function secondFactorPages(auth: Auth, route: ReturnType<typeof pageRoute
       {
         title: recovery ? 'Recovery code' : 'Two-factor authentication',
         lead: recovery
-          ? 'Enter a recovery code in place of the code from your authenticator app.'
+          ? 'Enter one of the recovery codes that you saved.'
           : 'Enter the code from your authenticator app.',
         body: markup`${form(withNext(PATH, next, recovery ? 'recovery' : ''), [code], 'Sign in')}
 <p class="below"><a href="${withNext(PATH, next, recovery ? '' : 'recovery')}">${other}</a> · <a href="${withNext('/app/sign-in', next)}">Start again</a></p>`,

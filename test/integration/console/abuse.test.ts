@@ -10,7 +10,7 @@ const WITH_BODY = Object.entries(SAMPLES).flatMap(([name, { body }]) => (body ? 
 const WITH_PARAMS = Object.keys(SAMPLES).filter(name => name.includes(':'));
 const READING = Object.keys(SAMPLES).filter(name => name.startsWith('GET'));
 
-describe('a call of the management API that means harm', function () {
+describe('a malicious request to the management API', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   before(async () => {
@@ -22,9 +22,9 @@ describe('a call of the management API that means harm', function () {
   const unchanged = (call: PreparedCall, act: () => Promise<void>) =>
     changesNothing(fixture, call, act);
 
-  describe('with fields that are not asked for', () => {
+  describe('with unknown fields', () => {
     for (const name of WITH_BODY)
-      it(`is refused by their names: ${name}`, async () => {
+      it(`is rejected naming the fields: ${name}`, async () => {
         const call = await prepared(name);
         await unchanged(call, async () => {
           for (const field of [
@@ -48,16 +48,16 @@ describe('a call of the management API that means harm', function () {
         });
       });
 
-    it('that have control characters in their names gives those back as no such', async () => {
+    it('is rejected with the control characters of their names replaced', async () => {
       const { caller, path } = await prepared('PATCH /accounts/:account');
       const answer = await caller.call('PATCH', path, { name: 'x', 'a\u0007\u202eb': 1 });
       expect(answer.error().message).to.equal('`a\ufffd\ufffdb` is not a field.');
     });
   });
 
-  describe('with an operator of the database', () => {
+  describe('with a MongoDB operator', () => {
     for (const name of WITH_BODY)
-      it(`in place of a value is refused: ${name}`, async () => {
+      it(`in place of a value is rejected: ${name}`, async () => {
         const call = await prepared(name);
         await unchanged(call, async () => {
           for (const field of Object.keys(call.body as object))
@@ -103,7 +103,7 @@ describe('a call of the management API that means harm', function () {
         });
       });
 
-    it('in the query is refused by its name', async () => {
+    it('in the query is rejected naming the field', async () => {
       for (const name of READING) {
         const { caller, path } = await prepared(name);
         for (const [query, field] of [
@@ -123,7 +123,7 @@ describe('a call of the management API that means harm', function () {
       }
     });
 
-    it('is not made by saying a field of the query twice', async () => {
+    it('cannot be built by repeating a query parameter', async () => {
       const { caller, path } = await prepared('GET /accounts/:account/audit');
       for (const field of ['cursor', 'limit']) {
         const answer = await caller.call('GET', `${path}?${field}=1&${field}=2`);
@@ -151,7 +151,7 @@ describe('a call of the management API that means harm', function () {
   });
 
   describe('with a body', () => {
-    it('that is too large is refused before it is read', async () => {
+    it('that is too large is rejected before it is read', async () => {
       for (const name of WITH_BODY) {
         const call = await prepared(name);
         if (call.row.bodyMaxBytes !== undefined) continue;
@@ -168,14 +168,14 @@ describe('a call of the management API that means harm', function () {
       }
     });
 
-    it('that is missing is told what a body is, and nothing of html', async () => {
+    it('that is missing gets an error that does not mention html', async () => {
       const { caller, path } = await prepared('PATCH /accounts/:account');
       expect((await caller.call('PATCH', path)).error().message).to.equal(
         'The request body is missing. Send a JSON object.',
       );
     });
 
-    it('that is no JSON object is refused', async () => {
+    it('that is not a JSON object is rejected', async () => {
       for (const name of WITH_BODY) {
         const call = await prepared(name);
         await unchanged(call, async () => {
@@ -225,7 +225,7 @@ describe('a call of the management API that means harm', function () {
       ['nothing to be seen', ' \u3000 '],
       ['more than a hundred characters', 'x'.repeat(101)],
     ] as const)
-      it(`that has ${what} is refused`, async () => {
+      it(`that has ${what} is rejected`, async () => {
         const { answer } = await rename(name);
         expect(answer.error()).to.include({ code: 'validation_error' });
         expect(answer.error().message).to.include('`name` must be');
@@ -239,7 +239,7 @@ describe('a call of the management API that means harm', function () {
       '李小龍 & Søn',
       "Robert'); DROP",
     ])
-      it(`such as ${name} is kept as it is, and given back as JSON that no browser takes for a page`, async () => {
+      it(`such as ${name} is stored unchanged and returned as JSON, never as a page`, async () => {
         const unique = `${name} ${randomUUID().slice(0, 8)}`;
         const { call, answer } = await rename(unique);
         expect(answer.status).to.equal(204);
@@ -253,8 +253,8 @@ describe('a call of the management API that means harm', function () {
       });
   });
 
-  describe('with something else than a session', () => {
-    it('such as an API key, or the session in another place', async () => {
+  describe('without a session cookie', () => {
+    it('but with an API key, or the session elsewhere, is rejected', async () => {
       const { caller, path } = await prepared('GET /me');
       const token = caller.cookie.split('=')[1]!;
       for (const headers of [
@@ -266,7 +266,7 @@ describe('a call of the management API that means harm', function () {
       expect((await fixture.call('GET', `${path}?session=${token}`)).status).to.equal(401);
     });
 
-    it('and the other way round: a session renders nothing at /v1/render', async () => {
+    it('at /v1/render is rejected even with a session', async () => {
       const person = await fixture.person({ role: 'owner' });
       const answer = await fixture.call(
         'POST',
@@ -278,7 +278,7 @@ describe('a call of the management API that means harm', function () {
     });
   });
 
-  it('by a method that a path has not is answered with those that it has', async () => {
+  it('with an unsupported method gets the allowed methods', async () => {
     const { caller, path } = await prepared('GET /me');
     const answer = await caller.call('PUT', path, {});
     expect([answer.status, answer.error().code, answer.headers['allow']]).to.deep.equal([
@@ -288,7 +288,7 @@ describe('a call of the management API that means harm', function () {
     ]);
   });
 
-  it('with a path that is no UTF-8 is refused', async () => {
+  it('with a path that is not UTF-8 is rejected', async () => {
     const { caller } = await prepared('GET /me');
     for (const path of ['/accounts/%E0%A4%A/team', '/accounts/%ff/team']) {
       const answer = await caller.call('GET', path);
@@ -296,7 +296,7 @@ describe('a call of the management API that means harm', function () {
     }
   });
 
-  it('is thought of for every row that takes a body', () => {
+  it('is tested for every row with a body', () => {
     const withBody = fixture.api.consoleRows.filter(({ body }) => body !== undefined);
     expect(withBody.map(nameOf).sort()).to.deep.equal([...WITH_BODY].sort());
   });

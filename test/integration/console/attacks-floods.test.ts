@@ -10,14 +10,14 @@ import {
   visibleText,
 } from '../../support/console/sso-fixture.ts';
 
-describe('who sends the dashboard too much', () => {
+describe('a flood of requests to the dashboard', () => {
   let fixture: SsoFixture;
   before(async () => {
     fixture = await ssoFixture();
   });
   after(() => fixture.stop());
 
-  it('does not fill the audit log: 300 changes a minute are one person’s share, and another one has theirs', async () => {
+  it('is limited to 300 changes per minute for each user', async () => {
     const [one, other] = [
       await fixture.person({ role: 'viewer' }),
       await fixture.person({ role: 'viewer' }),
@@ -40,12 +40,11 @@ describe('who sends the dashboard too much', () => {
     expect((await other.call('PATCH', '/me', { name: 'Eve' })).status).to.equal(200);
   });
 
-  it('fills neither the counts of tries nor those of a person: a try that nobody has the time to look at is none', async () => {
+  it('does not count sign-in attempts that were rejected for lack of capacity', async () => {
     const { signInLimits } = fixture.store.console;
     await signInLimits.deleteMany({});
     let over = false;
-    // More than wait at once, each of them at the end of the line again as soon as it was looked
-    // at.
+    // More than the queue holds; each attempt is queued again as soon as it was checked.
     const crowd = Array.from({ length: 34 }, async (_, index) => {
       while (!over)
         await passwords.verify(undefined, 'a guess', { kind: 'unknown', id: `address ${index}` });
@@ -60,7 +59,7 @@ describe('who sends the dashboard too much', () => {
     expect(await signInLimits.countDocuments()).to.equal(0);
   });
 
-  it('does not have the company’s provider asked: a hundred ways back a minute are one address’s share', async () => {
+  it('is limited to 100 SSO callbacks per minute for each address', async () => {
     const visitor = fixture.client();
     const back = pathOf(
       await fixture.provider.signIn(await fixture.startSignIn(visitor), newLogin()),
@@ -73,7 +72,7 @@ describe('who sends the dashboard too much', () => {
     expect(visibleText(answer)).to.include('Too many attempts');
     expect(Number(answer.headers['retry-after'])).to.be.within(1, 60);
     expect(fixture.provider.calls).to.have.length(before);
-    // The sign-in that was begun is still good.
+    // The started sign-in is still valid.
     await fixture.store.console.signInLimits.deleteMany({});
     expect((await visitor.get(back)).status).to.equal(200);
   });

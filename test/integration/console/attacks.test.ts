@@ -33,7 +33,7 @@ describe('the dashboard under attack', () => {
       password,
     });
 
-  it('takes no session cookie whose name another host of the domain could have set', async () => {
+  it('rejects a session cookie that another host of the domain could have set', async () => {
     const { cookie, call } = await fixture.person({ role: 'owner' });
     for (const before of ['\u00a0', 'x=y; \u00a0', '\u00a0 ', 'x', 'x='])
       expect(
@@ -47,7 +47,7 @@ describe('the dashboard under attack', () => {
       ).to.equal(200);
   });
 
-  it('counts wrong codes also for who types the right password in between', async () => {
+  it('counts wrong codes even with a correct password in between', async () => {
     const { _id, email } = await newUser(PASSWORD);
     const who = cookieClient(fixture.api.port(), { ip: '192.0.2.1' });
     await who.post('/app/sign-in', { email, password: PASSWORD });
@@ -66,7 +66,7 @@ describe('the dashboard under attack', () => {
 
     const statuses: number[] = [];
     for (let round = 0; round < 3; round += 1) {
-      // Too long for a code of the app, and no recovery code.
+      // Neither a code of the app nor a recovery code.
       for (let guess = 0; guess < 2; guess += 1)
         statuses.push(
           (await who.api('DELETE', '/me/two-factor', { code: `wrong-${guess}` })).status,
@@ -77,8 +77,8 @@ describe('the dashboard under attack', () => {
     expect(statuses).to.deep.equal([400, 400, 400, 400, 400, 429]);
   });
 
-  describe('lets nobody in whose sign-in began', () => {
-    /** What a form of ours sends, as far as the login reads it, and the cookies that it set. */
+  describe('rejects a sign-in that was started', () => {
+    /** The parts of a form request that the login reads, and the cookies that it set. */
     function visit() {
       const set: string[] = [];
       const ctx = {
@@ -111,13 +111,13 @@ describe('the dashboard under attack', () => {
       expect([set, sessions]).to.deep.equal([[], 0]);
     };
 
-    it('before the password was changed, which ended the sessions of then', async () => {
+    it('before the password was changed', async () => {
       const before = await newUser(PASSWORD);
       await createUsers(fixture.store).setPassword(before._id, 'another long password');
       await refused(before);
     });
 
-    it('before the second factor was switched on', async () => {
+    it('before two-factor authentication was turned on', async () => {
       const before = await newUser(PASSWORD);
       const twoFactor = {
         secret: 'sealed',
@@ -129,7 +129,7 @@ describe('the dashboard under attack', () => {
       await refused(before);
     });
 
-    it('before the person was disabled, also for when they are enabled again', async () => {
+    it('before the user was disabled, also after the user is enabled again', async () => {
       const before = await newUser(PASSWORD);
       await fixture.store.console.users.updateOne(
         { _id: before._id },
@@ -146,7 +146,7 @@ describe('the dashboard under attack', () => {
     });
   });
 
-  it('voids what a former operator invited as an operator, and keeps what the same person may still give as a member', async () => {
+  it('revokes the invitations of a former operator, except those that a member may still create', async () => {
     const chief = await fixture.person({ operator: true });
     const former = await fixture.person({ operator: true, role: 'admin' });
     const other = await fixture.account2();
@@ -168,9 +168,9 @@ describe('the dashboard under attack', () => {
     expect([await open(other), await open(fixture.accountId)]).to.deep.equal([[], ['viewer']]);
   });
 
-  it('takes no address that becomes another one when its letters are made small', async () => {
+  it('rejects an address that changes in lower case', async () => {
     const owner = await fixture.person({ role: 'owner' });
-    // The Kelvin sign, which Unicode makes small to a plain `k`.
+    // The Kelvin sign, whose lower case is a plain `k`.
     const answer = await owner.call('POST', `/accounts/${fixture.accountId}/team/invitations`, {
       email: 'mi\u212ae@example.com',
       role: 'viewer',

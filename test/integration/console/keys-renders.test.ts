@@ -1,5 +1,5 @@
-// What is done to keys in the dashboard, as renders meet it: in this API process, and in another
-// that has accepted the key a moment ago.
+// The effect of key changes on renders: in this API process, and in another one that has just
+// accepted the key.
 import { expect } from 'chai';
 import {
   type ConsoleFixture,

@@ -1,12 +1,12 @@
-// What a page wrote to its console, as the log of renders has it: read at the end of the render,
-// bounded, and never in the render's way.
+// The console output of a page in the render log: read at the end of the render, bounded, and without
+// delaying the render.
 import { expect } from 'chai';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { type LoggedRows, loggedRows } from '../../support/console/log-fixture.ts';
 import { html } from '../../support/installation.ts';
 import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
 
-describe('the console of a page in the log of renders', () => {
+describe('console output in the render log', () => {
   let fixture: ConsoleFixture;
   let log: LoggedRows;
   let web: WebServer;
@@ -35,7 +35,7 @@ describe('the console of a page in the log of renders', () => {
   }
   const script = (text: string) => ({ html: html(`<script>${text}</script>`) });
 
-  it('has the level and the words of each line', async () => {
+  it('contains the level and the text of each line', async () => {
     const lines = await linesOf(
       script(
         'console.log("a", 1, null, undefined, true, 5n, NaN); console.debug("b"); console.info({a: 1}); console.warn([1, 2]); console.error(new TypeError("c")); console.assert(false, "d")',
@@ -51,13 +51,13 @@ describe('the console of a page in the log of renders', () => {
     expect(lines[5]).to.equal('error: d');
   });
 
-  it('has what the page threw and nobody caught, without its stack', async () => {
+  it('contains uncaught exceptions, without their stack', async () => {
     expect(await linesOf(script('throw new RangeError("too far")'))).to.deep.equal([
       'error: Uncaught RangeError: too far',
     ]);
   });
 
-  it('has at most 50 lines, of 500 characters, and says that there were more', async () => {
+  it('is limited to 50 lines of 500 characters, and marks the truncation', async () => {
     const lines = await linesOf(
       script('console.log("x".repeat(5000)); for (let i = 0; i < 99; i++) console.log(i)'),
     );
@@ -66,7 +66,7 @@ describe('the console of a page in the log of renders', () => {
     expect(lines.at(-1)).to.equal('info: console output was truncated');
   });
 
-  it('does not fail a page for writing without end', async () => {
+  it('does not fail a page that writes endlessly', async () => {
     expect(
       await linesOf(
         script('for (let i = 0; i < 20000; i++) console.log("line", i, "y".repeat(200))'),
@@ -74,22 +74,22 @@ describe('the console of a page in the log of renders', () => {
     ).to.have.length(50);
   });
 
-  it('has the length in place of a line that is very long', async () => {
+  it('contains the length in place of a very long line', async () => {
     const [line] = await linesOf(script('console.log("z".repeat(200_000))'));
     expect(line).to.match(/^log: \(a message of 19\d KiB\)$/);
   });
 
-  it('does not fail a page for one line of many megabytes', async () => {
+  it('does not fail a page for a line of many megabytes', async () => {
     expect((await linesOf(script('console.log("z".repeat(20e6))'))).length).to.be.at.most(1);
   });
 
-  it('is that of the document that was printed', async () => {
+  it('belongs to the printed document', async () => {
     expect(await linesOf({ url: `http://127.0.0.1:${web.port}/first` })).to.deep.equal([
       'log: second',
     ]);
   });
 
-  it('has what a script from an address wrote, once, and not what tells us of its end', async () => {
+  it('contains the output of a script URL once, without internal markers', async () => {
     const body = {
       ...script('console.log("of the page")'),
       javascript: `http://127.0.0.1:${web.port}/script.js`,
@@ -97,12 +97,12 @@ describe('the console of a page in the log of renders', () => {
     expect(await linesOf(body)).to.deep.equal(['log: of the page', 'log: of the script']);
   });
 
-  it('is there for a render that failed', async () => {
+  it('exists for a failed render', async () => {
     const body = { ...script('console.warn("look here")'), javascript: 'throw new Error("x")' };
     expect((await linesOf(body, 400))[0]).to.equal('warn: look here');
   });
 
-  it('does not hold up the answer to a page that hangs', async () => {
+  it('does not delay the response for a page that hangs', async () => {
     const body = {
       ...script('console.log("before"); setTimeout(() => { for (;;); }, 100)'),
       wait_delay: '1s',
@@ -110,7 +110,7 @@ describe('the console of a page in the log of renders', () => {
     expect((await linesOf(body, 502)).length).to.be.at.most(1);
   });
 
-  it('is empty for a page that nothing can write in', async () => {
+  it('is empty for a static document', async () => {
     expect(await linesOf({ html: html('<p>still') })).to.deep.equal([]);
   });
 });

@@ -1,5 +1,5 @@
-// The code that the playground gives away, each language run as it is written, against a server
-// that looks at what arrives and against a real service.
+// The code snippets of the playground, run unchanged in each language, against a server that records
+// the requests and against a real service.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -40,7 +40,7 @@ const PROGRAMS: Record<Snippet['id'], { file: string; needs: string[]; run: stri
 
 const TIMEOUT_MS = 100_000; // Go compiles
 
-/** Whatever a language, a shell or an editor could take for its own. */
+/** Text with the special characters of languages, shells and editors. */
 const NASTY = `<!doctype html>\n<p>'one' "two" \`three\` \\four\\n \${five} $six $(seven) {$eight} %s %d #{nine} <?php echo 1 ?> !ten */ // <<JSON
 JSON
 EOF
@@ -60,7 +60,7 @@ const REQUEST: { [name: string]: Json } = {
   metadata: {},
 };
 
-describe('the code of the playground', function () {
+describe('the code snippets of the playground', function () {
   this.timeout(TIMEOUT_MS + 20_000);
   let pressroom: Installation;
   let server: Server;
@@ -68,7 +68,7 @@ describe('the code of the playground', function () {
   let folder: string;
   let heard: { body: string; headers: NodeJS.Dict<string | string[]> }[];
   before(async () => {
-    // then it has requests of its own, or is skipped
+    // Then it has its own requests, or is skipped.
     python = await pythonTools().catch(() => ({ env: process.env }));
     pressroom = await installation();
     server = createServer(async (request, response) => {
@@ -97,7 +97,7 @@ describe('the code of the playground', function () {
   const code = (id: Snippet['id'], url: string, request: { [name: string]: Json }) =>
     snippets(url, request).find(snippet => snippet.id === id)!.code;
 
-  it('is there in all languages', () => {
+  it('exist for all languages', () => {
     expect(snippets('http://localhost:8080', REQUEST).map(({ id }) => id)).to.deep.equal(
       Object.keys(PROGRAMS),
     );
@@ -107,7 +107,7 @@ describe('the code of the playground', function () {
     Snippet['id'],
     (typeof PROGRAMS)['curl'],
   ][]) {
-    it(`sends any text as it is, in ${id}`, async function () {
+    it(`send any text unchanged, in ${id}`, async function () {
       if (!(await run(needs, '')).ok)
         skip(this, `\`${needs.join(' ')}\` does not work on this machine`);
       await writeFile(
@@ -125,7 +125,7 @@ describe('the code of the playground', function () {
       expect(await readFile(join(folder, 'render.pdf'), 'utf8')).to.equal('the answer');
     });
 
-    it(`renders, and says what is wrong with a key, in ${id}`, async function () {
+    it(`render, and report an invalid key, in ${id}`, async function () {
       if (!(await run(needs, '')).ok)
         skip(this, `\`${needs.join(' ')}\` does not work on this machine`);
       await writeFile(

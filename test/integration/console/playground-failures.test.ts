@@ -1,5 +1,4 @@
-// What the playground answers when something fails on our side, with a use case that the test makes
-// fail.
+// The responses of the playground to internal failures, with a use case that the test makes fail.
 import { expect } from 'chai';
 import { createAccountRequests } from '../../../api/accounts/account-requests.ts';
 import { createSessions } from '../../../api/console/auth/sessions.ts';
@@ -17,13 +16,13 @@ import { reserveForOthers } from '../../support/reserved-budget.ts';
 
 const publicUrl = 'http://localhost:8080';
 
-describe('the playground, when something fails on our side', () => {
+describe('the playground after an internal failure', () => {
   let fixture: LeaseFixture;
   let http: HttpFixture;
   let account: string;
   let cookie: string;
   const budget = createByteBudget(100_000);
-  /** Until when renders wait. */
+  /** Renders wait until this resolves. */
   let held: Promise<void> | undefined;
   before(async () => {
     fixture = await leaseFixture();
@@ -88,7 +87,7 @@ describe('the playground, when something fails on our side', () => {
       body,
     );
 
-  it('answers as /v1/render does: a failed render, with the reason, and no word of the fault', async () => {
+  it('returns a failed render with its reason and no details, as /v1/render does', async () => {
     const answer = await ask('{"html":"x"}');
     expect(answer.status).to.equal(502);
     expect(answer.json().error).to.include({ code: 'render_failed', reason: 'internal' });
@@ -96,7 +95,7 @@ describe('the playground, when something fails on our side', () => {
     expect(http.lines.filter(({ msg }) => msg === 'unexpected error')).to.have.length(1);
   });
 
-  it('refuses more requests of the account than its plan allows and eight, before their bodies are read', async () => {
+  it('rejects more requests of an account than its plan allows plus eight, before reading their bodies', async () => {
     const { promise, resolve: letGo } = Promise.withResolvers<void>();
     held = promise;
     const open = Array.from({ length: 9 }, () => ask('{"html":"x"}'));
@@ -109,7 +108,7 @@ describe('the playground, when something fails on our side', () => {
     expect((await Promise.all(open)).map(({ status }) => status)).to.deep.equal(Array(9).fill(502));
   });
 
-  it('refuses a body for which the process has no room, before reading it', async () => {
+  it('rejects a body beyond the byte budget before reading it', async () => {
     const free = reserveForOthers(budget, 90_000);
     const answer = await ask(JSON.stringify({ html: 'x'.repeat(5_000) }));
     free();

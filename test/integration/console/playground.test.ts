@@ -32,7 +32,7 @@ describe('the playground', () => {
     await eventually(async () => expect(await fixture.running()).to.equal(0));
   });
 
-  /** Like the page's call; can hang up. */
+  /** Like the call of the page; can disconnect. */
   function render(body: unknown, { cookie } = developer, account = fixture.accountId): Call {
     const headers = { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' };
     const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -170,7 +170,7 @@ describe('the playground', () => {
       );
     expect(await denied()).to.equal(0);
     await fixture.accounts.setAccount(fixture.account, { intranet: true });
-    // Let through by the API, and refused by the guard, which alone knows the operator's list.
+    // Passes the API, and is blocked by the egress guard, which has the allow-list.
     expect((await render({ url })).error().code).to.equal('ssrf_blocked');
     expect(await denied()).to.be.greaterThan(0);
     await fixture.accounts.setAccount(fixture.account, { intranet: false });

@@ -1,5 +1,5 @@
-// The log of renders when MongoDB stands still or loses answers, when more comes than is written,
-// and at the end of a process.
+// The render log when MongoDB stalls or responses are lost, when entries arrive faster than they are
+// written, and at shutdown.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { MAX_WAITING_RECORDS, RenderLog } from '../../../api/history/render-log.ts';
@@ -15,7 +15,7 @@ import { type LeaseFixture, leaseFixture } from '../../support/lease-fixture.ts'
 
 const never = new AbortController().signal;
 
-describe('the log of renders in trouble', () => {
+describe('the render log during failures', () => {
   let fixture: LeaseFixture;
   let link: Link;
   let linked: Store;
@@ -73,7 +73,7 @@ describe('the log of renders in trouble', () => {
     return { ok: sum('ok'), failed: sum('failed'), timed };
   };
 
-  it('is whole, and nothing in it is twice, after MongoDB has stood still', async () => {
+  it('is complete and without duplicates after MongoDB stalled', async () => {
     const { log } = await opened();
     await good(log);
     await eventually(async () => expect(await sums()).to.include({ ok: 1 }));
@@ -101,7 +101,7 @@ describe('the log of renders in trouble', () => {
   });
 
   for (const command of ['insert', 'update'])
-    it(`counts once what was written when the answer to \`${command}\` is lost, also to the driver's second try`, async () => {
+    it(`counts an entry once when the responses to \`${command}\` are lost`, async () => {
       const { log } = await opened(1e6, linked);
       for (let i = 0; i < 5; i++) await good(log);
       const lost = link.onFrame({
@@ -117,7 +117,7 @@ describe('the log of renders in trouble', () => {
       expect(await sums()).to.deep.equal({ ok: 5, failed: 0, timed: 5 });
     });
 
-  it('adds up what several processes write of one day and key at once', async () => {
+  it('adds up concurrent writes of several processes for one day and key', async () => {
     const { log: one } = await opened(1e6);
     const { log: other } = await opened(1e6);
     const { log: third } = await opened(1e6);
@@ -128,7 +128,7 @@ describe('the log of renders in trouble', () => {
     expect(await sums()).to.deep.equal({ ok: 30, failed: 0, timed: 30 });
   });
 
-  it('keeps a few lines of a flood of refusals, and counts all of them', async () => {
+  it('keeps a few entries of a flood of rejections, and counts all of them', async () => {
     const { log } = await opened(1e6);
     const start = performance.now();
     for (let i = 0; i < 2_000; i++) await refused(log);
@@ -139,7 +139,7 @@ describe('the log of renders in trouble', () => {
     expect(await sums()).to.include({ failed: 2_000 });
   });
 
-  it('lets the oldest go when too many wait, and says so', async () => {
+  it('drops the oldest entries when too many are pending, and logs it', async () => {
     const { log, metrics } = await opened(1e6);
     await freeze(fixture.mongod.pid);
     try {
@@ -155,11 +155,11 @@ describe('the log of renders in trouble', () => {
     }
     await log.stop(never);
     logs.length = 0;
-    // Those that were on their way when they were given up may be there all the same.
+    // Writes that were in flight when they were aborted may have succeeded.
     expect(await rows()).to.be.within(MAX_WAITING_RECORDS, MAX_WAITING_RECORDS + 30);
   });
 
-  it('takes no time from a render while MongoDB stands still', async () => {
+  it('does not delay a render while MongoDB stalls', async () => {
     const { log } = await opened(5);
     await freeze(fixture.mongod.pid);
     try {
@@ -172,7 +172,7 @@ describe('the log of renders in trouble', () => {
     }
   });
 
-  it('writes the rest when the process ends', async () => {
+  it('writes pending entries at shutdown', async () => {
     const { log } = await opened(1e6);
     for (let i = 0; i < 7; i++) await good(log);
     expect(await rows()).to.equal(0);
@@ -181,7 +181,7 @@ describe('the log of renders in trouble', () => {
     expect(await rows()).to.equal(7);
   });
 
-  it('does not hold up the end of a process for longer than it may', async () => {
+  it('does not delay the shutdown beyond its limit', async () => {
     const { log } = await opened(1e6);
     await good(log);
     await freeze(fixture.mongod.pid);

@@ -1,5 +1,5 @@
-// The pages and filters of the log of renders, on rows straight from the test; how long they are
-// kept; and that nothing secret is in them.
+// Pages and filters of the render log, on entries that the test inserts; their retention; and that
+// they contain no secrets.
 import { expect } from 'chai';
 import { pino } from 'pino';
 import type { RenderSummary } from '../../../api/console/contract/accounts.ts';
@@ -17,7 +17,7 @@ interface Page {
   next: string | null;
 }
 
-describe('the pages of the log of renders', () => {
+describe('pages of the render log', () => {
   let fixture: ConsoleFixture;
   let person: Person;
   const lines: string[] = [];
@@ -57,7 +57,7 @@ describe('the pages of the log of renders', () => {
     return { account, page, ids, who };
   }
 
-  it('lose none and repeat none of many that began in one millisecond', async () => {
+  it('contain each of many renders of one millisecond exactly once', async () => {
     const one = new Date('2026-11-22T10:00:00.000Z');
     const other = new Date('2026-11-22T10:00:00.001Z');
     const { page } = await filled(
@@ -75,7 +75,7 @@ describe('the pages of the log of renders', () => {
     expect(seen).to.have.length(40);
   });
 
-  it('can be of one outcome, code, key and time', async () => {
+  it('can be filtered by outcome, code, key and time', async () => {
     const minute = (index: number) => new Date(Date.UTC(2026, 10, 22, 10, index));
     const { ids } = await filled([
       { at: minute(0), key: 'a' },
@@ -95,7 +95,7 @@ describe('the pages of the log of renders', () => {
     expect(await ids('code=$ne&status=error')).to.deep.equal([]);
   });
 
-  it('show a key that was revoked by its id', async () => {
+  it('show the id of a revoked key', async () => {
     const { page, who, account } = await filled([{ key: 'gone' }]);
     expect((await page('')).items[0]!.key).to.deep.equal({ id: 'gone', name: null, last4: null });
     expect(
@@ -112,7 +112,7 @@ describe('the pages of the log of renders', () => {
     });
   });
 
-  it('refuse a cursor that no answer held, and other nonsense', async () => {
+  it('reject an invalid cursor and other invalid parameters', async () => {
     for (const query of [
       'cursor=x',
       `cursor=${Buffer.from('1.{}').toString('base64url')}`,
@@ -127,7 +127,7 @@ describe('the pages of the log of renders', () => {
     }
   });
 
-  it('hold nothing secret, whatever was asked for and whatever became of it', async () => {
+  it('contain no secrets, whatever the request and its outcome', async () => {
     const S = 's3cr3tw0rd';
     const secrets = {
       cookies: [{ name: S, value: S, domain: 'example.com' }],
@@ -160,7 +160,7 @@ describe('the pages of the log of renders', () => {
       `{"html": ${S}}`,
       `"${S}"`,
     ];
-    // Of one account no more than ten refusals a second are kept.
+    // At most ten rejections per second are kept for each account.
     const other = (await fixture.store.accounts.findOne({ _id: await fixture.account2() }))!;
     const { text } = await fixture.accounts.createKey(other.name, { name: 'other' });
     for (const [index, body] of bodies.entries())
@@ -180,7 +180,7 @@ describe('the pages of the log of renders', () => {
       expect(found.length).to.equal(bodies.length);
       return found;
     });
-    // The name of an unknown field is no value; the sentence on it is the point of the sentence.
+    // The name of an unknown field is not a value: the message must contain it.
     const values = documents.filter(
       ({ message = '' }) => !message.includes(`\`${S}\``) && !message.includes(`bad ${S}`),
     );
@@ -189,7 +189,7 @@ describe('the pages of the log of renders', () => {
     expect(lines.filter(line => line.includes(S))).to.deep.equal([]);
   });
 
-  it('are kept for as long as the configuration says', async () => {
+  it('are kept for the configured time', async () => {
     const indexes = await fixture.store.console.renders.indexes();
     expect(indexes.find(({ name }) => name === 'retention')?.expireAfterSeconds).to.equal(
       48 * 3_600,
@@ -199,7 +199,7 @@ describe('the pages of the log of renders', () => {
     expect(after.find(({ name }) => name === 'retention')?.expireAfterSeconds).to.equal(3_600);
   });
 
-  it('are kept as before, and the log says so, where the database does not allow a change', async () => {
+  it('keep the previous time, with a log message, when the database rejects the change', async () => {
     const keepRenders = () =>
       Promise.reject(new Error('not authorized on pressroom to execute command'));
     await createRetention({ ...fixture.store, keepRenders }, 3_600_000, log).start();

@@ -28,7 +28,7 @@ describe('the log of renders', () => {
     await web?.close();
   });
 
-  /** The row of this very call. */
+  /** The entry of this call. */
   async function rowOf(body: unknown, status: number): Promise<RenderDetail> {
     const answer = await fixture.render(body);
     expect(answer.status, answer.body.toString('latin1').slice(0, 300)).to.equal(status);

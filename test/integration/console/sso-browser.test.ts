@@ -1,5 +1,5 @@
-// The company's sign-in in a real browser: over its own pages, when it goes wrong, and for somebody
-// who has a password here already.
+// Single sign-on in a real browser: through the pages of the provider, after an error, and for a user
+// who has a password.
 import { expect } from 'chai';
 import { type ConsoleBrowser, looks } from '../../support/console/console-browser.ts';
 import { newLogin } from '../../support/console/sso-fixture.ts';

@@ -1,5 +1,5 @@
-// The pure parts of the log of renders: what it keeps of a request and of a sentence, the histogram
-// of durations, CSV, and the bounds.
+// The pure parts of the render log: redacted requests and messages, the histogram of durations, CSV,
+// and the limits.
 import { expect } from 'chai';
 import { csv } from '../../../../../api/console/reports/csv.ts';
 import { rangeOf, usageOf } from '../../../../../api/console/reports/usage-days.ts';
@@ -31,7 +31,7 @@ const render = (fields: Partial<RenderDocument> = {}): RenderDocument => ({
   ...fields,
 });
 
-describe('what the log keeps of a request', () => {
+describe('the redacted request', () => {
   const SECRET = 's3cret';
   const everything: RenderRequest = {
     html: `<p>${SECRET}`,
@@ -53,7 +53,7 @@ describe('what the log keeps of a request', () => {
     emulate_media: 'screen',
   };
 
-  it('is the harmless values, and the size or count of all others', () => {
+  it('contains harmless values, and the size or count of all others', () => {
     const { options, url, source } = redactedRequest(everything);
     expect({ url, source }).to.deep.equal({ url: 'https://example.com:8443/path', source: 'url' });
     expect(options).to.deep.equal({
@@ -76,25 +76,25 @@ describe('what the log keeps of a request', () => {
     });
   });
 
-  it('has no secret in it', () => {
+  it('contains no secret', () => {
     expect(JSON.stringify(redactedRequest(everything))).to.not.include(SECRET);
   });
 
-  it('cuts long addresses', () => {
+  it('truncates long URLs', () => {
     expect(redactedRequest({ url: `https://example.com/${'a'.repeat(8_000)}` }).url).to.have.length(
       2_048,
     );
   });
 });
 
-describe('what the log keeps of a sentence', () => {
-  it('is the sentence, with the names and without the values', () => {
+describe('the redacted error message', () => {
+  it('keeps the names and drops the values', () => {
     expect(redactedMessage('`format` must be a size, not "s3cret". `a.b` is missing.')).to.equal(
       '`format` must be a size, not "…". `a.b` is missing.',
     );
   });
 
-  it('is not talked out of it by quotes in names, or backticks and quotes in values', () => {
+  it('drops values with quotes and backticks in names and values', () => {
     expect(redactedMessage('`a"b` must be x, not "s3cret".')).to.equal('`a…');
     expect(redactedMessage('`a` must be of ^_`|~, not "x". `b` must be x, not "s3cret".')).to.equal(
       '`a` must be of ^_`|~, not …',
@@ -105,7 +105,7 @@ describe('what the log keeps of a sentence', () => {
     expect(redactedMessage('`a` must be x, not "s3cret')).to.not.include('s3cret');
   });
 
-  it('ends before what Chrome says of an expression', () => {
+  it('ends before the error of Chrome about an expression', () => {
     expect(
       redactedMessage(
         "`wait_for_expression` is not valid JavaScript: SyntaxError: Unexpected identifier 's3cret'.",
@@ -113,13 +113,13 @@ describe('what the log keeps of a sentence', () => {
     ).to.equal('`wait_for_expression` is not valid JavaScript.');
   });
 
-  it('is bounded', () => {
+  it('is limited in length', () => {
     expect(redactedMessage('x'.repeat(10_000))).to.have.length(500);
   });
 });
 
 describe('the histogram of durations', () => {
-  it('tells every percentile to within 10 %', () => {
+  it('has percentiles accurate to 10 %', () => {
     const durations = Array.from({ length: 2_000 }, (_, index) => 12 * 1.005 ** index);
     const counts: Record<string, number> = {};
     for (const ms of durations) counts[bucketOf(ms)] = (counts[bucketOf(ms)] ?? 0) + 1;
@@ -129,13 +129,13 @@ describe('the histogram of durations', () => {
     }
   });
 
-  it('holds what is shorter than the first bucket and longer than the last', () => {
+  it('contains durations outside its buckets', () => {
     expect(bucketOf(0)).to.equal(0);
     expect(bucketOf(1e9)).to.equal(USAGE_BUCKETS_MS.length - 1);
     expect(bucketOf(USAGE_BUCKETS_MS[7]!)).to.equal(7);
   });
 
-  it('is reached by the longest render that there can be', () => {
+  it('covers the longest possible render', () => {
     expect(USAGE_BUCKETS_MS.at(-1)).to.be.greaterThan(120_000 + 60_000 + 30_000);
   });
 
@@ -143,7 +143,7 @@ describe('the histogram of durations', () => {
     expect(percentileMs({}, 0.5)).to.equal(null);
   });
 
-  it('adds up with others', () => {
+  it('can be added to others', () => {
     expect(addedUp([{ 1: 2, 3: 1 }, { 3: 4 }])).to.deep.equal({ 1: 2, 3: 5 });
   });
 });
@@ -176,7 +176,7 @@ describe('a tally', () => {
     ]);
   });
 
-  it('has room for so many accounts and keys, and goes on counting those that it has', () => {
+  it('has a limit on accounts and keys, and keeps counting the known ones', () => {
     const tally = newTally();
     for (let i = 0; i < MAX_DAYS; i++)
       expect(addTo(tally, render({ key: String(i) }))).to.equal(true);
@@ -186,8 +186,8 @@ describe('a tally', () => {
   });
 });
 
-describe('the bound of refusals', () => {
-  it('keeps ten a second of each account', () => {
+describe('the limit of logged rejections', () => {
+  it('keeps ten per second for each account', () => {
     let nowMs = 0;
     const mayKeep = createRefusalBound(() => nowMs);
     const kept = (account: string) =>
@@ -199,36 +199,36 @@ describe('the bound of refusals', () => {
 });
 
 describe('a table as CSV', () => {
-  it('quotes what must be quoted', () => {
+  it('quotes where needed', () => {
     expect(csv([['a', 'b, "c"', 1.5, null], ['d\ne']])).to.equal('a,"b, ""c""",1.5,\r\n"d\ne"\r\n');
   });
 
   for (const start of ['=', '+', '-', '@', '\t', '\r', '＝'])
-    it(`holds no formula that begins with ${JSON.stringify(start)}`, () => {
+    it(`contains no formula that begins with ${JSON.stringify(start)}`, () => {
       expect(csv([[`${start}cmd()`]])).to.match(/^"?'/);
     });
 
-  it('holds no formula for a spreadsheet that divides lines at semicolons', () => {
+  it('contains no formula for spreadsheets that split at semicolons', () => {
     expect(csv([['a;=cmd()', 'b; +1', 'c\t@x', 'd;e', 'f=1']])).to.equal(
       "a;'=cmd(),b;' +1,c\t'@x,d;e,f=1\r\n",
     );
   });
 });
 
-describe('the range of a usage', () => {
+describe('the range of the usage', () => {
   const now = Date.parse('2026-11-22T15:00:00Z');
 
-  it('is the last 30 days when nothing is said', () => {
+  it('is the last 30 days by default', () => {
     expect(rangeOf({}, now)).to.deep.equal({ from: '2026-10-24', to: '2026-11-22' });
   });
 
-  it('is at most 366 days, and does not end before it begins', () => {
+  it('is at most 366 days, and ends after its start', () => {
     expect(rangeOf({ from: '2025-11-22', to: '2026-11-22' }, now).from).to.equal('2025-11-22');
     expect(() => rangeOf({ from: '2025-11-21', to: '2026-11-22' }, now)).to.throw('366');
     expect(() => rangeOf({ from: '2026-11-23' }, now)).to.throw('`from`');
   });
 
-  it('has every day, also those without a render', () => {
+  it('contains every day, also without renders', () => {
     const { days, keys } = usageOf({ from: '2026-02-27', to: '2026-03-02' }, [], id => ({
       id,
       name: null,
@@ -246,7 +246,7 @@ describe('the range of a usage', () => {
 });
 
 describe('the last minutes', () => {
-  it('are thirty, the running one as the last, with those in which nothing was rendered', () => {
+  it('are thirty, the current one last, also without renders', () => {
     const minutes = lastMinutes(
       [{ _id: new Date('2026-11-22T09:59:00Z'), ok: 2, failed: 1 }],
       Date.parse('2026-11-22T10:00:30Z'),
