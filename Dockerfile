@@ -30,8 +30,6 @@ COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 RUN NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt npm ci
 COPY tsconfig.json ./
 COPY dashboard dashboard
-# The only file outside its folder whose values the dashboard imports.
-COPY api/console/contract/permissions.ts api/console/contract/
 RUN node node_modules/vite/bin/vite.js build dashboard --logLevel error
 
 # Removes packages that the API does not import. The list of packages is written before Node's package is removed, because
