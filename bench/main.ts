@@ -128,7 +128,7 @@ try {
   const summaries = results.map(summarise);
   const verdicts = judge(summaries);
   console.log(showVerdicts(verdicts).join('\n'));
-  const folder = join(import.meta.dirname, '../../artifacts');
+  const folder = join(import.meta.dirname, '../artifacts');
   await mkdir(folder, { recursive: true });
   const at = new Date().toISOString();
   await writeFile(

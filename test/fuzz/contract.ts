@@ -242,7 +242,7 @@ function body(chance: Chance): unknown {
 /**
  * A message starts with the body, a field in backticks, or a rule that names fields in backticks.
  */
-const NAMED = /^(?:The body must|The request body|Exactly one of `|`[^`]*`)/;
+const NAMED = /^(?:The body must|The request body|Send exactly one of `|`[^`]*`)/;
 
 function checkRefusal(error: unknown, text: string): void {
   holds(error instanceof ApiError, `an error of another kind (${(error as Error).stack})`, text);

@@ -185,7 +185,7 @@ describe('playground request', () => {
     const errors = fieldErrorsOf(message);
     expect([...errors.keys()]).to.deep.equal(['margin.top', 'lanscape', 'scale']);
     expect(errors.get('margin.top')).to.equal('Must be a length, such as "10mm", not "x".');
-    expect(errors.get('lanscape')).to.equal('Not a field; did you mean landscape?');
+    expect(errors.get('lanscape')).to.equal('Not a valid field. Did you mean landscape?');
     expect(fieldErrorsOf('The page returned 404. Set `raise_for_status` to false.').size).to.equal(
       0,
     );
