@@ -37,8 +37,7 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'integration/console/attacks-floods.test.ts',
-        title:
-          'does not fill the audit log: 300 changes a minute are one person’s share, and another one has theirs',
+        title: 'is limited to 300 changes per minute for each user',
       },
     ],
   },

@@ -99,7 +99,7 @@ export const RENDER_LIMITS: LimitRow[] = [
       {
         file: 'integration/console/playground-failures.test.ts',
         title:
-          'refuses more requests of the account than its plan allows and eight, before their bodies are read',
+          'rejects more requests of an account than its plan allows plus eight, before reading their bodies',
       },
     ],
   },
