@@ -84,7 +84,7 @@ describe('the lifecycle of a subscription', () => {
     const answer = await render();
     expect(answer.status).to.equal(403);
     expect(answer.error()).to.include({ code: 'subscription_inactive' });
-    expect(answer.error().message).to.include('past_due').and.include('/app');
+    expect(answer.error().message).to.include('past due').and.include('/app');
   });
 
   it('rejects renders while unpaid, and allows the next request after the payment', async () => {

@@ -95,7 +95,7 @@ describe('the log of renders', () => {
       pages: null,
       bytes: null,
     });
-    expect(row.message).to.include('answered 404');
+    expect(row.message).to.include('returned 404');
     expect(row.timings).to.include.keys('admit', 'queue', 'load').and.not.have.property('print');
   });
 

@@ -158,7 +158,7 @@ describe('the callback from the identity provider', () => {
     expect(visibleText(answer)).to.include('denied access').and.include('Other ways to sign in');
     expect(lastProblem()).to.include({
       error: 'access_denied',
-      description: 'stopped by the person',
+      description: 'canceled by the user',
     });
   });
 

@@ -245,7 +245,7 @@ const large: RealPage[] = [
       'const f = document.createElement("iframe"); document.body.append(f); onload = () => { f.src = "data:text/html," + "A".repeat(1e8) }',
     ),
     options: { wait_for_selector: '#never' },
-    fails: { reason: 'output_limit', message: /many megabytes/ },
+    fails: { reason: 'output_limit', message: /several megabytes/ },
   },
   {
     what: 'a blob of 100 MB',
