@@ -25,7 +25,7 @@ describe('API reference page', () => {
   const status = (page: Page) => page.getByRole('status');
   const render = (page: Page) => page.getByRole('button', { name: 'Render' }).click();
   const bodyIs = (page: Page, body: string) => page.getByLabel('Body').fill(body);
-  const keyIs = (page: Page, key: string) => page.getByLabel('API key').fill(key);
+  const keyIs = (page: Page, key: string) => page.getByRole('textbox', { name: 'API key' }).fill(key);
 
   it('renders with the entered API key and offers the PDF', async () => {
     const { page, expectNoErrors } = await open();
@@ -96,7 +96,7 @@ describe('API reference page', () => {
     await page.getByLabel('Example').selectOption({ index: 1 });
     expect(JSON.parse(await page.getByLabel('Body').inputValue())).to.have.property('url');
     await page.getByLabel('Example').selectOption({ index: 0 });
-    await page.getByLabel('API key').focus();
+    await page.getByRole('textbox', { name: 'API key' }).focus();
     await page.keyboard.type(pressroom.key);
     await page.getByLabel('Body').focus();
     await page.keyboard.press('Control+Enter');
