@@ -8,7 +8,7 @@ import {
   normalizeAddress,
   parseNetwork,
 } from '../../common/addresses.ts';
-import { decideEgress } from '../../worker/egress/decide.ts';
+import { decideEgress } from '../../worker/egress/address-rule.ts';
 import type { Chance } from '../fault/harness/random.ts';
 import { isPublic } from './address-oracle.ts';
 import { type Fuzzer, holds, mutated } from './fuzzer.ts';

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { renderSettings } from '../../api/page/render-settings.ts';
 import { ApiError } from '../../common/contract/errors.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
-import { decideEgress } from '../../worker/egress/decide.ts';
+import { decideEgress } from '../../worker/egress/address-rule.ts';
 import {
   isHostName,
   isLoopbackName,

@@ -1,6 +1,6 @@
 // The only path to the network: resolves a target, decides about its addresses and dials them.
 import { isIP, type Socket } from 'node:net';
-import { Denied, decideEgress, portMayBeOpen, type Rules } from './decide.ts';
+import { Denied, decideEgress, portMayBeOpen, type Rules } from './address-rule.ts';
 import { type DialLimits, dial } from './dial.ts';
 import type { Names } from './resolve.ts';
 import { isHostName, isLoopbackName, type Target } from './target.ts';

@@ -7,7 +7,7 @@ import { listen } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { EgressDenied, EgressRefused } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
-import type { DenyReason } from './decide.ts';
+import type { DenyReason } from './address-rule.ts';
 import { forward, MAX_HTTP_HEAD_BYTES } from './forward.ts';
 import { createGuard, type EgressConfig, type Guard } from './guard.ts';
 import type { Counts } from './quota.ts';

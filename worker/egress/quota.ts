@@ -1,6 +1,6 @@
 // The network quota of one render: exchanges (a request or a tunnel each), concurrent exchanges,
 // and bytes sent and received.
-import { Denied } from './decide.ts';
+import { Denied } from './address-rule.ts';
 
 export interface Counts {
   requests: number;

@@ -2,7 +2,7 @@
 // inspected.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { Denied } from './decide.ts';
+import { Denied } from './address-rule.ts';
 import type { Guard } from './guard.ts';
 import { parseAuthority, type Target } from './target.ts';
 

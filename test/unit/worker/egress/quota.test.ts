@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Denied } from '../../../../worker/egress/decide.ts';
+import type { Denied } from '../../../../worker/egress/address-rule.ts';
 import { endToEnd, headBytes } from '../../../../worker/egress/headers.ts';
 import { createQuota } from '../../../../worker/egress/quota.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
-import { decideEgress } from '../../../../worker/egress/decide.ts';
+import { decideEgress } from '../../../../worker/egress/address-rule.ts';
 import { parseAuthority } from '../../../../worker/egress/target.ts';
 import { PUBLIC, requestError } from '../../../support/request-error.ts';
 

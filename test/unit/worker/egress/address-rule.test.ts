@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { isPublicAddress, parseNetwork } from '../../../../common/addresses.ts';
+import { decideEgress, portMayBeOpen, type Rules } from '../../../../worker/egress/address-rule.ts';
 import { parseAllowList } from '../../../../worker/egress/allow-list.ts';
-import { decideEgress, portMayBeOpen, type Rules } from '../../../../worker/egress/decide.ts';
 import { parseAuthority } from '../../../../worker/egress/target.ts';
 
 const PORTS = [80, 443, 8080, 8443];
