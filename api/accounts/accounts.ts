@@ -11,8 +11,9 @@ import {
   type Store,
 } from '../store/store.ts';
 import { AccountKeys, type CreatedKey, type NewKey, type ShownKey } from './account-keys.ts';
-import { runningLeases, usageNow } from './account-rules.ts';
+import { usageNow } from './account-rules.ts';
 import { createAccountId } from './keys.ts';
+import { runningLeases } from './lease-rules.ts';
 import { checkName } from './names.ts';
 import type { BillingMode, Plan } from './plans.ts';
 

@@ -5,13 +5,11 @@ import {
   capOf,
   isServed,
   keyIsGood,
-  leasesKept,
-  runningLeases,
   type ServedRules,
-  unexpiredLeases,
   usagePlusOne,
   withKey,
 } from '../accounts/account-rules.ts';
+import { leasesKept, runningLeases, unexpiredLeases } from '../accounts/lease-rules.ts';
 import type { Plan } from '../accounts/plans.ts';
 import {
   type AccountDocument,

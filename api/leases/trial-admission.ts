@@ -1,5 +1,6 @@
-// Trial admission: rejects calls over a limit that is known in this process, before their body is
-// read and without the database. Admitted calls are still counted across all processes.
+// Trial admission in this process: rejects calls over a limit that is already known here, before their
+// body is read and without the database. trial-leases.ts admits the others across all processes, and
+// decides the trial's share of slots.
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '../../common/contract/errors.ts';
 import { TRIAL_WINDOW_MS } from './trial-operations.ts';

@@ -41,7 +41,10 @@ export interface TrialConfig {
 /** All trial renders queue as one account: there are never more than a few. */
 const QUEUED_AS = 'trial';
 
-/** At most a quarter of the worker slots, and at least one. Pure. */
+/**
+ * The trial's share of slots: at most a quarter of the worker slots, and at least one. The queue also
+ * starts them only while more than half of the slots are free (`trialMayBegin`). Pure.
+ */
 export const trialSlotsOf = (parallel: number, slots: number): number =>
   Math.min(parallel, Math.max(1, Math.floor(slots / 4)));
 

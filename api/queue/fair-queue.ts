@@ -272,6 +272,7 @@ export class FairQueue<J extends Queued> {
     else this.#shares.ended(entry.job.accountId, nowMs);
   }
 
+  /** Trial renders use idle capacity only; their share of slots is in leases/trial-leases.ts. */
   #trialMayBegin(nowMs: number, { free, slots }: Capacity): boolean {
     return (
       free * 2 > slots &&

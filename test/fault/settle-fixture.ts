@@ -2,9 +2,9 @@
 // adapters of several API processes.
 import { pino } from 'pino';
 import type { Caller } from '../../api/accounts/accepted-keys.ts';
-import { EXPIRED_KEPT } from '../../api/accounts/account-rules.ts';
 import { Accounts } from '../../api/accounts/accounts.ts';
 import { hashKeyByEach } from '../../api/accounts/keys.ts';
+import { EXPIRED_KEPT } from '../../api/accounts/lease-rules.ts';
 import { parsePlans } from '../../api/accounts/plans.ts';
 import { leaseOperations } from '../../api/leases/lease-operations.ts';
 import { LEASE_TIMES, type LeaseTimes, MongoLeases } from '../../api/leases/mongo-leases.ts';

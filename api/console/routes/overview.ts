@@ -2,7 +2,8 @@
 // hours, and the latest renders.
 
 import { ApiError } from '../../../common/contract/errors.ts';
-import { periodNow, runningLeases, usageNow } from '../../accounts/account-rules.ts';
+import { periodNow, usageNow } from '../../accounts/account-rules.ts';
+import { runningLeases } from '../../accounts/lease-rules.ts';
 import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from '../../accounts/plans.ts';
 import type { AccountDocument, Document, Store } from '../../store/store.ts';
 import { overview } from '../contract/accounts.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EXPIRED_KEPT } from '../../../api/accounts/account-rules.ts';
+import { EXPIRED_KEPT } from '../../../api/accounts/lease-rules.ts';
 import type { LeaseDocument } from '../../../api/store/store.ts';
 import {
   type LeaseFixture,
