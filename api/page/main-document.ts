@@ -42,6 +42,7 @@ export function watchBlockedRequests(session: Session): BlockedRequests {
 
 export const MAX_REDIRECTS = 10;
 
+// The worker's egress guard (worker/egress/address-rule.ts) blocks the address, also of a redirect.
 const SSRF =
   'The page, or a redirect, leads to an address that is not public. Only public addresses can be rendered.';
 

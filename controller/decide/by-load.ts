@@ -5,6 +5,7 @@ import { backlogSlots, nextQueue, offeredSlots, slotsForAll, withHeadroom } from
 import { within } from './limits.ts';
 import { messageFor } from './messages.ts';
 import type { Decision, History, Load, Reason, ScalingSpec } from './model.ts';
+import { holdMs, leastPods, shrunkWithin } from './shrink.ts';
 import { late, nextStarts, readyInMs, withOrder } from './starts.ts';
 import { averageSince, highest, withPeak, withValue } from './windows.ts';
 
@@ -18,12 +19,6 @@ interface Seen {
 
 /** Twice the maximum of maxReplicas: larger desired sizes make no difference. */
 const MOST_DESIRED = 2_000;
-
-/**
- * How long the pool does not shrink after a gap in the metrics: until the windows are full again.
- */
-export const holdMs = ({ stableWindowSeconds, scaleDown }: ScalingSpec['scaling']) =>
-  1_000 * Math.max(stableWindowSeconds, scaleDown.delaySeconds);
 
 const stableMsOf = ({ scaling }: ScalingSpec) => scaling.stableWindowSeconds * 1_000;
 /** At least three scrapes: an average of fewer is not meaningful. */
@@ -144,15 +139,11 @@ export function byLoad(
   const panic = desired > highest(desiredPeaks);
 
   const asked = history.askedPods ?? 0;
-  const least = now < next.holdUntilMs ? Math.max(pods, asked) : 0;
+  const least = leastPods(next, pods, now);
   // A scale-up that was already approved is not rate-limited again.
   const current = Math.max(pods, Math.min(asked, Math.max(desired, least)));
   const { pods: allowed, limited } = within(desired, least, current, history.sizes, scaling, now);
-  // One step down per burst time: an average falls in small steps.
-  const tooSoon =
-    history.shrunkMs !== undefined &&
-    now - history.shrunkMs < burstMs &&
-    pods <= scaling.maxReplicas;
+  const tooSoon = pods <= scaling.maxReplicas && shrunkWithin(burstMs, history, now);
   const size = allowed < pods && tooSoon ? pods : allowed;
   const reason = reasonOf(pool, pods, size, asked, panic);
   const facts = {

@@ -1,9 +1,10 @@
 // Decides how many pods a pool should have: a pure function of the spec, the observation, the
 // history and the time.
-import { byLoad, holdMs } from './by-load.ts';
+import { byLoad } from './by-load.ts';
 import { withSize } from './limits.ts';
 import { messageForNoLoad } from './messages.ts';
 import type { Decision, History, Load, Observation, Reason, ScalingSpec } from './model.ts';
+import { holdMs } from './shrink.ts';
 
 const clamp = (value: number, least: number, most: number) =>
   Math.min(most, Math.max(least, value));

@@ -1,4 +1,5 @@
-// The only path to the network: resolves a target, decides about its addresses and dials them.
+// The only path to the network: resolves a target, decides about its addresses and dials them. Chrome
+// follows redirects itself, and each hop arrives here as a new target.
 import { isIP, type Socket } from 'node:net';
 import { Denied, decideEgress, portMayBeOpen, type Rules } from './address-rule.ts';
 import { type DialLimits, dial } from './dial.ts';

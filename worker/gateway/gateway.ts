@@ -109,8 +109,8 @@ export class Gateway implements Service {
     }, PING_MS / 2);
   }
 
-  /** Drains: no new slot, and the running ones finish until the deadline. */
-  async stop(deadline: AbortSignal): Promise<void> {
+  /** No new slot; running renders finish until the deadline, and are ended then. */
+  async #drain(deadline: AbortSignal): Promise<void> {
     const { slots } = this.#deps;
     const drained = slots.drain();
     this.#statusSockets.push();
@@ -118,6 +118,11 @@ export class Gateway implements Service {
     slots.endRenders('worker_stopping', 'the worker stops');
     // Sockets close after their pages: an API takes the close for the end of the render.
     await Promise.race([drained, sleep(CLOSING_MS, undefined, { ref: false })]);
+  }
+
+  /** Drains, then closes all sockets. */
+  async stop(deadline: AbortSignal): Promise<void> {
+    await this.#drain(deadline);
     clearInterval(this.#ticker);
     this.#statusSockets.stop();
     for (const ws of this.#sockets.clients) {

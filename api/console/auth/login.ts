@@ -1,4 +1,4 @@
-// Opens the session of a user who has authenticated by any method.
+// Opens the session of a user who has authenticated by any method, and sets the session cookie.
 import type { Network } from '../../../common/addresses.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
 import { callerIp } from '../../http/caller.ts';
@@ -18,7 +18,7 @@ export interface Login {
    * log. `user`: as read before the credentials were checked. Rejects with ApiError `unauthorized`
    * when the credentials have changed since, or the user was disabled.
    */
-  enter(ctx: Context, user: UserDocument, method: SessionDocument['method']): Promise<void>;
+  openSession(ctx: Context, user: UserDocument, method: SessionDocument['method']): Promise<void>;
   /** The user who is signed in in this browser. */
   signedIn(ctx: Context): Promise<SignedIn | undefined>;
   ipOf(ctx: Context): string;
@@ -48,7 +48,7 @@ export function createLogin({
     return token === undefined ? undefined : sessions.find(token);
   }
 
-  async function enter(
+  async function openSession(
     ctx: Context,
     user: UserDocument,
     method: SessionDocument['method'],
@@ -83,5 +83,5 @@ export function createLogin({
     );
   }
 
-  return { enter, signedIn, ipOf };
+  return { openSession, signedIn, ipOf };
 }

@@ -1,5 +1,5 @@
-// Browser sessions of users: a random token in a cookie, its hash in MongoDB. Owns their lifetime;
-// who may open one is decided by the callers.
+// Browser sessions of users: their random tokens, stored as hashes in MongoDB, and their lifetime.
+// login.ts sets the session cookie and decides who gets one.
 
 import { ApiError } from '../../../common/contract/errors.ts';
 import { randomBase62 } from '../../accounts/keys.ts';

@@ -246,7 +246,7 @@ async function join(
       await store.limited(store.console.users.deleteOne({ _id: user._id }, store.limits));
   }
   if (!joined) return sendGone(flow, ctx);
-  await login.enter(ctx, user, 'invitation');
+  await login.openSession(ctx, user, 'invitation');
   seeOther(ctx, '/app');
 }
 

@@ -96,7 +96,7 @@ export function secondFactorPages(auth: Auth, route: ReturnType<typeof pageRoute
     await limits.secondFactorWasRight(attempt);
     if (used === 'recovery') await audit.note(actor, { action: 'person.recovery_code_used' });
     pendingTwoFactor.end(ctx);
-    await login.enter(ctx, user, method);
+    await login.openSession(ctx, user, method);
     seeOther(ctx, nextPath(ctx.query['next']));
   }
 

@@ -135,7 +135,7 @@ async function submit(auth: Auth, ctx: Context): Promise<void> {
   // At most one request passes here: the token works once.
   if (!(await setup.use(token))) return sendDone(ctx, 409);
   const user = await createAdministrator(auth, ctx, valid, waiting);
-  await login.enter(ctx, user, 'setup');
+  await login.openSession(ctx, user, 'setup');
   seeOther(ctx, '/app');
 }
 

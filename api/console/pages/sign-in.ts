@@ -145,7 +145,7 @@ export function signInPages(auth: Auth, route: ReturnType<typeof pageRoutes>): P
       pendingTwoFactor.begin(ctx, user, 'password');
       return seeOther(ctx, withNext('/app/sign-in/code', next));
     }
-    await login.enter(ctx, user, 'password');
+    await login.openSession(ctx, user, 'password');
     seeOther(ctx, next);
   }
 

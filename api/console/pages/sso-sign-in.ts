@@ -66,7 +66,7 @@ export async function completeSsoSignIn(
   next: string,
 ): Promise<void> {
   const isMember = await ssoUsers.arrived(user, auth.login.ipOf(ctx));
-  await auth.login.enter(ctx, user, 'company');
+  await auth.login.openSession(ctx, user, 'company');
   // An invitation makes the user a member, and an app that asked for consent must get a response.
   if (isMember || user.operator || next.startsWith('/app/invitation') || leadsToConsent(next))
     return seeOther(ctx, next);

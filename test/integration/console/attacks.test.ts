@@ -102,7 +102,7 @@ describe('the dashboard under attack', () => {
       const devices = createDevices(CONSOLE_SECRET, cookies);
       const { ctx, set } = visit();
       const login = createLogin({ sessions, cookies, users, audit, devices, trustedProxies: [] });
-      const error = await login.enter(ctx, user, 'password').catch((error: unknown) => error);
+      const error = await login.openSession(ctx, user, 'password').catch((error: unknown) => error);
       return { error, set, sessions: (await sessions.listOf(user._id)).length };
     }
     const refused = async (user: UserDocument) => {
