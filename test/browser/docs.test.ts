@@ -25,7 +25,8 @@ describe('API reference page', () => {
   const status = (page: Page) => page.getByRole('status');
   const render = (page: Page) => page.getByRole('button', { name: 'Render' }).click();
   const bodyIs = (page: Page, body: string) => page.getByLabel('Body').fill(body);
-  const keyIs = (page: Page, key: string) => page.getByRole('textbox', { name: 'API key' }).fill(key);
+  const keyIs = (page: Page, key: string) =>
+    page.getByRole('textbox', { name: 'API key' }).fill(key);
 
   it('renders with the entered API key and offers the PDF', async () => {
     const { page, expectNoErrors } = await open();
