@@ -37,7 +37,7 @@ export interface AppDeps {
   body: BodyLimits;
   budget: ByteBudget;
   /**
-   * Allowed ports of a page URL, and the ports of the allow-list for accounts marked `intranet`.
+   * Allowed ports of a page URL, and the ports of the allowlist for accounts marked `intranet`.
    */
   ports: { ports: number[]; allowPorts: number[] };
   trustedProxies: readonly Network[];

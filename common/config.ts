@@ -275,7 +275,7 @@ export const poolVariables = z.object({
     '',
     'host patterns and CIDRs, each with an optional `:port`',
   ).describe(
-    'Allow-list of private addresses for accounts marked `intranet`, such as `wiki.corp`, `*.corp.example:8443`, `10.1.0.0/16`.',
+    'Allowlist of private addresses for accounts marked `intranet`, such as `wiki.corp`, `*.corp.example:8443`, `10.1.0.0/16`.',
   ),
   PRESSROOM_EGRESS_DENY: networks().describe(
     "Public networks that pages, and the API when it fetches client metadata documents, must not reach. List your own public ranges, and your network's NAT64 and 6rd prefixes, which map to private addresses. An address or CIDR in `PRESSROOM_EGRESS_ALLOW` takes precedence for pages.",

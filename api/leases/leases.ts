@@ -21,7 +21,7 @@ export interface Lease {
    * its own Chrome.
    */
   clientHash?: string;
-  /** The render may reach the allow-list of internal addresses. */
+  /** The render may reach the allowlist of internal addresses. */
   intranet: boolean;
   /**
    * Aborts when the lease could not be renewed in time. Another render may be admitted in its

@@ -67,7 +67,7 @@ export interface RenderRoute {
   render: RenderUseCase;
   keys: AcceptedKeys;
   /**
-   * Allowed ports of a page URL, and the ports of the allow-list for accounts marked `intranet`.
+   * Allowed ports of a page URL, and the ports of the allowlist for accounts marked `intranet`.
    */
   ports: { ports: number[]; allowPorts: number[] };
 }

@@ -69,7 +69,7 @@ export interface AccountDocument {
   state: AccountState;
   /** When the state became past_due; absent in any other state. */
   pastDueSince?: Date;
-  /** Its renders may reach the allow-list of internal addresses. */
+  /** Its renders may reach the allowlist of internal addresses. */
   intranet: boolean;
   keys: KeyDocument[];
   leases: LeaseDocument[];

@@ -49,7 +49,7 @@ export function urlProblem(text: string, instead = ''): string | undefined {
 export interface UrlRules {
   /** Ports for all accounts. */
   ports: readonly number[];
-  /** The account may reach private addresses on the allow-list; the egress guard checks them. */
+  /** The account may reach private addresses on the allowlist; the egress guard checks them. */
   intranet: boolean;
   /** Additional ports for accounts with `intranet`. */
   allowPorts: readonly number[];

@@ -1,4 +1,4 @@
-// Parses the allow-list of addresses beside the public ones (PRESSROOM_EGRESS_ALLOW): host patterns
+// Parses the allowlist of addresses beside the public ones (PRESSROOM_EGRESS_ALLOW): host patterns
 // and networks, each with an optional port. decide.ts applies it.
 import { isIPv4, isIPv6 } from 'node:net';
 import { type Network, networkOf } from '../../common/addresses.ts';

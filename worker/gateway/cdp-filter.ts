@@ -1,4 +1,4 @@
-// Filters the CDP commands of a slot's client. Owns the allow-list of methods and parameters, and
+// Filters the CDP commands of a slot's client. Owns the allowlist of methods and parameters, and
 // serialises each frame again for Chrome's pipe: two parsers that read a duplicate key differently
 // could otherwise be used to bypass the list. Only the content of one large string is copied as is.
 import { isUtf8 } from 'node:buffer';
@@ -39,7 +39,7 @@ const listOf =
     Array.isArray(value) && value.every(check);
 
 /**
- * Methods with an allow-list of parameters and their types. With a `url`, `Fetch.continueRequest`
+ * Methods with an allowlist of parameters and their types. With a `url`, `Fetch.continueRequest`
  * would open another address than the page requested, even `file:`; a pattern with a stage, or
  * `interceptResponse`, would expose responses.
  */

@@ -1,4 +1,4 @@
-// Whether the pages of an account may open addresses on the allow-list. Checked before a render
+// Whether the pages of an account may open addresses on the allowlist. Checked before a render
 // without a key, so that the error is early.
 import { databaseUnreachable } from '../../accounts/account-errors.ts';
 import type { Store } from '../../store/store.ts';

@@ -19,7 +19,7 @@ export interface PlaygroundDeps {
   store: Store;
   render: RenderUseCase<Member>;
   renders: RenderLog;
-  /** Ports that pages may use, and those of the allow-list for accounts with `intranet`. */
+  /** Ports that pages may use, and those of the allowlist for accounts with `intranet`. */
   ports: { ports: number[]; allowPorts: number[] };
   bodyMaxBytes: number;
 }

@@ -255,7 +255,7 @@ describe('a name that resolves to a private address', function () {
     });
   });
 
-  it('is blocked for accounts without intranet and for trial renders, even when it is on the allow-list', async () => {
+  it('is blocked for accounts without intranet and for trial renders, even when it is on the allowlist', async () => {
     await site.pressroom.accounts.createAccount('an outsider', { plan: 'free' });
     const { text: key } = await site.pressroom.accounts.createKey('an outsider', { name: 'x' });
     const { web, victim, pressroom } = site;

@@ -170,7 +170,7 @@ describe('the playground', () => {
       );
     expect(await denied()).to.equal(0);
     await fixture.accounts.setAccount(fixture.account, { intranet: true });
-    // Passes the API, and is blocked by the egress guard, which has the allow-list.
+    // Passes the API, and is blocked by the egress guard, which has the allowlist.
     expect((await render({ url })).error().code).to.equal('ssrf_blocked');
     expect(await denied()).to.be.greaterThan(0);
     await fixture.accounts.setAccount(fixture.account, { intranet: false });

@@ -41,7 +41,7 @@ describe('the egress guard', () => {
       expect(guard.denied).to.deep.equal([]);
     });
 
-    it('ignores the allow-list for a public account', async () => {
+    it('ignores the allowlist for a public account', async () => {
       fixture.dns.set('shop.example', '127.0.0.1');
       const guard = await fixture.guard('public', [`127.0.0.0/8:${victim.port}`], {
         ports: [80, victim.port],

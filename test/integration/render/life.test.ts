@@ -123,7 +123,7 @@ describe('the lifecycle of a render', () => {
     const before = await pressroom.render({ url: 'http://127.0.0.1:8080/' });
     expect(before.error().code).to.equal('ssrf_blocked');
     await pressroom.accounts.setAccount(pressroom.account, { intranet: true });
-    // The API accepts the URL and the egress guard, which has the allow-list, blocks it. Only the
+    // The API accepts the URL and the egress guard, which has the allowlist, blocks it. Only the
     // guard counts blocked requests.
     await pressroom.render({ url: 'http://127.0.0.1:8080/' });
     expect(await pressroom.worker.metrics.text()).to.match(

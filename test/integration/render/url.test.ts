@@ -23,7 +23,7 @@ describe('renders of a URL', () => {
   let dns: DnsServer;
   let pressroom: Installation;
   let base: string;
-  /** A port that the allow-list contains and on which no server listens. */
+  /** A port that the allowlist contains and on which no server listens. */
   let closedPort: number;
 
   before(async () => {
@@ -162,7 +162,7 @@ describe('renders of a URL', () => {
     expect(await pdfText(Buffer.concat(pdf.pieces))).to.include('ARRIVED LATE');
   });
 
-  it('fails with ssrf_blocked for an account without intranet although the allow-list has the address', async () => {
+  it('fails with ssrf_blocked for an account without intranet although the allowlist has the address', async () => {
     const account = 'without intranet';
     await pressroom.accounts.createAccount(account, { plan: 'free' });
     const { text: key } = await pressroom.accounts.createKey(account, { name: 'x' });
@@ -177,7 +177,7 @@ describe('renders of a URL', () => {
     expect(web.connections()).to.equal(before);
   });
 
-  it('fails with ssrf_blocked without an allow-list', async () => {
+  it('fails with ssrf_blocked without an allowlist', async () => {
     const closed = await installation({
       intranet: true,
       env: { PRESSROOM_DNS_SERVERS: dns.address, PRESSROOM_EGRESS_PORTS: String(web.port) },

@@ -160,7 +160,7 @@ describe('a worker', () => {
     await worker.until({ busy: 0, ready: 2 });
   });
 
-  it('rejects a method outside the allow-list and keeps the slot open', async () => {
+  it('rejects a method outside the allowlist and keeps the slot open', async () => {
     const session = await worker.open();
     const refused = await errorOf(session.command('Browser.close'));
     expect(refused).to.include({ name: 'CommandFailed' });

@@ -135,7 +135,7 @@ describe('the configuration', () => {
       .and.to.not.include('pass@');
   });
 
-  it('of the API adds the ports of the allow-list', () => {
+  it('of the API adds the ports of the allowlist', () => {
     const { egress } = readApiConfig({
       PRESSROOM_EGRESS_ALLOW: 'wiki.corp:8000,10.0.0.0/8,[fd00::1]:9000,fd00::/8',
     });

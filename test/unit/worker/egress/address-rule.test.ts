@@ -45,7 +45,7 @@ describe('the decision over a connection', () => {
     ['public', 'shop.example:22', ['93.184.216.34', '10.0.0.1'], 'address'],
     ['public', '169.254.169.254:80', ['169.254.169.254'], 'address'],
     ['public', 'localhost:80', ['127.0.0.1', '::1'], 'address'],
-    // The allow-list is for accounts marked `intranet` only.
+    // The allowlist is for accounts marked `intranet` only.
     ['public', 'wiki.corp:443', ['10.9.9.9'], 'address'],
     ['public', 'any.example:80', ['10.1.2.3'], 'address'],
     ['public', '127.1.0.1:3000', ['127.1.0.1'], 'address'],
@@ -142,7 +142,7 @@ describe('the decision over a connection', () => {
     const deny = ['203.0.114.0/24', '2a0e:1:64::/96', '10.1.3.0/24', '2606:2800:220:1::1'].map(
       network => parseNetwork(network)!,
     );
-    // [policy, allow-list, target, what its name answers, decision]
+    // [policy, allowlist, target, what its name answers, decision]
     const closed: [Rules['policy'], string[], string, string[], string][] = [
       ['public', [], '203.0.114.7:443', ['203.0.114.7'], 'address'],
       ['public', [], 'own.example:443', ['203.0.114.0'], 'address'],
