@@ -64,7 +64,7 @@ export const apiVariables = z.object({
   ),
   PRESSROOM_PLANS: listVariable(
     '',
-    'plans such as `free=1,team=16:50000` (name, parallel renders, optional monthly quota for display)',
+    'plans such as `free=1,team=16:50000` (name, concurrent renders, optional monthly quota for display)',
   ).describe(
     'Plans that extend or replace the built-in ones (free=1, starter=2, growth=4, scale=8).',
   ),
@@ -104,7 +104,7 @@ export const apiVariables = z.object({
     'Memory of one API process for request bodies (three times their size) and PDFs. Calls beyond it are rejected as `overloaded`. One account can use three quarters of it (docs/limits.md).',
   ),
   PRESSROOM_RENDER_TIMEOUT: duration('60s', 1_000, 3600e3).describe(
-    'Time limit of a render on its page, without `wait_delay`.',
+    'Time limit for the work on the page of a render, excluding `wait_delay`.',
   ),
   PRESSROOM_OUTPUT_MAX: bytes('100MiB', 1_024).describe('The largest PDF.'),
   PRESSROOM_TAGGED_PDF: onOff('off').describe(
@@ -114,9 +114,11 @@ export const apiVariables = z.object({
   PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: duration('120s', 100).describe(
     'Longest queue time while no worker is connected, for example when a pool grows from zero.',
   ),
-  PRESSROOM_QUEUE_MAX_RENDERS: integer('1000', 1, 1e6).describe('Queue length of one API process.'),
+  PRESSROOM_QUEUE_MAX_RENDERS: integer('1000', 1, 1e6).describe(
+    'Maximum number of queued renders of one API process.',
+  ),
   PRESSROOM_QUEUE_MAX_BYTES: bytes('256MiB', 1_024).describe(
-    'Bytes of request bodies that may be queued in one API process.',
+    'Maximum size of all queued request bodies of one API process.',
   ),
   PRESSROOM_TRIAL: onOff('on').describe(
     'Whether `POST /v1/trial/render` renders without an API key.',
@@ -125,7 +127,7 @@ export const apiVariables = z.object({
     'Trial renders per minute of one address (IPv6: of one /64), across all API processes.',
   ),
   PRESSROOM_TRIAL_PARALLEL: integer('2', 1, 1_000).describe(
-    'Concurrent trial renders across all API processes; never more than a quarter of the slots, or one.',
+    'Concurrent trial renders across all API processes; never more than a quarter of the slots, but at least one.',
   ),
   PRESSROOM_TRUSTED_PROXIES: listVariable('', 'addresses and CIDRs').describe(
     'Proxies whose `X-Forwarded-For` is trusted.',

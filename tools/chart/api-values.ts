@@ -71,7 +71,7 @@ const autoscaling = group({
       'Scaling behavior (`behavior` of a HorizontalPodAutoscaler). Defaults to that of Kubernetes.',
     ),
 }).describe(
-  'The HorizontalPodAutoscaler of the API. Usually only workers need to scale: a render takes a few milliseconds of CPU in the API and about twenty times as much in the worker.',
+  'The HorizontalPodAutoscaler of the API. Usually only workers need to scale: a render takes a few milliseconds of CPU in the API and more than ten times as much in the worker.',
 );
 
 export const apiValues = group({
