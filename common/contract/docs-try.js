@@ -1,4 +1,5 @@
-// The script of /docs: sends a render from the page's form and shows what comes back. Runs in the browser, as it stands here.
+// The script of /docs: sends a render from the form of the page and shows the response. Runs in the
+// browser without a build step.
 {
   const section = document.getElementById('try');
   const form = section.querySelector('form');
@@ -83,7 +84,7 @@
     say('Rendering…');
     const startMs = performance.now();
     try {
-      // By a relative address, so that it goes where this page came from, under whatever path that is.
+      // Relative to this page, which a reverse proxy may serve under another path.
       const answer = await fetch(new URL(path.value.slice(1), document.baseURI), {
         method: 'POST',
         headers: {
@@ -95,7 +96,10 @@
       });
       await show(answer, performance.now() - startMs);
     } catch (error) {
-      say(error.name === 'AbortError' ? 'Cancelled.' : `No answer came: ${error.message}`, 'bad');
+      say(
+        error.name === 'AbortError' ? 'Canceled.' : `Could not reach the server: ${error.message}`,
+        'bad',
+      );
     } finally {
       send.disabled = false;
       cancel.hidden = true;
@@ -108,13 +112,13 @@
     if (running) return;
     clear();
     if (needsKey() && key.value.trim() === '') return problem(key, 'Enter an API key first.');
-    // A key with such a character in it cannot be sent in a header at all.
+    // Other characters cannot be sent in a header.
     if (needsKey() && /[^\x21-\x7e]/.test(key.value.trim()))
-      return problem(key, 'An API key has letters, digits and _ only.');
+      return problem(key, 'An API key contains only letters, digits and underscores.');
     try {
       JSON.parse(body.value);
     } catch (error) {
-      return problem(body, `The body is not JSON: ${error.message}`);
+      return problem(body, `The body is not valid JSON: ${error.message}`);
     }
     void render();
   });

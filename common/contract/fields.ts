@@ -141,7 +141,7 @@ export const requestShape = {
   footer,
   pages: text('a string of page ranges such as "1-3, 5"', pagesProblem, {
     description:
-      'The pages to keep: a comma-separated list of `n`, `n-m` and `n-`. The PDF contains them once each, in document order. Numbers beyond the last page are ignored. Cannot be combined with `single_page` or `{width}xauto`.',
+      'The pages to keep: a comma-separated list of `n`, `n-m` and `n-`. Each page appears once, in document order. Numbers beyond the last page are ignored. Cannot be combined with `single_page` or `{width}xauto`.',
     examples: ['1-3, 5', '2-', '1'],
     pattern: PAGES_PATTERN,
     minLength: 1,

@@ -75,7 +75,7 @@ describe('API reference page', () => {
     await keyIs(page, pressroom.key);
     await bodyIs(page, '{"html": }');
     await render(page);
-    expect(await status(page).textContent()).to.include('The body is not JSON');
+    expect(await status(page).textContent()).to.include('The body is not valid JSON');
     expect(await page.getByLabel('Body').getAttribute('aria-invalid')).to.equal('true');
     expect(sent).to.deep.equal([]);
     expectNoErrors();
@@ -88,7 +88,7 @@ describe('API reference page', () => {
     await render(page);
     await pressroom.worker.until({ busy: 1 });
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await status(page).filter({ hasText: 'Cancelled.' }).waitFor();
+    await status(page).filter({ hasText: 'Canceled.' }).waitFor();
     await pressroom.worker.until({ busy: 0 });
   });
 
