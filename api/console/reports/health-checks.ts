@@ -37,7 +37,7 @@ export function databaseChecks(state: ServerState | { error: string }): Check[] 
     ];
   return [
     responseTime(state),
-    ok('Database release', `MongoDB ${state.version}.`),
+    ok('Database version', `MongoDB ${state.version}.`),
     ...replicaSet(state),
     clock(state),
   ];
@@ -119,7 +119,7 @@ function workersOf(pool: string, reports: readonly Pick<ProcessDocument, 'worker
   if (serving.length === 0)
     return fail(
       name,
-      each.size === 0 ? 'No worker is connected.' : `None of the ${each.size} workers is serving.`,
+      each.size === 0 ? 'No worker is connected.' : `0 of ${each.size} workers are serving.`,
       'Renders stay queued and then fail. Check the pods or processes of the workers, PRESSROOM_WORKERS, and that all use the same PRESSROOM_POOL_SECRET.',
     );
   if (chromeless.length > 0)
@@ -173,9 +173,9 @@ export function configurationChecks({
   const local = hostname === 'localhost' || hostname === '127.0.0.1';
   const https =
     protocol === 'https:' || local
-      ? ok('Public address', `${publicUrl}${local ? ', reachable from this machine only' : ''}.`)
+      ? ok('Public URL', `${publicUrl}${local ? ', reachable from this machine only' : ''}.`)
       : warn(
-          'Public address',
+          'Public URL',
           `${publicUrl} uses plain HTTP.`,
           'Passwords and keys are sent unencrypted. Use a reverse proxy with TLS, and set PRESSROOM_PUBLIC_URL to its https URL.',
         );
@@ -184,7 +184,7 @@ export function configurationChecks({
     host === publicHost || forwardedFor
       ? https
       : warn(
-          'Public address',
+          'Public URL',
           `You use ${host}, but PRESSROOM_PUBLIC_URL is set to ${publicHost}.`,
           'Links and sign-ins lead to PRESSROOM_PUBLIC_URL. Set it to the address that people use.',
         );
@@ -199,7 +199,7 @@ export function configurationChecks({
           'Proxies',
           trustedProxies === 0
             ? 'No reverse proxy configured.'
-            : `X-Forwarded-For is trusted from ${trustedProxies} networks.`,
+            : `X-Forwarded-For is trusted from ${trustedProxies} configured ${trustedProxies === 1 ? 'network' : 'networks'}.`,
         );
   return [address, proxies];
 }

@@ -83,7 +83,7 @@ describe('live data for operators', () => {
     const named = new Map(checks.map(check => [check.name, check]));
     expect([...named.keys()]).to.include.members([
       'Database',
-      'Database release',
+      'Database version',
       'Replica set',
       'Clocks',
       'Workers of default',

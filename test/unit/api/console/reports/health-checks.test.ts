@@ -113,12 +113,12 @@ describe('the health checks', () => {
     [
       'plain HTTP',
       configurationChecks({ ...environment, publicUrl: 'http://pdf.example.com' }),
-      ['Public address: warn'],
+      ['Public URL: warn'],
     ],
     [
       'an address other than the configured one',
       configurationChecks({ ...environment, host: '10.0.0.1', forwardedFor: false }),
-      ['Public address: warn'],
+      ['Public URL: warn'],
     ],
     [
       'an untrusted proxy',
