@@ -75,7 +75,9 @@ export function addAccountCommands(
 
   accounts
     .command('list')
-    .description('List all accounts with their running renders and their usage this month')
+    .description(
+      'List all accounts with their running renders and usage in the current billing period',
+    )
     .action(async () => {
       const all = await withAccounts(store => store.listAccounts());
       print(

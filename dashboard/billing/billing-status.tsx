@@ -57,7 +57,7 @@ function messageOf(billing: BillingView, mayPay: boolean): Message | undefined {
     case 'trialing':
       return {
         kind: 'info',
-        title: 'Your plan is in trial',
+        title: 'Your subscription is in a trial period',
         text: periodEnd ? `The trial ends on ${formatDay(periodEnd)}.` : 'The trial is free.',
       };
     default:

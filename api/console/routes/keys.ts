@@ -71,7 +71,7 @@ export const keyRoutes = ({ store, keys, audit }: Deps): ConsoleRoute[] => {
       path: '/accounts/:account/keys/:key/rotate',
       id: 'rotateKey',
       summary:
-        'Replace an API key by a new one with the same name and networks. The old key works for the overlap.',
+        'Rotate an API key: create a new one with the same name and allowed IP addresses. The old key works until the overlap ends.',
       access: { permission: 'keys.write' },
       body: keyRotation,
       answer: createdKey,
