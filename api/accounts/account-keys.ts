@@ -27,7 +27,7 @@ export const MAX_KEYS = 200;
 /** Matches an account that can have one more key. */
 const belowMaxKeys = { [`keys.${MAX_KEYS - 1}`]: { $exists: false } };
 
-const noAccount = () => new ApiError('not_found', 'There is no such account.');
+const noAccount = () => new ApiError('not_found', 'Account not found.');
 const noKey = (keyId: string) =>
   new ApiError(
     'not_found',

@@ -63,7 +63,7 @@ const unknownAccount = (name: string) =>
     'not_found',
     `There is no account named \`${name}\`. List the accounts to see their names.`,
   );
-const unknownId = () => new ApiError('not_found', 'There is no such account.');
+const unknownId = () => new ApiError('not_found', 'Account not found.');
 const noBilling = () =>
   new ApiError(
     'conflict',

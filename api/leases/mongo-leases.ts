@@ -222,7 +222,7 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     const { found, id, sentMs } = await this.#tryAdmit(member, leaseId =>
       this.#operations.admitMember(member.accountId, leaseId, member.user),
     );
-    if (!found) throw new ApiError('not_found', 'There is no such account.');
+    if (!found) throw new ApiError('not_found', 'Account not found.');
     return { found, id, sentMs };
   }
 

@@ -96,7 +96,7 @@ function outcomeOf(error: unknown, signal: AbortSignal): 'refused' | 'unreachabl
 const workerLost = (cause: SlotLost) =>
   renderFailed(
     'worker_lost',
-    'The browser ended twice during this render, the second time on another worker or after a restart. Try again.',
+    'The browser exited twice during this render, the second time on another worker or after a restart. Try again.',
     { cause },
   );
 

@@ -192,7 +192,7 @@ const slotEnded: Partial<Record<SlotEndReason, () => ApiError>> = {
   renderer_crashed: () =>
     renderFailed(
       'page_crash',
-      'The page crashed its browser process. It may need more memory than a render has, or trigger a bug in the browser.',
+      'The page crashed its browser process. It may need more memory than a render is allowed, or trigger a bug in the browser.',
     ),
   memory: () =>
     renderFailed(
@@ -202,12 +202,12 @@ const slotEnded: Partial<Record<SlotEndReason, () => ApiError>> = {
   deadline: () =>
     renderFailed(
       'page_timeout',
-      'The render exceeded its time limit. Simplify the page or wait for less.',
+      'The render exceeded its time limit. Simplify the page or use shorter waits.',
     ),
   flooded: () =>
     renderFailed(
       'output_limit',
-      'The page produced more browser events than a render is allowed. It may send requests without end, or use URLs or error messages of several megabytes.',
+      'The page produced more browser events than a render is allowed. It may send requests endlessly, or use URLs or error messages of several megabytes.',
     ),
 };
 

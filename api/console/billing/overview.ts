@@ -17,7 +17,7 @@ export async function billedAccount(store: Store, id: string): Promise<BilledAcc
   const found = await store.limited(
     store.accounts.findOne({ _id: id }, { projection, ...store.limits }),
   );
-  if (!found) throw new ApiError('not_found', 'There is no such account.');
+  if (!found) throw new ApiError('not_found', 'Account not found.');
   return found;
 }
 

@@ -37,7 +37,7 @@ interface Options {
 }
 
 const tooMany = () =>
-  renderFailed('overloaded', 'Too many PDFs wait for their watermark at the moment. Try again.', {
+  renderFailed('overloaded', 'Too many PDFs are waiting for their watermark. Try again.', {
     retryAfterS: 2,
   });
 
@@ -86,7 +86,7 @@ export class WatermarkPool implements Service {
       if (error instanceof ApiError) throw error;
       throw renderFailed(
         'internal',
-        'The watermark could not be drawn. Try again without `sandbox`, or report the request id.',
+        'The watermark could not be drawn. Try again without `sandbox`, or report the request ID.',
         {
           cause: error,
         },
