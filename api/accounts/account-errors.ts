@@ -28,7 +28,9 @@ const STATE_LABELS: Record<AccountState, string> = {
 export const subscriptionInactive = (state: AccountState, dashboardUrl: string) =>
   new ApiError(
     'subscription_inactive',
-    `Your subscription is ${STATE_LABELS[state]}. Update your payment method at ${dashboardUrl}, then retry.`,
+    state === 'paused'
+      ? 'Your account is suspended. Contact your administrator.'
+      : `Your subscription is ${STATE_LABELS[state]}. Update your payment method at ${dashboardUrl}, then retry.`,
   );
 
 /** The account has this many requests in progress in this process. */

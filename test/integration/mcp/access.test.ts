@@ -134,7 +134,7 @@ describe('authentication at /mcp', () => {
   });
 
   for (const state of ['unpaid', 'canceled', 'paused'] as const)
-    it(`rejects renders of an account that is ${state} with a link to billing, until it is active again`, async () => {
+    it(`rejects renders of an account that is ${state}, and says how to fix it, until it is active again`, async () => {
       const account = await fixture.account2('starter');
       const { access_token } = await authorizeApp(
         fixture,
@@ -154,7 +154,9 @@ describe('authentication at /mcp', () => {
       const { isError, content } = await render();
       expect(isError).to.equal(true);
       expect(content[0]!.text).to.match(
-        /^subscription_inactive: Your subscription is .*\. Update your payment method at http:\/\/localhost:8080\/app/,
+        state === 'paused'
+          ? /^subscription_inactive: Your account is suspended\. Contact your administrator\./
+          : /^subscription_inactive: Your subscription is .*\. Update your payment method at http:\/\/localhost:8080\/app/,
       );
       await fixture.accounts.setAccountById(account, { state: 'active' });
       expect((await render()).content[0]!.text).to.include('The PDF is ready');
