@@ -29,7 +29,7 @@ export const subscriptionInactive = (state: AccountState, dashboardUrl: string) 
   new ApiError(
     'subscription_inactive',
     state === 'paused'
-      ? 'Your account is suspended. Contact your administrator.'
+      ? `Your account is suspended. Contact your administrator, or see ${dashboardUrl}.`
       : `Your subscription is ${STATE_LABELS[state]}. Update your payment method at ${dashboardUrl}, then retry.`,
   );
 

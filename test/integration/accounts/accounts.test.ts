@@ -290,7 +290,7 @@ describe('accounts and keys', () => {
       await expectError(
         checker().check(text, IP),
         'subscription_inactive',
-        'Your account is suspended. Contact your administrator.',
+        'Your account is suspended. Contact your administrator, or see http://localhost/app.',
       );
     });
 
