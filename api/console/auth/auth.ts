@@ -53,7 +53,7 @@ export function createAuth(deps: AuthDeps) {
     passwordSignIn,
     /**
      * Whether a new user with this address may set a password. Not for SSO domains: the invitation
-     * link is shown to the inviter, who could claim the address of somebody else.
+     * link is shown to the inviter, who could claim the address of another person.
      */
     newWithPassword: (email: string) => passwordSignIn && !(sso && isSsoEmail(email, sso)),
     cookies,

@@ -17,7 +17,7 @@ export type SsoUser =
   | { kind: 'known'; user: UserDocument }
   /**
    * The address belongs to a user with a password, which must be entered once: the identity may
-   * belong to somebody else.
+   * belong to another person.
    */
   | { kind: 'unproven'; user: UserDocument; identity: Identity };
 

@@ -8,7 +8,7 @@ export const PLANS = { free: 1, starter: 2, growth: 4 } as const;
 
 export interface Visit {
   account: SiteAccount;
-  /** Of the answer, or `left` by the caller's will, or `broken` by somebody else's. */
+  /** Of the answer, `left` when the caller disconnected, or `broken` by another process. */
   end: number | 'left' | 'broken';
   /** The error's reason or code. */
   why: string;
@@ -24,7 +24,7 @@ export interface Callers {
   readonly visits: Visit[];
   /** Calls that are not answered yet, by how long they have waited, in ms. */
   waiting(): number[];
-  /** Nobody calls again; resolves when all calls are over. */
+  /** Starts no more calls; resolves when all calls have ended. */
   stop(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 // Everything that can be made to go wrong in a site, each as a story of its own: it does the harm,
-// lasts as long as chance wants, and mends it.
+// for a random time, and repairs it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromeProcesses } from '../harness/chrome-processes.ts';
 import { commandOf } from '../harness/frames.ts';
@@ -135,7 +135,7 @@ export function faultsOf(site: Site, chance: Chance, harm: Harm): Fault[] {
     return [
       fault('kill', () => killed(worker)),
       fault('drain', () => drained(worker)),
-      // Shorter than the silence after which its renders are begun elsewhere: nobody can end a page
+      // Shorter than the silence after which its renders start elsewhere: no process can end a page
       // that a standing process holds.
       fault('freeze', () => frozen(worker, 5_000)),
       fault('kill the browser of', () =>

@@ -7,7 +7,7 @@ import type { Site } from '../harness/site.ts';
 import type { Callers, Visit } from './callers.ts';
 import type { Harm } from './faults.ts';
 
-/** What a caller may be told while things break. Everything else is a fault of ours. */
+/** The answers that a caller may get during faults. All others are errors of the service. */
 const FAIR: Record<string, ReadonlySet<string>> = {
   200: new Set(['ok']),
   400: new Set(['validation_error']),
@@ -77,7 +77,7 @@ const settled = (site: Site) =>
 const unfair = (visits: Visit[]) =>
   visits
     .filter(({ end, why }) => !FAIR[end]?.has(why))
-    .map(({ end, why, account }) => `a caller of ${account.name} was told ${end} ${why}`);
+    .map(({ end, why, account }) => `a caller of ${account.name} got ${end} ${why}`);
 
 const overCap = (name: string, most: number, cap: number) =>
   most > cap ? [`${name} had ${most} pages alive on a plan of ${cap}`] : [];

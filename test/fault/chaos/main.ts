@@ -1,4 +1,4 @@
-// `npm run chaos -- --minutes N --seed S`: runs of chaos, two minutes each, for as long as told.
+// `npm run chaos -- --minutes N --seed S`: runs of chaos, two minutes each, for the given time.
 // Ends with 1 at the first that broke a promise.
 import { parseArgs } from 'node:util';
 import { findOrInstallChrome } from '../../../standalone/chrome.ts';
@@ -37,7 +37,7 @@ for (let doneMs = 0; doneMs < totalMs; seed++) {
     line => values.quiet || console.log(`  ${line}`),
   );
   console.log(
-    `  MongoDB of ${members}; ${Object.values(faults).reduce((total, each) => total + each, 0)} faults; callers were told ${JSON.stringify(ends)}`,
+    `  MongoDB of ${members}; ${Object.values(faults).reduce((total, each) => total + each, 0)} faults; callers got ${JSON.stringify(ends)}`,
   );
   if (violations.length > 0) {
     console.log(

@@ -1,5 +1,5 @@
-// One run of chaos: callers on all plans, faults by chance, two at a time, for as long as told;
-// then everything is mended and judged.
+// One run of chaos: callers on all plans, faults by chance, two at a time, for the given time;
+// then everything is repaired and judged.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openLedger } from '../harness/ledger.ts';
 import { createChance } from '../harness/random.ts';
@@ -13,7 +13,7 @@ export interface ChaosReport {
   members: number;
   /** How often each fault was there. */
   faults: Record<string, number>;
-  /** How often callers were told what. */
+  /** How often callers got each answer. */
   ends: Record<string, number>;
   /** Empty when all that is promised held. */
   violations: string[];

@@ -29,7 +29,7 @@ export interface Front {
 /**
  * `passes`: 'calls' as a reverse proxy does, over connections of its own that it keeps;
  * 'connections' as a Service of Kubernetes does, where the caller's connection stays with the
- * process that it met first. Looks at `seats` anew each time, so some may come later.
+ * process that it met first. Reads `seats` each time, so some may come later.
  */
 export async function startFront(
   seats: readonly Seat[],

@@ -21,7 +21,7 @@ export interface PatientCallers {
   readonly visits: readonly Visit[];
   /** Resolves when one more visit to each API process has ended that `good` accepts. */
   next(good: (visit: Visit) => boolean): Promise<void>;
-  /** Nobody calls again. Resolves when the last is answered. */
+  /** Starts no more calls. Resolves when the last one is answered. */
   stop(): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ const FIRST = 15_000;
 const LAST = 31_000;
 let next = FIRST + ((process.pid * 37) % (LAST - FIRST));
 
-/** A port of loopback that is free now and given to nobody else of this run. */
+/** A port of loopback that is free now and used by no other test of this run. */
 export async function ownPort(): Promise<number> {
   for (let tries = 0; tries < LAST - FIRST; tries++) {
     next = next >= LAST ? FIRST : next + 1;

@@ -32,7 +32,7 @@ export interface PressroomProcess {
    * Resolves with the first line of that message (and of that kind), which may have come already.
    */
   said(msg: string, kind?: (line: LogLine) => boolean): Promise<LogLine>;
-  /** The status of `/livez` or `/readyz` on its operations port; 0 when nobody answers. */
+  /** The status of `/livez` or `/readyz` on its operations port; 0 without an answer. */
   probe(path: '/livez' | '/readyz'): Promise<number>;
   untilReady(): Promise<void>;
   metrics(): Promise<Samples>;
@@ -40,7 +40,7 @@ export interface PressroomProcess {
   memory(): Promise<{ peakBytes: number; nowBytes: number }>;
   freeze(): Promise<void>;
   thaw(): void;
-  /** Resolves with its exit code when it is gone; SIGKILL unless told otherwise. */
+  /** Resolves with its exit code when it is gone; SIGKILL by default. */
   kill(signal?: NodeJS.Signals): Promise<number | null>;
   readonly exited: Promise<number | null>;
   alive(): boolean;
@@ -53,7 +53,7 @@ process.on('exit', () => {
 });
 
 /**
- * What every program of Pressroom is started with, and so whoever runs this: what decides about
+ * What every program of Pressroom is started with, and these tests as well: what decides about
  * memory, and compiled code that is kept.
  */
 const NODE_FLAGS = process.execArgv.filter(flag => flag.includes('semi-space-size='));

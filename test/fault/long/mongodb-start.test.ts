@@ -31,13 +31,13 @@ describe('the start of an API', function () {
   async function startApi(
     mongodbUri: string,
   ): Promise<{ process: PressroomProcess; port: number }> {
-    const [port, operationsPort, nobody] = [await ownPort(), await ownPort(), await ownPort()];
+    const [port, operationsPort, unused] = [await ownPort(), await ownPort(), await ownPort()];
     const process = startPressroom('api', 'the API', operationsPort, {
       PRESSROOM_HOST: '127.0.0.1',
       PRESSROOM_PORT: String(port),
       PRESSROOM_PEPPER: 'a pepper of the scenarios',
       PRESSROOM_POOL_SECRET: 'a pool secret of the scenarios',
-      PRESSROOM_WORKERS: `ws://127.0.0.1:${nobody}`,
+      PRESSROOM_WORKERS: `ws://127.0.0.1:${unused}`,
       PRESSROOM_DRAIN_DELAY: '0s',
       MONGODB_URI: mongodbUri,
     });

@@ -270,7 +270,7 @@ describe('an invitation', () => {
   for (const [what, token] of [
     ['no code', ''],
     ['a code of another length', 'abc'],
-    ['a code that nobody made', 'A'.repeat(43)],
+    ['a code that does not exist', 'A'.repeat(43)],
     ['an operator of the database', '{"$gt":""}'],
   ] as const)
     it(`is not found by ${what}`, async () => {

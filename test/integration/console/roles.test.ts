@@ -70,7 +70,7 @@ describe('the management API', function () {
     return fixture.person();
   }
 
-  /** An account with an owner of its own, so that whoever calls is not its last. */
+  /** An account with an owner of its own, so that the caller is not its last. */
   async function anAccount(): Promise<string> {
     const account = await fixture.account2();
     await fixture.person({ role: 'owner', account });
@@ -87,7 +87,7 @@ describe('the management API', function () {
       typeof row.access === 'object' ? row.access.permission : row.access,
     ]);
     const wanted = rows.map(row => [nameOf(row), SAMPLES[nameOf(row)]?.needs]);
-    // Everybody may leave, so that this row lets in whoever sees the team; the rest is decided in
+    // Everybody may leave, so that this row accepts every role that sees the team; the rest is decided in
     // it.
     const leaving = 'DELETE /accounts/:account/team/members/:user';
     expect(said.find(([name]) => name === leaving)).to.deep.equal([leaving, 'team.read']);

@@ -12,7 +12,7 @@ const PASSWORD = 'correct horse battery';
 describe('the setup of an installation', () => {
   const running: { stop(): Promise<boolean> }[] = [];
 
-  /** One that nobody has set up, and the links that its log has shown. */
+  /** One without an administrator, and the setup links in its log. */
   async function fresh(
     env: Record<string, string> = {},
     uri?: string,
@@ -104,7 +104,7 @@ describe('the setup of an installation', () => {
         ),
       ),
     );
-    // The others come too late at one of two places: there is somebody already, or the link is
+    // The others come too late at one of two places: there is an administrator already, or the link is
     // void.
     expect(answers.filter(({ status }) => status === 303)).to.have.length(1);
     for (const { status } of answers) expect(status).to.be.oneOf([303, 401, 409]);

@@ -24,7 +24,7 @@ describe('single sign-on for a user with a password', () => {
   });
   after(() => fixture.stop());
 
-  /** Somebody of the company whose address is in use here, by a member with a password. */
+  /** A user of the identity provider whose address belongs to a member with a password here. */
   async function withPassword({ operator = false } = {}) {
     const ada = newLogin();
     const id = `usr_${randomUUID()}`;

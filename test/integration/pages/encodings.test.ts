@@ -133,7 +133,7 @@ const bodies: RealPage[] = [
     fails: { reason: 'page_unreachable', message: /content decoding failed/ },
   },
   {
-    what: 'an encoding that nobody knows',
+    what: 'an unknown encoding',
     serve: packed('rot13', Buffer.from('<h1>SHOWN</h1>')),
     text: ['SHOWN'],
   },

@@ -103,7 +103,7 @@ const never: RealPage[] = [
 
 const busy: RealPage[] = [
   {
-    what: 'a fetch that never answers, when nobody waits for it',
+    what: 'a fetch that never answers and is not awaited',
     serve: { '/fetch': '<p>PAGE<script>fetch("/silent")</script>', '/silent': () => {} },
     text: ['PAGE'],
   },

@@ -1,7 +1,7 @@
 import { type RealPage, realPages } from '../../support/pages/real-pages.ts';
 
 /**
- * What pages wait for that only comes with a screen frame, as a promise. Nobody sees these frames,
+ * What pages wait for that only comes with a screen frame, as a promise. These frames are never seen,
  * and none is painted.
  */
 const AWAITED: Record<string, string> = {

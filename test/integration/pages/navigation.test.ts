@@ -157,7 +157,7 @@ realPages('pages that move on', [
     without: ['FIRST'],
   },
   {
-    what: 'a page that writes itself anew without end',
+    what: 'a page that rewrites itself without end',
     html: '<h1>FIRST</h1><script>setInterval(() => { document.open(); document.write("<h1>WRITTEN</h1>"); document.close() }, 5)</script>',
     options: { wait_for_expression: 'document.body?.innerText.includes("WRITTEN")' },
     text: ['WRITTEN'],

@@ -39,7 +39,7 @@ const renderOn = (session: Session, spentMs = 0) =>
   );
 
 describe('a page session in which Chrome refuses a command', () => {
-  it('fails with the end of the slot, when that is told a moment later', async () => {
+  it('fails with the end reason of the slot when it arrives a moment later', async () => {
     const end = Promise.withResolvers<Awaited<Session['ended']>>();
     const crash = () =>
       setTimeout(end.resolve, 5, {
@@ -50,7 +50,7 @@ describe('a page session in which Chrome refuses a command', () => {
     expect(error).to.be.instanceOf(SlotLost).and.include({ end: 'renderer_crashed' });
   });
 
-  it('fails as a browser that would not go on, when nothing more is told', async () => {
+  it('fails as a browser error when no end reason arrives', async () => {
     const error = await errorOf(renderOn(refusingSession(new Promise(() => {}), () => {})));
     expect(error).to.be.instanceOf(BrowserFailed).and.include({ message: 'Printing failed' });
     expect(error!.cause).to.be.instanceOf(CommandFailed);

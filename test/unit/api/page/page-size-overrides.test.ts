@@ -41,7 +41,7 @@ describe('the rules that hold over a page’s own', () => {
       '@page{size:auto!important}',
     );
   });
-  it('have the margins in them that somebody asked for', () => {
+  it('contain the requested margins', () => {
     const html = '<style>@page{margin:0}</style>';
     const held = '@page{size:auto!important;margin:0.4in 0.4in 0.4in 1in!important}';
     expect(rules({ html, margin: { left: '1in' } })).to.equal(held);

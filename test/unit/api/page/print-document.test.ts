@@ -10,7 +10,7 @@ import { minimalPdf } from '../../../support/minimal-pdf.ts';
 import { PUBLIC } from '../../../support/request-error.ts';
 import { errorOf } from '../../../support/worker.ts';
 
-/** A page on which every print, told by its number, is what `atPrint` makes of it. */
+/** A page on which every print, by its number, is what `atPrint` makes of it. */
 function movingPage(
   atPrint: (print: number, tell: (event: string, params: object) => void) => void,
   dataOf: (print: number) => string = () => minimalPdf(),

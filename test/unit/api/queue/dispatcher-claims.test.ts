@@ -58,7 +58,7 @@ describe('claims of dispatch', () => {
     expect(fixture.slots.inFlight()).to.equal(3);
     release();
     await loopTurn();
-    expect(fixture.slots.attempts, 'open now, and no worker has told of more').to.have.length(3);
+    expect(fixture.slots.attempts, 'open now, and no worker has reported more').to.have.length(3);
     fixture.registry.report('ws://b:1', workerStatus(1, { busy: 1 }));
     await loopTurn();
     expect(fixture.slots.attempts).to.have.length(4);

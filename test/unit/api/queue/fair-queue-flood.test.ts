@@ -66,7 +66,7 @@ describe('the queue with an account that floods', () => {
     expect(queue.take(20_000, lastFree)?.job.accountId).to.equal('flood');
   });
 
-  it('holds nobody back for the sake of trial callers', () => {
+  it('throttles no account in favor of trial renders', () => {
     const queue = new FairQueue<Job>(largeLimits);
     queue.add(job('trial', 100, { trial: true }), 0);
     const trial = take(queue, 0)!;

@@ -114,7 +114,7 @@ describe('the waits of dispatch', () => {
     expect(fixture.slots.attempts).to.have.length(1);
   });
 
-  it('begin anew for a retry', async () => {
+  it('start again for a retry', async () => {
     fixture.registry.report('ws://a:1', workerStatus(1));
     const call = fixture.call('x');
     const session = await fixture.slots.next();
@@ -138,7 +138,7 @@ describe('the waits of dispatch', () => {
     expect(await call.answer).to.equal('printed');
   });
 
-  it('leave no timer behind when nobody waits', async () => {
+  it('leave no timer when no render waits', async () => {
     mock.timers.reset();
     const timers = () =>
       process.getActiveResourcesInfo().filter(resource => resource === 'Timeout').length;

@@ -63,7 +63,7 @@ describe('the registry of workers', () => {
     expect(registry.pick()).to.equal(undefined);
   });
 
-  it('counts an opened slot once, whether the worker told of it before or after the claim ended', () => {
+  it('counts an opened slot once, whether the worker reports it before or after the claim ends', () => {
     registry.report('ws://a:1', workerStatus(2));
     const toldBefore = registry.claim('ws://a:1');
     registry.report('ws://a:1', workerStatus(1, { busy: 1 }));
@@ -72,7 +72,7 @@ describe('the registry of workers', () => {
 
     const toldAfter = registry.claim('ws://a:1');
     toldAfter.opened();
-    expect(registry.pick(), 'claimed, not told yet').to.equal(undefined);
+    expect(registry.pick(), 'claimed, not reported yet').to.equal(undefined);
     registry.report('ws://a:1', workerStatus(0, { busy: 2 }));
     registry.report('ws://a:1', workerStatus(1, { busy: 1 }));
     expect(registry.pick(), 'one is given back').to.equal('ws://a:1');

@@ -102,7 +102,7 @@ describe('the files of the chart', () => {
       ).to.deep.equal(Array(6).fill('allowed'));
     });
 
-    it('lets nobody make other namespaces, or what goes with them', () => {
+    it('allows no other namespaces and none of the calls that need them', () => {
       for (const kind of ['mounts', 'cgroup', 'uts', 'ipc'] as const) {
         expect(verdict('clone', CLONE.user | CLONE[kind]), kind).to.equal('error 1');
         expect(verdict('unshare', CLONE.user | CLONE[kind]), kind).to.equal('error 1');

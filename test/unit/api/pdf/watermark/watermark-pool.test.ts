@@ -77,8 +77,8 @@ describe('the threads that add watermarks', () => {
     const gone = new AbortController();
     const hanging = failure(pool.add(pdf(FAULTS.hangs), 'account', gone.signal));
     const next = pool.add(pdf(FAULTS.echo), 'account', never);
-    setImmediate(() => gone.abort(new Error('nobody waits')));
-    expect((await hanging).message).to.equal('nobody waits');
+    setImmediate(() => gone.abort(new Error('the caller left')));
+    expect((await hanging).message).to.equal('the caller left');
     expect([...(await next)]).to.deep.equal([FAULTS.echo, 42]);
   });
 
@@ -87,8 +87,8 @@ describe('the threads that add watermarks', () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const hanging = failure(pool.add(pdf(FAULTS.hangs), 'account', first.signal));
     const waiting = failure(pool.add(pdf(FAULTS.echo), 'account', second.signal));
-    second.abort(new Error('nobody waits'));
-    expect((await waiting).message).to.equal('nobody waits');
+    second.abort(new Error('the caller left'));
+    expect((await waiting).message).to.equal('the caller left');
     const next = pool.add(pdf(FAULTS.echo), 'account', never);
     first.abort(new Error('nor here'));
     await hanging;
