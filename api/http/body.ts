@@ -31,7 +31,7 @@ const expected = 'Send the body as `Content-Type: application/json`, in UTF-8.';
 
 /** In messages; anything but a short media type is left out. */
 const quotedType = (type: string) =>
-  /^[\w.+-]{1,40}\/[\w.+-]{1,60}$/.test(type) ? `: \`${type}\`` : '';
+  /^[\w.+-]{1,40}\/[\w.+-]{1,60}$/.test(type) ? `: "${type}"` : '';
 
 function checkType(header: string | undefined): void {
   if (header === undefined) throw invalid(`The header \`Content-Type\` is missing. ${expected}`);

@@ -43,7 +43,7 @@ const QUEUED_AS = 'trial';
 
 /**
  * The trial's share of slots: at most a quarter of the worker slots, and at least one. The queue also
- * starts them only while more than half of the slots are free (`trialMayBegin`). Pure.
+ * starts them only while more than half of the slots are free (fair-queue.ts). Pure.
  */
 export const trialSlotsOf = (parallel: number, slots: number): number =>
   Math.min(parallel, Math.max(1, Math.floor(slots / 4)));

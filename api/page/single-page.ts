@@ -175,7 +175,7 @@ function boundedHeight(heightIn: number): number {
   if (heightIn > MAX_HEIGHT_IN)
     throw renderFailed(
       'output_limit',
-      `The content is ${heightIn.toFixed(1)} in tall and does not fit on one page of at most ${MAX_HEIGHT_IN} in. Leave out \`single_page\`, or use a smaller \`scale\`.`,
+      `The content is ${heightIn.toFixed(1)} in tall and does not fit on one page of at most ${MAX_HEIGHT_IN} in. Print on several pages, or use a smaller \`scale\`.`,
     );
   // Chrome takes whole points and rounds up: a hair too much would be one more.
   return Math.max(MIN_HEIGHT_IN, Number(heightIn.toFixed(6)));
@@ -204,7 +204,7 @@ async function searchSheet(
     throw renderFailed(
       'output_limit',
       `The content does not fit on one page of at most ${MAX_HEIGHT_IN} in. It may grow with the height of the page. ` +
-        'Leave out `single_page`, or give the content a fixed height.',
+        'Print on several pages, or give the content a fixed height.',
     );
   }
   let tooShort = PX_IN;

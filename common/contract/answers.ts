@@ -160,7 +160,7 @@ export const renderRefusals = (dashboardUrl: string): Refusal[] => [
     code: 'payload_too_large',
     when: 'The body is larger than this installation allows (10 MiB by default).',
     message:
-      'The request body is larger than 10485760 bytes. Send less html, or let the page load its images from a URL.',
+      'The request body is larger than 10485760 bytes. Send less HTML, or load images from a URL.',
   },
   {
     code: 'validation_error',

@@ -1,5 +1,5 @@
 // Parses the allowlist of addresses beside the public ones (PRESSROOM_EGRESS_ALLOW): host patterns
-// and networks, each with an optional port. decide.ts applies it.
+// and networks, each with an optional port. address-rule.ts applies it.
 import { isIPv4, isIPv6 } from 'node:net';
 import { type Network, networkOf } from '../../common/addresses.ts';
 import { readEach } from '../../common/config.ts';

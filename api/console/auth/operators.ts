@@ -52,7 +52,7 @@ export function createOperators(store: Store, sessions: Pick<Sessions, 'endAll'>
     if (actor === user)
       throw new ApiError(
         'conflict',
-        'You cannot change your own administrator access. Ask another administrator.',
+        'You cannot change your own user here. Ask another administrator.',
       );
     const before = await limited(
       users.findOneAndUpdate(

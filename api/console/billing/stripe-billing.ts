@@ -173,7 +173,7 @@ export class StripeBilling implements Billing {
 
 const notForSale = (plan: string, { sold }: Prices) =>
   invalid(
-    `\`plan\`: \`${plan}\` is not for sale. Choose one of: ${[...sold.keys()].join(', ')}. To cancel a subscription, open “Invoices and payment”.`,
+    `\`plan\`: \`${plan}\` is not for sale. Choose one of: ${[...sold.keys()].join(', ')}. To cancel a subscription, open “Manage billing”.`,
   );
 
 /** The change of a subscription that has not ended to another price. Throws `conflict`. */

@@ -40,7 +40,7 @@ export const RESULTS_SHARE = 1 / 4;
 
 const MESSAGES = {
   missing: 'Send a JSON-RPC message.',
-  tooLarge: 'Send less html, or let the page load its images from a URL.',
+  tooLarge: 'Send less HTML, or load images from a URL.',
 };
 
 export function mcpRoutes(deps: McpDeps): Route[] {
