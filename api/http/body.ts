@@ -14,12 +14,12 @@ export interface BodyHints {
   tooLarge: string;
 }
 
-const OF_A_RENDER: BodyHints = {
+export const RENDER_BODY_HINTS: BodyHints = {
   missing: 'Send a JSON object with `html` or `url`.',
   tooLarge: 'Send less HTML, or load images from a URL.',
 };
 
-export const bodyTooLarge = (maxBytes: number, words = OF_A_RENDER) =>
+export const bodyTooLarge = (maxBytes: number, words = RENDER_BODY_HINTS) =>
   new ApiError(
     'payload_too_large',
     `The request body is larger than ${maxBytes} bytes. ${words.tooLarge}`,
@@ -52,7 +52,7 @@ function checkType(header: string | undefined): void {
 export function checkBodyHeaders(
   headers: IncomingHttpHeaders,
   maxBytes: number,
-  words = OF_A_RENDER,
+  words = RENDER_BODY_HINTS,
 ): number | undefined {
   const length =
     headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
@@ -65,7 +65,7 @@ export function checkBodyHeaders(
 }
 
 /** Throws ApiError for a body of no bytes, which a chunked request can have. */
-export function checkNotEmpty(bytes: number, words = OF_A_RENDER): void {
+export function checkNotEmpty(bytes: number, words = RENDER_BODY_HINTS): void {
   if (bytes === 0) throw missing(words);
 }
 

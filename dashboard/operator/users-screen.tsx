@@ -1,5 +1,5 @@
 // All users of the installation: administrator access, SSO links, and disabling users.
-import { Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Badge, Button, Group, Stack, TextInput } from '@mantine/core';
 import { Search, Users } from 'lucide-react';
 import { useState } from 'react';
 import type { OperatorUser } from '../../api/console/contract/accounts.ts';
@@ -12,6 +12,7 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { usePages } from '../parts/use-pages.ts';
 import { useSearchText } from '../parts/use-search-text.ts';
+import { UserCell } from '../parts/user-cell.tsx';
 import { When } from '../parts/when.tsx';
 import { patch } from '../session/api.ts';
 import { useSession } from '../session/session.tsx';
@@ -64,24 +65,18 @@ function messageOf({ user: { name, email }, change }: PendingChange): Message {
 
 function UserName({ name, email, operator, disabled }: OperatorUser) {
   return (
-    <>
-      <Group gap={6}>
-        <span>{name}</span>
-        {operator && (
-          <Badge size="xs" variant="light">
-            Administrator
-          </Badge>
-        )}
-        {disabled && (
-          <Badge size="xs" variant="light" color="red">
-            Disabled
-          </Badge>
-        )}
-      </Group>
-      <Text size="xs" c="dimmed" fw={400}>
-        {email}
-      </Text>
-    </>
+    <UserCell name={name} email={email}>
+      {operator && (
+        <Badge size="xs" variant="light">
+          Administrator
+        </Badge>
+      )}
+      {disabled && (
+        <Badge size="xs" variant="light" color="red">
+          Disabled
+        </Badge>
+      )}
+    </UserCell>
   );
 }
 

@@ -1,5 +1,5 @@
 // The team of the account: members with their roles, and pending invitations.
-import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Stack, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
@@ -10,6 +10,7 @@ import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { useAction } from '../parts/use-action.ts';
+import { UserCell } from '../parts/user-cell.tsx';
 import { When } from '../parts/when.tsx';
 import { get, remove } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
@@ -42,19 +43,13 @@ function Members({
         {
           title: 'Member',
           cell: ({ name, email, you }) => (
-            <>
-              <Group gap={6}>
-                <span>{name}</span>
-                {you && (
-                  <Badge variant="light" size="xs">
-                    You
-                  </Badge>
-                )}
-              </Group>
-              <Text size="xs" c="dimmed" fw={400}>
-                {email}
-              </Text>
-            </>
+            <UserCell name={name} email={email}>
+              {you && (
+                <Badge variant="light" size="xs">
+                  You
+                </Badge>
+              )}
+            </UserCell>
           ),
         },
         { title: 'Role', cell: ({ role }) => roleLabel(role) },

@@ -2,7 +2,7 @@
 import type { Log } from '../../../common/log.ts';
 import type { AccountRequests } from '../../accounts/account-requests.ts';
 import { LINK_PATH } from '../../http/access-log.ts';
-import { BODY_TIMES, jsonBody } from '../../http/body.ts';
+import { BODY_TIMES, jsonBody, RENDER_BODY_HINTS } from '../../http/body.ts';
 import { accountHolder, type ByteBudget } from '../../http/byte-budget.ts';
 import { boundRequests } from '../../http/caller.ts';
 import type { Route } from '../../http/state.ts';
@@ -38,10 +38,7 @@ export interface McpDeps extends PlaygroundDeps {
  */
 export const RESULTS_SHARE = 1 / 4;
 
-const MESSAGES = {
-  missing: 'Send a JSON-RPC message.',
-  tooLarge: 'Send less HTML, or load images from a URL.',
-};
+const BODY_HINTS = { ...RENDER_BODY_HINTS, missing: 'Send a JSON-RPC message.' };
 
 export function mcpRoutes(deps: McpDeps): Route[] {
   const {
@@ -70,7 +67,7 @@ export function mcpRoutes(deps: McpDeps): Route[] {
   );
   const serve = endpoint({ ...deps, pdfs, description, linkOf, shares });
   const body = jsonBody(
-    { maxBytes: bodyMaxBytes, ...BODY_TIMES, words: MESSAGES },
+    { maxBytes: bodyMaxBytes, ...BODY_TIMES, words: BODY_HINTS },
     budget,
     ({ state }) => accountHolder(state.access!.account),
   );
