@@ -96,11 +96,22 @@ function present(
 /** The 2025 revisions: `initialize` first; a message cancels a call. */
 function earlier(url: string, auth: AuthOptions): Connector {
   const client = new EarlierClient(named);
-  const transport = new EarlierTransport(new URL(`${url}/mcp`), auth as never);
+  // The notification stream, the only GET to /mcp, opens in the background. A stream that opens
+  // after a test has changed the tokens starts an authorization of its own.
+  const stream = Promise.withResolvers<void>();
+  const transport = new EarlierTransport(new URL(`${url}/mcp`), {
+    ...(auth as object),
+    fetch: async (target, init) => {
+      const response = await fetch(target, init);
+      if (init?.method === 'GET' && new URL(target).pathname === '/mcp') stream.resolve();
+      return response;
+    },
+  });
   return {
     finishAuth: answer => transport.finishAuth(answer.get('code')!),
     connect: async () => {
       await client.connect(transport as never);
+      await stream.promise;
       return {
         tools: async () => (await client.listTools()).tools as never,
         render: async (given, options) =>
