@@ -3,9 +3,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stringify } from 'yaml';
+import { browserPoolCrd } from '../crds/crd.ts';
 import { boardFiles } from './boards/boards.ts';
-import { chartFiles } from './chart/chart-files.ts';
-import { crdYaml } from './crd-yaml.ts';
+import { chartReadme } from './chart/chart-readme.ts';
+import { valuesSchema } from './chart/values-schema.ts';
+import { valuesYaml } from './chart/values-yaml.ts';
 import { limitsDocument } from './limits.ts';
 import { configurationDocument, metricsDocument } from './reference.ts';
 import { testingDocument } from './testing.ts';
@@ -18,6 +21,10 @@ interface Generated {
   text(): string | Promise<string>;
 }
 
+/** The CRD as YAML, for `kubectl apply` and for the chart's crds/ folder. */
+const crdYaml = () =>
+  `# Generated from crds/browser-pool.ts by \`npm run generate\`.\n${stringify(browserPoolCrd, { lineWidth: 0, aliasDuplicateObjects: false })}`;
+
 /** Add a line for every file that is generated from others. */
 export const generated: Generated[] = [
   { file: 'docs/configuration.md', text: configurationDocument },
@@ -26,8 +33,10 @@ export const generated: Generated[] = [
   { file: 'docs/testing.md', text: testingDocument },
   { file: 'crds/browserpools.pressroom.dev.yaml', text: crdYaml },
   { file: 'charts/pressroom/crds/browserpools.pressroom.dev.yaml', text: crdYaml },
+  { file: 'charts/pressroom/values.yaml', text: valuesYaml },
+  { file: 'charts/pressroom/values.schema.json', text: valuesSchema },
+  { file: 'charts/pressroom/README.md', text: chartReadme },
   ...boardFiles,
-  ...chartFiles,
 ];
 
 const path = (file: string) => fileURLToPath(new URL(file, ROOT));
