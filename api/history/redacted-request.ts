@@ -74,6 +74,7 @@ function redactedUrl(text: string): string {
 /** For a validated request. Takes microseconds for a request of any size. */
 export function redactedRequest(request: RenderRequest): RedactedRequest {
   const options: ShownOptions = {};
+  // The cast: TypeScript does not relate the type of a value to that of its field.
   for (const [field, value] of Object.entries(request)) {
     const shown =
       value === undefined ? undefined : SHOW[field as keyof RenderRequest](value as never);

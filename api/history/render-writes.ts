@@ -1,7 +1,7 @@
 // The MongoDB writes of the render log. Each is safe to repeat when its answer was lost: a record is
 // identified by its ID, a tally by its name.
 import {
-  type AnyBulkWriteOperation,
+  type Collection,
   type Document,
   duplicatesOf,
   type RenderDocument,
@@ -36,18 +36,25 @@ export async function insertRenders(
  */
 async function upsertAll<T extends Document>(
   store: Store,
-  write: (operations: AnyBulkWriteOperation<T>[]) => Promise<unknown>,
+  collection: Collection<T>,
   updates: { filter: Document; update: Document }[],
 ): Promise<void> {
-  const operations = (upsert: boolean, of: typeof updates) =>
-    of.map(each => ({ updateOne: { ...each, upsert } }) as never);
+  if (updates.length === 0) return;
+  // The cast: the driver does not type updates of computed paths such as `durations.100`.
+  const write = (upsert: boolean, of: typeof updates) =>
+    store.limited(
+      collection.bulkWrite(
+        of.map(each => ({ updateOne: { ...each, upsert } }) as never),
+        { ordered: false, ...store.limits },
+      ),
+    );
   try {
-    await store.limited(write(operations(true, updates)));
+    await write(true, updates);
   } catch (error) {
     const duplicates = duplicatesOf(error);
     if (!duplicates) throw error;
     const remaining = duplicates.map(index => updates[index]!);
-    await store.limited(write(operations(false, remaining)));
+    await write(false, remaining);
   }
 }
 
@@ -55,7 +62,6 @@ export async function writeTally(store: Store, { name, days, minutes }: NamedTal
   const { usageDays, renderMinutes } = store.console;
   const once = { flushes: { $ne: name } };
   const $push = { flushes: { $each: [name], $slice: -FLUSHES_KEPT } };
-  const bulk = { ordered: false, ...store.limits } as const;
   const ofDays = [...days.values()].map(
     ({ _id, ok, sandbox, failed, bytes, pages, durations, lastAt }) => ({
       filter: { _id, ...once },
@@ -75,12 +81,6 @@ export async function writeTally(store: Store, { name, days, minutes }: NamedTal
     filter: { _id: new Date(ms), ...once },
     update: { $inc: counts, $setOnInsert: { expires: new Date(ms + MINUTE_KEPT_MS) }, $push },
   }));
-  if (ofDays.length > 0)
-    await upsertAll(store, operations => usageDays.bulkWrite(operations as never, bulk), ofDays);
-  if (ofMinutes.length > 0)
-    await upsertAll(
-      store,
-      operations => renderMinutes.bulkWrite(operations as never, bulk),
-      ofMinutes,
-    );
+  await upsertAll(store, usageDays, ofDays);
+  await upsertAll(store, renderMinutes, ofMinutes);
 }

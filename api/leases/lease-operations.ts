@@ -104,6 +104,7 @@ export function leaseOperations(
     if (found?.leases?.some(({ id }) => id === leaseId)) {
       return { admitted: true, intranet: found.intranet };
     }
+    // The cast: the driver's types do not know the fields that a projection computes.
     return found && { ...(found as unknown as Rejection), admitted: false };
   }
 

@@ -68,7 +68,7 @@ type Client = CDP.Client & {
 
 /**
  * The library fetches and decorates the whole protocol for each connection; an empty description
- * saves that, commands go through `send`.
+ * saves that, commands go through `send`. The cast: its types ask for a whole description.
  */
 const connect = async (target: string) =>
   (await CDP({ target, local: true, protocol: { domains: [] } as never })) as Client;

@@ -139,6 +139,7 @@ class CdpSession implements Session {
 
   readonly command: Command = async (method, ...[params]) => {
     if (this.#end) throw new SlotLost(this.#end.reason, this.#end.message);
+    // The cast: the protocol's types give each method its result.
     try {
       return (await this.#send(method, params)) as never;
     } catch (error) {

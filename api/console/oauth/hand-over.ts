@@ -29,7 +29,7 @@ const codeOf = (status: number): ErrorCode | undefined => {
 
 /**
  * A request with this body. Node cannot create an IncomingMessage from bytes; the library reads
- * only these fields.
+ * only these fields: hence the cast.
  */
 const withBody = (
   { method, url, headers, socket, httpVersion }: IncomingMessage,
