@@ -1,12 +1,13 @@
 // The part of a request that the render log stores: harmless values as they are, all others as
 // their size or count. Never page content, never a secret. Pure.
 import { additionUrl } from '../../common/contract/additions.ts';
-import type { RenderRequest } from '../../common/contract/render-request.ts';
+import { type RenderRequest, validFields } from '../../common/contract/render-request.ts';
 
 export type ShownOptions = Record<string, string | number | boolean>;
 
 export interface RedactedRequest {
-  source: 'html' | 'url';
+  /** Absent when a rejected request had neither. */
+  source?: 'html' | 'url';
   /** Without user, query and fragment. */
   url?: string;
   options: ShownOptions;
@@ -20,10 +21,13 @@ type Show = (value: never) => string | number | boolean | undefined;
 
 const verbatim = (value: string | number | boolean) =>
   typeof value === 'string' ? value.slice(0, MAX_TEXT_LENGTH) : value;
-const characters = (text: string) => `${text.length.toLocaleString('en')} characters`;
+const characters = ({ length }: string) =>
+  `${length.toLocaleString('en')} character${length === 1 ? '' : 's'}`;
 const howMany = (value: object) => Object.keys(value).length;
-const addition = (text: string) =>
-  additionUrl(text) === undefined ? `inline, ${characters(text)}` : 'from an address';
+const addition = (text: string) => {
+  const url = additionUrl(text);
+  return url === undefined ? `inline, ${characters(text)}` : `from ${new URL(url).host}`;
+};
 const sides = (margin: Record<string, string | undefined>) =>
   Object.entries(margin)
     .map(([side, length]) => `${side} ${length}`.slice(0, MAX_TEXT_LENGTH))
@@ -71,8 +75,8 @@ function redactedUrl(text: string): string {
   return `${protocol}//${host}${pathname}`.slice(0, MAX_URL_LENGTH);
 }
 
-/** For a validated request. Takes microseconds for a request of any size. */
-export function redactedRequest(request: RenderRequest): RedactedRequest {
+/** For valid fields. Takes microseconds for a request of any size. */
+export function redactedRequest(request: Partial<RenderRequest>): RedactedRequest {
   const options: ShownOptions = {};
   // The cast: TypeScript does not relate the type of a value to that of its field.
   for (const [field, value] of Object.entries(request)) {
@@ -81,9 +85,12 @@ export function redactedRequest(request: RenderRequest): RedactedRequest {
     if (shown !== undefined) options[field] = shown;
   }
   return {
-    source: request.url === undefined ? 'html' : 'url',
-    ...(request.url !== undefined && { url: redactedUrl(request.url) }),
+    ...(request.html !== undefined && { source: 'html' }),
+    ...(request.url !== undefined && { source: 'url', url: redactedUrl(request.url) }),
     options,
     sandbox: request.sandbox ?? false,
   };
 }
+
+/** For the body of a rejected request: its valid fields. */
+export const redactedBody = (body: unknown): RedactedRequest => redactedRequest(validFields(body));

@@ -12,9 +12,9 @@ import type { RenderTrace } from '../render/render.ts';
 import type { RenderDocument, Store } from '../store/store.ts';
 import { redactedMessage } from './redacted-message.ts';
 import type { RedactedRequest } from './redacted-request.ts';
-import { createRefusalBound } from './refusal-bound.ts';
 import { insertRenders, type NamedTally, writeTally } from './render-writes.ts';
 import { addTo, newTally } from './usage-tally.ts';
+import { createWindowCount } from './window-count.ts';
 
 /** What the entry points (API, playground, MCP) report about a render in progress. */
 export interface RenderEntry {
@@ -38,8 +38,8 @@ declare module '../http/state.ts' {
   }
 }
 
-/** True for a render rejected before it had a slot. There may be any number of these. */
-export const wasRefused = ({ trace: { timings } }: RenderEntry, error: unknown): boolean =>
+/** True for a render that ended with an error before it had a slot. There may be many of these. */
+export const endedWithoutSlot = ({ trace: { timings } }: RenderEntry, error: unknown): boolean =>
   error !== undefined && !(error instanceof ClientClosed) && timings.load === undefined;
 
 const rounded = (ms: number) => Math.round(ms * 10) / 10;
@@ -79,7 +79,7 @@ export function recordOf(
     ...endOf(error),
     sandbox,
     counted: error === undefined && !sandbox,
-    ...(request && { source: request.source }),
+    ...(request?.source && { source: request.source }),
     ...(request?.url !== undefined && { url: request.url }),
     options: request?.options ?? {},
     timings,
@@ -100,6 +100,8 @@ const BATCH = 500;
 export const MAX_WAITING_RECORDS = 10_000;
 /** Console output of a page may be 50 KB. It is dropped while this many records wait. */
 const MAX_WITH_CONSOLE = 1_000;
+/** Renders without a slot that have their own record, per account and second. */
+const KEPT_EACH_SECOND = 10;
 /** At shutdown, while MongoDB does not answer. */
 const RETRY_MS = 250;
 const WAYS: readonly RenderEntry['via'][] = ['api', 'playground', 'mcp'];
@@ -112,8 +114,10 @@ export class RenderLog implements Service {
   readonly #flushEveryMs: number;
   readonly #dropped: ReturnType<Metrics['counter']>;
   readonly #succeeded: (via: RenderEntry['via']) => void;
-  readonly #mayKeep = createRefusalBound();
+  readonly #mayKeep = createWindowCount(KEPT_EACH_SECOND, 1_000).take;
   #waiting: RenderDocument[] = [];
+  /** One record for all further renders of an account with the same error, until the next write. */
+  readonly #repeated = new Map<string, RenderDocument>();
   #tally = newTally();
   #pending: NamedTally | undefined;
   #lost = 0;
@@ -191,7 +195,18 @@ export class RenderLog implements Service {
       return;
     const record = recordOf(entry, account, error, performance.now());
     if (!addTo(this.#tally, record)) this.#lose(1);
-    if (wasRefused(entry, error) && !this.#mayKeep(account)) return;
+    if (endedWithoutSlot(entry, error) && !this.#mayKeep(account)) this.#repeat(record);
+    else this.#add(record);
+  }
+
+  #repeat(record: RenderDocument): void {
+    const name = `${record.account} ${record.code} ${record.reason}`;
+    const first = this.#repeated.get(name) ?? record;
+    first.times = (first.times ?? 0) + 1;
+    this.#repeated.set(name, first);
+  }
+
+  #add(record: RenderDocument): void {
     if (this.#waiting.length >= MAX_WAITING_RECORDS) {
       this.#waiting.shift();
       this.#lose(1);
@@ -202,7 +217,12 @@ export class RenderLog implements Service {
   }
 
   #isEmpty(): boolean {
-    return this.#waiting.length === 0 && this.#pending === undefined && this.#tally.days.size === 0;
+    return (
+      this.#waiting.length === 0 &&
+      this.#repeated.size === 0 &&
+      this.#pending === undefined &&
+      this.#tally.days.size === 0
+    );
   }
 
   /** A tally keeps its name until its write is confirmed. New renders go into the next tally. */
@@ -221,6 +241,8 @@ export class RenderLog implements Service {
   async #writeAll(): Promise<void> {
     if (this.#isEmpty()) return;
     this.#store.primary.throwIfMissing();
+    for (const record of this.#repeated.values()) this.#add(record);
+    this.#repeated.clear();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, BATCH);
       await insertRenders(this.#store, batch);

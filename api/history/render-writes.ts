@@ -63,11 +63,11 @@ export async function writeTally(store: Store, { name, days, minutes }: NamedTal
   const once = { flushes: { $ne: name } };
   const $push = { flushes: { $each: [name], $slice: -FLUSHES_KEPT } };
   const ofDays = [...days.values()].map(
-    ({ _id, ok, sandbox, failed, bytes, pages, durations, lastAt }) => ({
+    ({ _id, ok, sandbox, failed, rejected, bytes, pages, durations, lastAt }) => ({
       filter: { _id, ...once },
       update: {
         $inc: {
-          ...{ ok, sandbox, failed, bytes, pages },
+          ...{ ok, sandbox, failed, rejected, bytes, pages },
           ...Object.fromEntries(
             Object.entries(durations).map(([bucket, count]) => [`durations.${bucket}`, count]),
           ),

@@ -17,14 +17,17 @@ export function bucketOf(ms: number): number {
   return index === -1 ? USAGE_BUCKETS_MS.length - 1 : index;
 }
 
-/** `counts` by bucket index; `share` 0.5 is the median. Null when the histogram is empty. */
+/** Fewer durations have no meaningful percentiles. */
+export const MIN_SAMPLES = 20;
+
+/** `counts` by bucket index; `share` 0.5 is the median. Null for fewer than MIN_SAMPLES. */
 export function percentileMs(
   counts: Readonly<Record<string, number>>,
   share: number,
 ): number | null {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  if (total === 0) return null;
-  const rank = Math.max(1, Math.ceil(share * total));
+  if (total < MIN_SAMPLES) return null;
+  const rank = Math.ceil(share * total);
   let seen = 0;
   const bucket = USAGE_BUCKETS_MS.findIndex((_, index) => {
     seen += counts[index] ?? 0;

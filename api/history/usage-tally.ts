@@ -1,5 +1,6 @@
 // Sums renders before they are written: per account, day and key, and per minute for the whole
 // installation. Pure.
+import { isRejection } from '../../common/contract/errors.ts';
 import type { RenderDocument, RenderMinuteDocument, UsageDayDocument } from '../store/store.ts';
 import { bucketOf } from './usage-buckets.ts';
 
@@ -7,7 +8,7 @@ type Sums = Required<Omit<UsageDayDocument, 'flushes'>>;
 
 export interface Tally {
   days: Map<string, Sums>;
-  minutes: Map<number, Pick<RenderMinuteDocument, 'ok' | 'failed'>>;
+  minutes: Map<number, Required<Pick<RenderMinuteDocument, 'ok' | 'failed' | 'rejected'>>>;
 }
 
 /** One bulk write handles this many documents easily. */
@@ -17,16 +18,14 @@ const MINUTE_MS = 60_000;
 
 export const newTally = (): Tally => ({ days: new Map(), minutes: new Map() });
 
-/**
- * False when the tally already has MAX_DAYS entries. A canceled render counts as neither successful
- * nor failed.
- */
+/** False when the tally already has MAX_DAYS entries. A canceled render is not counted. */
 export function addTo({ days, minutes }: Tally, render: RenderDocument): boolean {
-  const { account, at, key = '', outcome, sandbox, pages = 0, bytes = 0, totalMs } = render;
+  const { account, at, key = '', outcome, code, sandbox, pages = 0, bytes = 0, totalMs } = render;
   const minute = Math.floor(at.getTime() / MINUTE_MS) * MINUTE_MS;
-  const ofMinute = minutes.get(minute) ?? { ok: 0, failed: 0 };
+  const ofMinute = minutes.get(minute) ?? { ok: 0, failed: 0, rejected: 0 };
+  const error = isRejection(code) ? 'rejected' : 'failed';
   if (outcome !== 'client_closed') {
-    ofMinute[outcome === 'ok' ? 'ok' : 'failed']++;
+    ofMinute[outcome === 'ok' ? 'ok' : error]++;
     minutes.set(minute, ofMinute);
   }
   const day = at.toISOString().slice(0, 10);
@@ -39,6 +38,7 @@ export function addTo({ days, minutes }: Tally, render: RenderDocument): boolean
       ok: 0,
       sandbox: 0,
       failed: 0,
+      rejected: 0,
       bytes: 0,
       pages: 0,
       durations: {},
@@ -47,7 +47,7 @@ export function addTo({ days, minutes }: Tally, render: RenderDocument): boolean
     days.set(name, sums);
   }
   if (at > sums.lastAt) sums.lastAt = at;
-  if (outcome === 'error') sums.failed++;
+  if (outcome === 'error') sums[error]++;
   if (outcome !== 'ok') return true;
   sums[sandbox ? 'sandbox' : 'ok']++;
   sums.pages += pages;

@@ -3,7 +3,7 @@
 import { ApiError, type RenderFailedReason } from '../../common/contract/errors.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
-import { redactedRequest } from '../history/redacted-request.ts';
+import { redactedBody, redactedRequest } from '../history/redacted-request.ts';
 import type { RenderLog } from '../history/render-log.ts';
 import { ClientClosed, untilClientDisconnects } from '../http/errors.ts';
 import type { Context, Middleware } from '../http/state.ts';
@@ -94,6 +94,7 @@ export const renderRoute = ({ render, keys, ports }: RenderRoute): Middleware =>
       );
       answerWithPdf(ctx, rendered);
     } catch (error) {
+      if (entry) entry.request ??= redactedBody(ctx.state.body);
       // The cached account may be out of date: its key, its state, or its access to the intranet.
       if (
         error instanceof ApiError &&

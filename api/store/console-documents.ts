@@ -115,9 +115,11 @@ export interface RenderDocument {
   code?: string;
   reason?: RenderFailedReason;
   message?: string;
+  /** How many renders without a slot this record stands for. Absent for one. */
+  times?: number;
   sandbox: boolean;
   counted: boolean;
-  /** Absent when the request was rejected before it was validated. */
+  /** Absent when the request was rejected before it was read, or has neither. */
   source?: 'html' | 'url';
   /** Without user, query and fragment. */
   url?: string;
@@ -140,6 +142,8 @@ export interface UsageDayDocument {
   ok: number;
   sandbox: number;
   failed: number;
+  /** Absent on days before it was counted; `failed` includes it there. */
+  rejected?: number;
   bytes: number;
   pages: number;
   /**
@@ -158,6 +162,7 @@ export interface RenderMinuteDocument {
   _id: Date;
   ok: number;
   failed: number;
+  rejected?: number;
   flushes: string[];
   expires: Date;
 }

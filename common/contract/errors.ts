@@ -22,6 +22,16 @@ export const STATUS = {
 export type ErrorCode = keyof typeof STATUS;
 
 /**
+ * The codes of rejected requests: the caller can fix these, and they are not failed renders. All
+ * figures about renders use this distinction.
+ */
+export const REJECTION_CODES = (Object.keys(STATUS) as ErrorCode[]).filter(
+  code => STATUS[code] < 500,
+);
+export const isRejection = (code: string | null | undefined): boolean =>
+  (REJECTION_CODES as readonly (string | null | undefined)[]).includes(code);
+
+/**
  * Why a render failed. The first five are caused by the page, the others by the service; only these
  * count against the service's objective.
  */

@@ -134,6 +134,18 @@ function sizeProblems(body: unknown): string[] {
   });
 }
 
+/** The fields of a rejected body that are valid by themselves. */
+export function validFields(body: unknown): Partial<RenderRequest> {
+  if (sizeProblems(body).length > 0) return {};
+  const fields = ((typeof body === 'object' && body) || {}) as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(requestShape).flatMap(([name, schema]) => {
+      const parsed = fields[name] === undefined ? undefined : schema.safeParse(fields[name]);
+      return parsed?.success ? [[name, parsed.data]] : [];
+    }),
+  );
+}
+
 /** The fields that contain a URL, with the URL. */
 function addressesIn({ url, css, javascript }: RenderRequest): [field: string, address: string][] {
   const fields = {

@@ -19,7 +19,7 @@ export function DayErrors({ errors }: { errors: DayError[] }) {
       rows={errors}
       rowKey={({ code, reason }) => `${code} ${reason}`}
       {...(mayReadRenders && {
-        href: ({ code }: DayError) => `/renders${queryOf({ status: 'error', code, from: since })}`,
+        href: ({ code }: DayError) => `/renders${queryOf({ code, from: since })}`,
       })}
       columns={[
         { title: 'Error', cell: ({ code, reason }) => <code>{reason ?? code}</code> },

@@ -87,6 +87,7 @@ export function Figures({ account, usage, running, waiting, lastDay }: Overview)
           {finished === 0
             ? 'No renders'
             : `${successRate(lastDay)} succeeded, ${formatCount(lastDay.failed)} failed`}
+          {lastDay.rejected > 0 && `, ${formatCount(lastDay.rejected)} rejected`}
         </Text>
       </Figure>
       <Figure
@@ -95,7 +96,9 @@ export function Figures({ account, usage, running, waiting, lastDay }: Overview)
         {...(lastDay.p50Ms !== null && { of: 'p50' })}
       >
         <Text size="xs" c="dimmed">
-          {lastDay.p95Ms === null ? 'Last 24 hours' : `p95 ${formatMs(lastDay.p95Ms)}`}
+          {lastDay.p95Ms === null
+            ? 'Too few renders for percentiles'
+            : `p95 ${formatMs(lastDay.p95Ms)}`}
         </Text>
       </Figure>
     </SimpleGrid>

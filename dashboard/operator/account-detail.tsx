@@ -36,9 +36,9 @@ function Renders({ overview }: { overview: Overview }) {
         { title: 'Render', cell: render => sourceOf(render) },
         {
           title: 'Outcome',
-          cell: ({ outcome, code, reason }) => (
+          cell: ({ outcome, rejected, code, reason }) => (
             <>
-              <OutcomeBadge outcome={outcome} />
+              <OutcomeBadge outcome={outcome} rejected={rejected} />
               {outcome === 'error' && code && (
                 <Text size="xs" c="dimmed" ff="monospace">
                   {reason ?? code}

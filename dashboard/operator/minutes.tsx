@@ -1,4 +1,5 @@
 // A bar chart of the renders per minute in the last half hour: succeeded below, failed on top.
+// Rejected requests are only counted.
 import { Group, Text, VisuallyHidden } from '@mantine/core';
 import type { Live } from '../../api/console/contract/accounts.ts';
 import { formatCount } from '../parts/format.ts';
@@ -11,6 +12,7 @@ export function Minutes({ minutes }: { minutes: Live['lastMinutes'] }) {
   const peak = Math.max(0, ...minutes.map(({ ok, failed }) => ok + failed));
   const ok = minutes.reduce((sum, minute) => sum + minute.ok, 0);
   const failed = minutes.reduce((sum, minute) => sum + minute.failed, 0);
+  const rejected = minutes.reduce((sum, minute) => sum + minute.rejected, 0);
   const barHeight = (count: number) => (count / Math.max(peak, 1)) * HEIGHT;
   return (
     <figure style={{ margin: 0 }}>
@@ -60,6 +62,7 @@ export function Minutes({ minutes }: { minutes: Live['lastMinutes'] }) {
               <span className={classes.key} data-kind="failed" />
               {formatCount(failed)} failed
             </Text>
+            <Text size="xs">{formatCount(rejected)} rejected</Text>
           </Group>
         </Group>
         <VisuallyHidden>{`Last minute: ${minutes.at(-1)?.ok ?? 0} succeeded, ${minutes.at(-1)?.failed ?? 0} failed.`}</VisuallyHidden>

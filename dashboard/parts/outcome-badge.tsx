@@ -6,11 +6,12 @@ import classes from './outcome-badge.module.css';
 const LOOKS = {
   ok: { color: 'teal', text: 'Succeeded' },
   error: { color: 'red', text: 'Failed' },
+  rejected: { color: 'orange', text: 'Rejected' },
   client_closed: { color: 'gray', text: 'Canceled' },
 } as const;
 
-export function OutcomeBadge({ outcome }: { outcome: RenderSummary['outcome'] }) {
-  const { color, text } = LOOKS[outcome];
+export function OutcomeBadge({ outcome, rejected }: Pick<RenderSummary, 'outcome' | 'rejected'>) {
+  const { color, text } = LOOKS[rejected ? 'rejected' : outcome];
   return (
     <Badge color={color} variant="light" size="sm" radius="sm" className={classes.badge} tt="none">
       {text}

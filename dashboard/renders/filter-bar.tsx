@@ -15,7 +15,8 @@ const WITHOUT_KEY = 'none';
 const STATUSES = [
   { value: '', label: 'All' },
   { value: 'ok', label: 'Succeeded' },
-  { value: 'error', label: 'Failed' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'rejected', label: 'Rejected' },
   { value: 'client_closed', label: 'Canceled' },
 ];
 

@@ -1,10 +1,10 @@
 // The filters of the render log, kept in the URL: a filtered log can be shared, and Back undoes a
 // filter.
 import { useSearchParams } from 'wouter';
-import type { RenderSummary } from '../../api/console/contract/accounts.ts';
+import type { RenderStatus } from '../../api/console/contract/accounts.ts';
 
 export interface Filters {
-  status: RenderSummary['outcome'] | '';
+  status: RenderStatus | '';
   code: string;
   key: string;
   /** ISO 8601 or empty. */
@@ -13,7 +13,7 @@ export interface Filters {
 }
 
 const NAMES = ['status', 'code', 'key', 'from', 'to'] as const;
-const STATUSES = ['ok', 'error', 'client_closed'];
+const STATUSES = ['ok', 'failed', 'rejected', 'client_closed'];
 const isoOf = (text: string | null) =>
   text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : '';
 

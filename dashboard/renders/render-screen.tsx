@@ -98,7 +98,7 @@ function Detail({ render }: { render: RenderDetail }) {
     <>
       <PageHeader
         title="Render"
-        mark={<OutcomeBadge outcome={outcome} />}
+        mark={<OutcomeBadge outcome={outcome} rejected={render.rejected} />}
         description={sourceOf(render)}
         actions={
           <>

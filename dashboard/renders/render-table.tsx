@@ -23,14 +23,15 @@ const COLUMNS: Column<RenderSummary>[] = [
   {
     title: 'Render',
     fill: true,
-    cell: ({ outcome, source, url, sandbox, code, reason }) => (
+    cell: ({ outcome, rejected, source, url, sandbox, code, reason, times }) => (
       <Group gap="sm" wrap="nowrap" component="span">
-        <OutcomeBadge outcome={outcome} />
+        <OutcomeBadge outcome={outcome} rejected={rejected} />
         <span className={classes.what}>
           <span className={classes.source}>{sourceOf({ source, url })}</span>
           {outcome === 'error' && code && (
             <Text span size="xs" c="dimmed" ff="monospace">
               {reason ?? code}
+              {times > 1 && ` ×${formatCount(times)}`}
             </Text>
           )}
         </span>

@@ -21,7 +21,7 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { get, queryOf } from '../session/api.ts';
 import { useAccount } from '../session/session.tsx';
 import { type Choice, useRange } from './range.ts';
-import { DayTable, KeyTable } from './usage-tables.tsx';
+import { DayTable, hasRenders, KeyTable } from './usage-tables.tsx';
 
 const UsageCharts = lazy(() => import('./usage-charts.tsx'));
 
@@ -104,7 +104,7 @@ const sum = (days: Usage['days'], of: (day: Usage['days'][number]) => number) =>
   days.reduce((total, day) => total + of(day), 0);
 
 function Figures({ usage: { days, keys } }: { usage: Usage }) {
-  const used = days.some(({ ok, sandbox, failed }) => ok + sandbox + failed > 0);
+  const used = days.some(hasRenders);
   if (!used)
     return (
       <Empty icon={ChartColumn} title="No renders in this period">
@@ -113,12 +113,13 @@ function Figures({ usage: { days, keys } }: { usage: Usage }) {
     );
   return (
     <Stack gap="xl">
-      <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm">
+      <SimpleGrid cols={{ base: 2, sm: 5 }} spacing="sm">
         {(
           [
             ['Succeeded', formatCount(sum(days, ({ ok }) => ok))],
             ['Sandbox', formatCount(sum(days, ({ sandbox }) => sandbox))],
             ['Failed', formatCount(sum(days, ({ failed }) => failed))],
+            ['Rejected', formatCount(sum(days, ({ rejected }) => rejected))],
             ['PDF size', formatBytes(sum(days, ({ bytes }) => bytes))],
           ] as const
         ).map(([name, value]) => (

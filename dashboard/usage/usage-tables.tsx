@@ -7,10 +7,15 @@ import { Section } from '../parts/section.tsx';
 type Day = Usage['days'][number];
 type OfKey = Usage['keys'][number];
 
-const outcomes: Column<{ ok: number; sandbox: number; failed: number }>[] = [
+/** Rejected requests included. */
+export const hasRenders = ({ ok, sandbox, failed, rejected }: Day) =>
+  ok + sandbox + failed + rejected > 0;
+
+const outcomes: Column<Pick<Day, 'ok' | 'sandbox' | 'failed' | 'rejected'>>[] = [
   { title: 'Succeeded', align: 'end', cell: ({ ok }) => formatCount(ok) },
   { title: 'Sandbox', align: 'end', cell: ({ sandbox }) => formatCount(sandbox) },
   { title: 'Failed', align: 'end', cell: ({ failed }) => formatCount(failed) },
+  { title: 'Rejected', align: 'end', cell: ({ rejected }) => formatCount(rejected) },
 ];
 
 const keyName = ({ id, name, last4 }: OfKey) => {
@@ -37,7 +42,7 @@ const ms = (value: number | null) => (value === null ? '–' : formatMs(value));
 
 export function DayTable({ days }: { days: Day[] }) {
   // Newest first, without days that have no renders.
-  const used = days.filter(({ ok, sandbox, failed }) => ok + sandbox + failed > 0).reverse();
+  const used = days.filter(hasRenders).reverse();
   return (
     <Section title="By day">
       <DataTable<Day>

@@ -145,7 +145,7 @@ describe('home and usage screens', function () {
         .getByRole('link', { name: 'ssrf_blocked' })
         .click();
       await page.getByRole('heading', { level: 1, name: 'Renders' }).waitFor();
-      expect(await page.getByLabel('Status').inputValue()).to.equal('error');
+      expect(await page.getByLabel('Status').inputValue()).to.equal('');
       expect(await page.getByLabel('Error', { exact: true }).inputValue()).to.equal('ssrf_blocked');
       await page.getByRole('table', { name: 'Renders' }).getByRole('rowheader').waitFor();
       expectNoErrors();
@@ -158,16 +158,17 @@ describe('home and usage screens', function () {
         .locator('canvas')
         .waitFor();
       const today = page.getByRole('table', { name: 'Usage by day' }).getByRole('row').nth(1);
-      expect((await today.getByRole('cell').allTextContents()).slice(0, 3)).to.deep.equal([
+      expect((await today.getByRole('cell').allTextContents()).slice(0, 4)).to.deep.equal([
         '1',
         '1',
+        '0',
         '1',
       ]);
       const download = page.waitForEvent('download');
       await page.getByRole('link', { name: 'Download CSV' }).click();
       const lines = (await readFile(await (await download).path(), 'utf8')).trim().split(/\r?\n/);
       expect(lines).to.have.length(2);
-      expect(lines[1]).to.include(',test,1,1,1,');
+      expect(lines[1]).to.include(',test,1,1,0,');
       expectNoErrors();
     });
 

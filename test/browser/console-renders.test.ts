@@ -123,7 +123,7 @@ describe('render log', function () {
     await count(page, 1);
     await page.getByLabel('Error', { exact: true }).selectOption('ssrf_blocked');
     await page.getByText('No renders match these filters').waitFor();
-    expect(new URL(page.url()).search).to.equal('?status=error&code=ssrf_blocked');
+    expect(new URL(page.url()).search).to.equal('?status=failed&code=ssrf_blocked');
     await page.goBack();
     await count(page, 1);
     await page.reload();
@@ -147,7 +147,7 @@ describe('render log', function () {
   });
 
   it('shows the error, a hint, the phases and the console output of a failed render', async () => {
-    const { page, expectNoErrors } = await browser.open(developer, '/renders?status=error');
+    const { page, expectNoErrors } = await browser.open(developer, '/renders?status=failed');
     await rows(page).getByRole('link').click();
     await page.getByRole('heading', { level: 1, name: 'Render', exact: true }).waitFor();
     await page.getByText('render_failed: page_unreachable').waitFor();

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { RENDER_FAILED_REASONS } from '../../../common/contract/errors.ts';
 import { MAX_NETWORKS } from '../../accounts/allowed-ips.ts';
+import { MIN_SAMPLES } from '../../history/usage-buckets.ts';
 import { ACCOUNT_STATES } from '../../store/documents.ts';
 import { PHASES } from '../../store/phases.ts';
 import { count, cursorQuery, id, nameText, page, searchText, time } from './common.ts';
@@ -13,8 +14,15 @@ export const renderSummary = z.object({
   id,
   at: time,
   outcome: z.enum(['ok', 'error', 'client_closed']),
+  rejected: z.boolean().meta({
+    description: 'True for an error of the request, such as an invalid field or a reached limit.',
+  }),
   code: z.string().nullable(),
   reason: z.enum(RENDER_FAILED_REASONS).nullable(),
+  times: count.meta({
+    description:
+      'More than 1 when this record stands for several errors that the account caused in one second.',
+  }),
   via: z.enum(['api', 'playground', 'mcp']),
   key: z.object({ id, name: z.string().nullable(), last4: z.string().nullable() }).nullable(),
   app: z.string().nullable().meta({ description: 'Name of the app that called the MCP tool.' }),
@@ -44,9 +52,13 @@ export const renderDetail = renderSummary.extend({
     .meta({ description: 'Name of the user who rendered it in the dashboard.' }),
 });
 export type RenderDetail = z.output<typeof renderDetail>;
+const RENDER_STATUSES = ['ok', 'error', 'failed', 'rejected', 'client_closed'] as const;
+export type RenderStatus = (typeof RENDER_STATUSES)[number];
 export const renderQuery = z.object({
   ...cursorQuery,
-  status: z.enum(['ok', 'error', 'client_closed']).optional(),
+  status: z.enum(RENDER_STATUSES).optional().meta({
+    description: '`error` includes `failed` (renders) and `rejected` (requests).',
+  }),
   code: z.string().max(40).optional(),
   key: z
     .string()
@@ -56,6 +68,13 @@ export const renderQuery = z.object({
   from: time.optional(),
   to: time.optional(),
 });
+
+const percentile = z
+  .number()
+  .nullable()
+  .meta({
+    description: `Milliseconds. Null when there are fewer than ${MIN_SAMPLES} successful renders.`,
+  });
 
 export const overview = z.object({
   account: z.object({
@@ -83,8 +102,9 @@ export const overview = z.object({
     }),
     ok: count,
     failed: count,
-    p50Ms: z.number().nullable(),
-    p95Ms: z.number().nullable(),
+    rejected: count.meta({ description: 'Requests that were rejected; not in `failed`.' }),
+    p50Ms: percentile,
+    p95Ms: percentile,
   }),
   errors: z
     .array(z.object({ code: z.string(), reason: z.string().nullable(), count, lastAt: time }))
@@ -153,10 +173,14 @@ export const usageDay = z.object({
   ok: count,
   sandbox: count,
   failed: count,
+  rejected: count.meta({
+    description:
+      'Requests that were rejected. On days before this was counted, `failed` includes them.',
+  }),
   pages: count,
   bytes: count,
-  p50Ms: z.number().nullable(),
-  p95Ms: z.number().nullable(),
+  p50Ms: percentile,
+  p95Ms: percentile,
 });
 export const usage = z.object({
   from: day,
@@ -172,6 +196,7 @@ export const usage = z.object({
       ok: count,
       sandbox: count,
       failed: count,
+      rejected: count,
     }),
   ),
 });
@@ -281,7 +306,7 @@ export const live = z.object({
   ),
   waitingByAccount: z.array(z.object({ id, name: z.string().nullable(), waiting: count })),
   lastMinutes: z
-    .array(z.object({ at: time, ok: count, failed: count }))
+    .array(z.object({ at: time, ok: count, failed: count, rejected: count }))
     .meta({ description: 'Counts of the last 30 minutes, from all API processes.' }),
 });
 export type Live = z.output<typeof live>;

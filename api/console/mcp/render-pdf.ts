@@ -5,7 +5,7 @@ import { type ApiError, invalid } from '../../../common/contract/errors.ts';
 import { kindOf, quoted } from '../../../common/contract/problems.ts';
 import { parseRenderRequest, type RenderRequest } from '../../../common/contract/render-request.ts';
 import type { Log } from '../../../common/log.ts';
-import { redactedRequest } from '../../history/redacted-request.ts';
+import { redactedBody, redactedRequest } from '../../history/redacted-request.ts';
 import type { Reservation } from '../../http/byte-budget.ts';
 import { asApiError, ClientClosed } from '../../http/errors.ts';
 import type { RenderTrace } from '../../render/render.ts';
@@ -74,6 +74,7 @@ async function renderAndStore(
   const rendered = await renders.logged(requestId, 'mcp', async entry => {
     entry.who = { account, user, ...(clientName !== '' && { app: clientName }) };
     onTrace(entry.trace);
+    entry.request = redactedBody(fields);
     const quota = pdfs.checkQuota(account);
     quota.catch(() => {}); // an invalid request is reported first
     const delivery = deliveryOf(desired);

@@ -1,5 +1,6 @@
 // Outcomes and durations of an account's renders in the last 24 hours, from the render log. Reads a
 // bounded number of renders, and caches the result, since pages poll it.
+import { isRejection } from '../../../common/contract/errors.ts';
 import { createRecentReads } from '../../accounts/recent-reads.ts';
 import { percentileMs, USAGE_BUCKETS_MS } from '../../history/usage-buckets.ts';
 import type { Store } from '../../store/store.ts';
@@ -16,6 +17,7 @@ const MAX_ERRORS = 20;
 
 interface Group {
   _id: { outcome: 'ok' | 'error'; code: string | null; reason: string | null; bucket: number };
+  records: number;
   count: number;
   firstAt: Date;
   lastAt: Date;
@@ -51,7 +53,8 @@ async function groupsOf(store: Store, account: string, since: Date): Promise<Gro
           reason: { $ifNull: ['$reason', null] },
           bucket: { $cond: [{ $eq: ['$outcome', 'ok'] }, bucket, -1] },
         },
-        count: { $sum: 1 },
+        records: { $sum: 1 },
+        count: { $sum: { $ifNull: ['$times', 1] } },
         firstAt: { $min: '$at' },
         lastAt: { $max: '$at' },
       },
@@ -66,14 +69,16 @@ async function readLastDay(store: Store, account: string): Promise<LastDay> {
   const good = groups.filter(({ _id }) => _id.outcome === 'ok');
   const bad = groups.filter(({ _id }) => _id.outcome === 'error');
   const sum = (of: Group[]) => of.reduce((total, { count }) => total + count, 0);
-  const complete = sum(groups) < MAX_RENDERS * 0.9;
+  const records = groups.reduce((total, group) => total + group.records, 0);
+  const complete = records < MAX_RENDERS * 0.9;
   const first = Math.min(...groups.map(({ firstAt }) => firstAt.getTime()));
   const durations = Object.fromEntries(good.map(({ _id, count }) => [_id.bucket, count]));
   return {
     lastDay: {
       since: (complete ? dayAgo : new Date(first)).toISOString(),
       ok: sum(good),
-      failed: sum(bad),
+      failed: sum(bad.filter(({ _id }) => !isRejection(_id.code))),
+      rejected: sum(bad.filter(({ _id }) => isRejection(_id.code))),
       p50Ms: percentileMs(durations, 0.5),
       p95Ms: percentileMs(durations, 0.95),
     },

@@ -1,5 +1,6 @@
 // A logged render as the management API returns it. Pure.
 import type { z } from 'zod';
+import { isRejection } from '../../../common/contract/errors.ts';
 import type { RenderDocument } from '../../store/store.ts';
 import type { renderDetail, renderSummary } from '../contract/accounts.ts';
 import type { KeyNames } from './key-names.ts';
@@ -15,8 +16,10 @@ export const summaryOf = (
   id: render._id,
   at: render.at.toISOString(),
   outcome: render.outcome,
+  rejected: isRejection(render.code),
   code: render.code ?? null,
   reason: render.reason ?? null,
+  times: render.times ?? 1,
   via: render.via,
   key: render.key === undefined ? null : nameOf(render.key),
   app: render.app ?? null,

@@ -64,13 +64,16 @@ export async function readDays(
   return store.limited(found.toArray());
 }
 
-const sumOf = (days: readonly Day[], field: 'ok' | 'sandbox' | 'failed' | 'pages' | 'bytes') =>
-  days.reduce((sum, day) => sum + day[field], 0);
+const sumOf = (
+  days: readonly Day[],
+  field: 'ok' | 'sandbox' | 'failed' | 'rejected' | 'pages' | 'bytes',
+) => days.reduce((sum, day) => sum + (day[field] ?? 0), 0);
 
 const counts = (days: readonly Day[]) => ({
   ok: sumOf(days, 'ok'),
   sandbox: sumOf(days, 'sandbox'),
   failed: sumOf(days, 'failed'),
+  rejected: sumOf(days, 'rejected'),
 });
 
 /** The sums of several documents, as the management API returns them. */
@@ -105,7 +108,8 @@ export function usageOf(
       }))
       .sort(
         (one, other) =>
-          other.ok + other.sandbox + other.failed - (one.ok + one.sandbox + one.failed),
+          other.ok + other.sandbox + other.failed - (one.ok + one.sandbox + one.failed) ||
+          other.rejected - one.rejected,
       ),
   };
 }

@@ -2,7 +2,7 @@
 // and the renders of the last 30 minutes.
 
 import { addedUp } from '../../history/usage-buckets.ts';
-import type { Store } from '../../store/store.ts';
+import type { RenderMinuteDocument, Store } from '../../store/store.ts';
 import { type Live, live } from '../contract/accounts.ts';
 import { accountNames } from '../kit/account-names.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
@@ -14,15 +14,15 @@ const MAX_ACCOUNTS = 100;
 
 /** One entry per minute, the current minute last. Pure. */
 export function lastMinutes(
-  found: readonly { _id: Date; ok: number; failed: number }[],
+  found: readonly Omit<RenderMinuteDocument, 'flushes' | 'expires'>[],
   nowMs: number,
 ): Live['lastMinutes'] {
   const known = new Map(found.map(minute => [minute._id.getTime(), minute]));
   const last = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
   return Array.from({ length: MINUTES }, (_, index) => {
     const ms = last - (MINUTES - 1 - index) * MINUTE_MS;
-    const { ok = 0, failed = 0 } = known.get(ms) ?? {};
-    return { at: new Date(ms).toISOString(), ok, failed };
+    const { ok = 0, failed = 0, rejected = 0 } = known.get(ms) ?? {};
+    return { at: new Date(ms).toISOString(), ok, failed, rejected };
   });
 }
 
@@ -43,7 +43,10 @@ export const operatorLiveRoutes = ({ store }: { store: Store }): ConsoleRoute[] 
     const since = new Date(now.getTime() - MINUTES * MINUTE_MS);
     return store.limited(
       renderMinutes
-        .find({ _id: { $gt: since } }, { projection: { ok: 1, failed: 1 }, ...store.limits })
+        .find(
+          { _id: { $gt: since } },
+          { projection: { ok: 1, failed: 1, rejected: 1 }, ...store.limits },
+        )
         .toArray(),
     );
   };

@@ -5,7 +5,7 @@ import {
   parseRenderRequest,
   renderRequestSchema,
 } from '../../../common/contract/render-request.ts';
-import { redactedRequest } from '../../history/redacted-request.ts';
+import { redactedBody, redactedRequest } from '../../history/redacted-request.ts';
 import type { RenderLog } from '../../history/render-log.ts';
 import { untilClientDisconnects } from '../../http/errors.ts';
 import type { Member } from '../../leases/leases.ts';
@@ -63,6 +63,7 @@ export const playgroundRoutes = ({
         const member: Member = { accountId: account.id, user: signedIn.user.id, requestId };
         const rendered = await renders.logged(requestId, 'playground', async entry => {
           entry.who = { account: account.id, user: signedIn.user.id };
+          entry.request = redactedBody(given);
           const asked = parseRenderRequest(given, { ...ports, intranet });
           const request = { ...asked, sandbox: asked.sandbox ?? true };
           entry.request = redactedRequest(request);

@@ -1,30 +1,37 @@
 // The routes for the render log of an account: a paginated list, and one render in detail.
-import { ApiError } from '../../../common/contract/errors.ts';
+import { ApiError, REJECTION_CODES } from '../../../common/contract/errors.ts';
 import type { Document, Store } from '../../store/store.ts';
-import { renderDetail, renderPage, renderQuery } from '../contract/accounts.ts';
+import { type RenderStatus, renderDetail, renderPage, renderQuery } from '../contract/accounts.ts';
 import { after, pageOf } from '../kit/cursor.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 import { keyNames } from '../reports/key-names.ts';
 import { detailOf, SUMMARY_FIELDS, summaryOf } from '../reports/render-summary.ts';
 
 interface Asked {
-  status?: string | undefined;
+  status?: RenderStatus | undefined;
   code?: string | undefined;
   key?: string | undefined;
   from?: string | undefined;
   to?: string | undefined;
 }
 
+const STATUS_FILTERS: Record<RenderStatus, Document[]> = {
+  ok: [{ outcome: 'ok' }],
+  client_closed: [{ outcome: 'client_closed' }],
+  error: [{ outcome: 'error' }],
+  failed: [{ outcome: 'error' }, { code: { $nin: REJECTION_CODES } }],
+  rejected: [{ outcome: 'error' }, { code: { $in: REJECTION_CODES } }],
+};
+
 /** The indexes cover account with key or outcome, by time. Only errors have a code. */
-const filterOf = (account: string, { status, code, key, from, to }: Asked): Document => ({
-  account,
-  ...((status ?? code) !== undefined && { outcome: status ?? 'error' }),
-  ...(code !== undefined && { code }),
-  ...(key !== undefined && { key: key === 'none' ? { $exists: false } : key }),
-  ...((from ?? to) !== undefined && {
-    at: { ...(from && { $gte: new Date(from) }), ...(to && { $lt: new Date(to) }) },
-  }),
-});
+const filterOf = (account: string, { status, code, key, from, to }: Asked): Document[] => [
+  { account },
+  ...(status === undefined ? [] : STATUS_FILTERS[status]),
+  ...(code === undefined ? [] : [{ outcome: 'error' }, { code }]),
+  ...(key === undefined ? [] : [{ key: key === 'none' ? { $exists: false } : key }]),
+  ...(from === undefined ? [] : [{ at: { $gte: new Date(from) } }]),
+  ...(to === undefined ? [] : [{ at: { $lt: new Date(to) } }]),
+];
 
 export const renderRoutes = ({ store }: { store: Store }): ConsoleRoute[] => {
   const { renders, users } = store.console;
@@ -48,7 +55,7 @@ export const renderRoutes = ({ store }: { store: Store }): ConsoleRoute[] => {
       answer: renderPage,
       handle: async ({ account, query }) => {
         const { limit } = query;
-        const wanted = { $and: [filterOf(account.id, query), after(query.cursor, 'at')] };
+        const wanted = { $and: [...filterOf(account.id, query), after(query.cursor, 'at')] };
         const found = renders.find(wanted, {
           projection: SUMMARY_FIELDS,
           sort: { at: -1, _id: -1 },

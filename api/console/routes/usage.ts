@@ -18,6 +18,7 @@ const HEAD = [
   'bytes',
   'p50_ms',
   'p95_ms',
+  'rejected',
 ];
 
 export const usageRoutes = ({ store }: { store: Store }): ConsoleRoute[] => [
@@ -51,7 +52,7 @@ export const usageRoutes = ({ store }: { store: Store }): ConsoleRoute[] => [
         keyNames(store, id),
       ]);
       const lines = days.map(day => {
-        const { ok, sandbox, failed, pages, bytes, p50Ms, p95Ms } = figuresOf([day]);
+        const { ok, sandbox, failed, rejected, pages, bytes, p50Ms, p95Ms } = figuresOf([day]);
         return [
           day._id.day,
           day._id.key,
@@ -63,6 +64,7 @@ export const usageRoutes = ({ store }: { store: Store }): ConsoleRoute[] => [
           bytes,
           p50Ms,
           p95Ms,
+          rejected,
         ];
       });
       ctx.set(

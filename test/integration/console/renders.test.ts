@@ -90,6 +90,7 @@ describe('the log of renders', () => {
     expect(row).to.include({
       outcome: 'error',
       code: 'render_failed',
+      rejected: false,
       reason: 'page_status',
       counted: false,
       pages: null,
@@ -100,8 +101,13 @@ describe('the log of renders', () => {
   });
 
   it('contains a rejected request', async () => {
-    const row = await rowOf({ html: 'x', format: 'B9' }, 400);
-    expect(row).to.include({ outcome: 'error', code: 'validation_error', source: null });
+    const body = { html: 'x', format: 'B9', margin: { top: '1cm' }, cookies: 7, Cookies: 's3cret' };
+    const row = await rowOf(body, 400);
+    expect(row).to.include({ outcome: 'error', rejected: true, code: 'validation_error' });
+    expect(row).to.deep.include({
+      source: 'html',
+      options: { html: '1 character', margin: 'top 1cm' },
+    });
     expect(row.key).to.include({ id: keyId });
     expect(row.message).to.include('`format`');
   });
@@ -109,8 +115,12 @@ describe('the log of renders', () => {
   it('contains a blocked private address, found by the worker or before', async () => {
     expect(await rowOf({ url: 'http://10.0.0.1/' }, 422)).to.include({
       outcome: 'error',
+      rejected: true,
       code: 'ssrf_blocked',
+      url: 'http://10.0.0.1/',
     });
+    const css = 'http://10.0.0.1/a.css';
+    expect((await rowOf({ html: 'x', css }, 422)).options).to.include({ css: 'from 10.0.0.1' });
     const account = await fixture.account2();
     const name = (await fixture.store.accounts.findOne({ _id: account }))!.name;
     const { text } = await fixture.accounts.createKey(name, { name: 'other' });

@@ -6,7 +6,6 @@ import { rangeOf, usageOf } from '../../../../../api/console/reports/usage-days.
 import { lastMinutes } from '../../../../../api/console/routes/operator-live.ts';
 import { redactedMessage } from '../../../../../api/history/redacted-message.ts';
 import { redactedRequest } from '../../../../../api/history/redacted-request.ts';
-import { createRefusalBound } from '../../../../../api/history/refusal-bound.ts';
 import {
   addedUp,
   bucketOf,
@@ -65,7 +64,7 @@ describe('the redacted request', () => {
       extra_http_headers: 1,
       auth: true,
       css: 'inline, 6 characters',
-      javascript: 'from an address',
+      javascript: 'from example.com',
       wait_for_selector: '6 characters',
       wait_for_expression: '6 characters',
       metadata: 'title, author',
@@ -139,8 +138,10 @@ describe('the histogram of durations', () => {
     expect(USAGE_BUCKETS_MS.at(-1)).to.be.greaterThan(120_000 + 60_000 + 30_000);
   });
 
-  it('has no percentile when it is empty', () => {
+  it('has no percentiles of fewer than 20 durations', () => {
     expect(percentileMs({}, 0.5)).to.equal(null);
+    expect(percentileMs({ 3: 10, 4: 9 }, 0.5)).to.equal(null);
+    expect(percentileMs({ 3: 10, 4: 10 }, 0.5)).to.be.a('number');
   });
 
   it('can be added to others', () => {
@@ -153,7 +154,9 @@ describe('a tally', () => {
     const tally = newTally();
     addTo(tally, render({ pages: 2, bytes: 10 }));
     addTo(tally, render({ pages: 1, bytes: 5, sandbox: true }));
-    addTo(tally, render({ outcome: 'error' }));
+    addTo(tally, render({ outcome: 'error', code: 'render_failed' }));
+    addTo(tally, render({ outcome: 'error', code: 'validation_error' }));
+    addTo(tally, render({ outcome: 'error', code: 'concurrency_limit' }));
     addTo(tally, render({ outcome: 'client_closed' }));
     addTo(tally, render({ key: 'k' }));
     addTo(tally, render({ at: new Date('2026-11-23T00:00:00Z') }));
@@ -166,13 +169,14 @@ describe('a tally', () => {
       ok: 1,
       sandbox: 1,
       failed: 1,
+      rejected: 2,
       pages: 3,
       bytes: 15,
       durations: { [bucketOf(100)]: 2 },
     });
     expect([...tally.minutes.values()]).to.deep.equal([
-      { ok: 3, failed: 1 },
-      { ok: 1, failed: 0 },
+      { ok: 3, failed: 1, rejected: 2 },
+      { ok: 1, failed: 0, rejected: 0 },
     ]);
   });
 
@@ -183,18 +187,6 @@ describe('a tally', () => {
     expect(addTo(tally, render({ key: 'one more' }))).to.equal(false);
     expect(addTo(tally, render({ key: '7' }))).to.equal(true);
     expect(tally.days.size).to.equal(MAX_DAYS);
-  });
-});
-
-describe('the limit of logged rejections', () => {
-  it('keeps ten per second for each account', () => {
-    let nowMs = 0;
-    const mayKeep = createRefusalBound(() => nowMs);
-    const kept = (account: string) =>
-      Array.from({ length: 30 }, () => mayKeep(account)).filter(Boolean).length;
-    expect([kept('a'), kept('b'), kept('a')]).to.deep.equal([10, 10, 0]);
-    nowMs = 1_000;
-    expect(kept('a')).to.equal(10);
   });
 });
 
@@ -248,11 +240,21 @@ describe('the range of the usage', () => {
 describe('the last minutes', () => {
   it('are thirty, the current one last, also without renders', () => {
     const minutes = lastMinutes(
-      [{ _id: new Date('2026-11-22T09:59:00Z'), ok: 2, failed: 1 }],
+      [{ _id: new Date('2026-11-22T09:59:00Z'), ok: 2, failed: 1, rejected: 3 }],
       Date.parse('2026-11-22T10:00:30Z'),
     );
     expect(minutes).to.have.length(30);
-    expect(minutes.at(-1)).to.deep.equal({ at: '2026-11-22T10:00:00.000Z', ok: 0, failed: 0 });
-    expect(minutes.at(-2)).to.deep.equal({ at: '2026-11-22T09:59:00.000Z', ok: 2, failed: 1 });
+    expect(minutes.at(-1)).to.deep.equal({
+      at: '2026-11-22T10:00:00.000Z',
+      ok: 0,
+      failed: 0,
+      rejected: 0,
+    });
+    expect(minutes.at(-2)).to.deep.equal({
+      at: '2026-11-22T09:59:00.000Z',
+      ok: 2,
+      failed: 1,
+      rejected: 3,
+    });
   });
 });
