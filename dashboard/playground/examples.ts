@@ -3,7 +3,7 @@ import type { Draft } from './request.ts';
 
 export interface Example {
   label: string;
-  draft: Omit<Draft, 'sandbox'>;
+  draft: Draft;
 }
 
 const INVOICE = `<!doctype html>

@@ -281,7 +281,7 @@ export default function Playground() {
             </Group>
             <ViewSwitch view={view} onChange={setView} />
             <RunPanel
-              sandbox={draft.sandbox}
+              sandbox={draft.sandbox ?? true}
               running={running}
               invalidJson={jsonError !== undefined}
               onSandbox={sandbox => change({ sandbox })}

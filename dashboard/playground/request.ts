@@ -12,11 +12,14 @@ export interface Draft {
   url: string;
   /** All other fields that were set. */
   options: RequestOptions;
-  /** Adds a watermark; the render does not count toward usage. */
-  sandbox: boolean;
+  /**
+   * Adds a watermark; the render does not count toward usage. Undefined until the switch is used:
+   * on in the playground, absent in the copied code.
+   */
+  sandbox?: boolean;
 }
 
-export const EMPTY: Draft = { source: 'html', html: '', url: '', options: {}, sandbox: true };
+export const EMPTY: Draft = { source: 'html', html: '', url: '', options: {} };
 
 const isObject = (value: unknown): value is RequestOptions =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -36,7 +39,7 @@ export const callOf = (draft: Draft): RequestOptions => ({
 /** The request of the playground, always with an explicit `sandbox`. */
 export const playgroundCallOf = (draft: Draft): RequestOptions => ({
   ...requestOf(draft),
-  sandbox: draft.sandbox,
+  sandbox: draft.sandbox ?? true,
 });
 
 /** Parses the text of the JSON view. Throws an Error with a message for the user. */
@@ -56,7 +59,13 @@ export function draftFrom(text: string, before: Draft): Draft {
   if (sandbox !== undefined && typeof sandbox !== 'boolean')
     throw new Error('`sandbox` must be true or false.');
   const source = html === undefined ? 'url' : 'html';
-  return { ...before, source, [source]: given, options, sandbox: sandbox ?? before.sandbox };
+  return {
+    ...before,
+    source,
+    [source]: given,
+    options,
+    ...(sandbox !== undefined && { sandbox }),
+  };
 }
 
 /** Sets the member `name`, or deletes it if `value` is undefined. Keeps the order of members. */

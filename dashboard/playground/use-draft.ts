@@ -5,7 +5,7 @@ import { useLocation, useSearch } from 'wouter';
 import { EXAMPLES } from './examples.ts';
 import { type Draft, EMPTY } from './request.ts';
 
-const INITIAL: Draft = { ...EXAMPLES[0]!.draft, sandbox: true };
+const INITIAL: Draft = EXAMPLES[0]!.draft;
 
 function readDraft(storageKey: string): Draft {
   try {

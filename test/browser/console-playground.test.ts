@@ -246,7 +246,11 @@ describe('playground screen', function () {
     await code.filter({ hasText: '"html": "<p>as code"' }).waitFor();
     expect(await code.textContent())
       .to.include('/v1/render"')
-      .and.to.include('"sandbox": True');
+      .and.not.include('sandbox');
+    const sandbox = page.getByRole('switch', { name: 'Sandbox' });
+    await sandbox.click();
+    await sandbox.click();
+    await code.filter({ hasText: '"sandbox": True' }).waitFor();
     expectNoErrors();
   });
 

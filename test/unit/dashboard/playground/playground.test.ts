@@ -121,8 +121,10 @@ describe('playground request', () => {
     });
   });
 
-  it('sends sandbox explicitly from the playground, and only if true in snippets', () => {
-    expect(callOf(draft)).to.have.property('sandbox', true);
+  it('sends sandbox explicitly from the playground, and in snippets only if switched on', () => {
+    expect(callOf(draft)).not.to.have.property('sandbox');
+    expect(callOf({ ...draft, sandbox: true })).to.have.property('sandbox', true);
+    expect(playgroundCallOf(draft)).to.have.property('sandbox', true);
     expect(callOf({ ...draft, sandbox: false })).not.to.have.property('sandbox');
     expect(playgroundCallOf({ ...draft, sandbox: false })).to.have.property('sandbox', false);
   });
@@ -138,7 +140,8 @@ describe('playground request', () => {
   });
 
   it('keeps the sandbox switch unless the JSON sets the field', () => {
-    expect(draftFrom('{"html": "x"}', draft).sandbox).to.equal(true);
+    expect(draftFrom('{"html": "x"}', draft)).not.to.have.property('sandbox');
+    expect(draftFrom('{"html": "x"}', { ...draft, sandbox: false }).sandbox).to.equal(false);
     expect(draftFrom('{"html": "x", "sandbox": false}', draft)).to.deep.include({
       sandbox: false,
       options: {},
