@@ -6,7 +6,7 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startSite } from '../test/fault/harness/site.ts';
+import { startDeployment } from '../test/fault/harness/deployment.ts';
 import { renderCall } from '../test/support/http-call.ts';
 import { digits, spread } from './figures.ts';
 import { largeBody, noisePages, tablePages } from './heavy-requests.ts';
@@ -45,17 +45,17 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   atEnd(() => rm(folder, { recursive: true, force: true }));
   const socket = join(folder, 'probe');
   const probe = new URL('event-loop-probe.ts', import.meta.url).href;
-  const site = await startSite({
+  const deployment = await startDeployment({
     apis: 1,
     workers: 1,
     api: { NODE_OPTIONS: `--import=${probe}`, [PROBE_SOCKET]: socket, ...USUAL },
     worker: USUAL,
   });
-  atEnd(site.stop);
+  atEnd(deployment.stop);
   const agent = new Agent({ keepAlive: true });
   atEnd(async () => agent.destroy());
-  const { key } = await site.account();
-  const { port } = site.apis[0]!;
+  const { key } = await deployment.account();
+  const { port } = deployment.apis[0]!;
   console.log(
     `${machineLine()}; ${CALLERS} callers; ${rounds} rounds of ${renders} renders, and ${IDLE_MS / 1_000} s idle`,
   );

@@ -3,7 +3,7 @@
 import { Agent } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { findOrInstallChrome } from '../standalone/chrome.ts';
-import { startSite } from '../test/fault/harness/site.ts';
+import { startDeployment } from '../test/fault/harness/deployment.ts';
 import { renderCall } from '../test/support/http-call.ts';
 import { readWorkerConfig } from '../worker/config.ts';
 import { beginningsOf, closedLoop } from './closed-loop.ts';
@@ -29,7 +29,7 @@ export async function openPressroom(pages: PageServer): Promise<Side> {
     console.log,
     readWorkerConfig(process.env).chrome.uid,
   );
-  const site = await startSite({
+  const deployment = await startDeployment({
     apis: 1,
     workers: 1,
     slots,
@@ -38,17 +38,17 @@ export async function openPressroom(pages: PageServer): Promise<Side> {
   });
   // Closes idle sockets before the service does; otherwise a render could fail.
   const agent = new Agent({ keepAlive: true, timeout: 1_000 });
-  const processes = [...site.apis, ...site.workers].map(({ process }) => process);
+  const processes = [...deployment.apis, ...deployment.workers].map(({ process }) => process);
   const close = async () => {
     agent.destroy();
     // On SIGTERM, a worker removes the folder of its Chrome.
     await Promise.all(processes.map(process => process.kill('SIGTERM')));
-    await site.stop();
+    await deployment.stop();
   };
   try {
-    const { key } = await site.account(PLAN);
-    const { version } = await site.workers[0]!.process.said('chrome is up');
-    const { port } = site.apis[0]!;
+    const { key } = await deployment.account(PLAN);
+    const { version } = await deployment.workers[0]!.process.logLine('chrome is up');
+    const { port } = deployment.apis[0]!;
     let prepared: { body: string; pages: number }[] = [];
 
     async function render(nth: number): Promise<void> {
@@ -68,7 +68,7 @@ export async function openPressroom(pages: PageServer): Promise<Side> {
       roots: {
         api: processes[0]!.pid,
         worker: processes[1]!.pid,
-        mongod: site.cluster.members[0]!.pid,
+        mongod: deployment.cluster.members[0]!.pid,
       },
       prepare: async ({ document, by, callers, renders, stamped }) => {
         prepared = jobs(document, by, Math.min(beginningsOf(renders, callers), 64), pages.base).map(

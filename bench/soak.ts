@@ -2,7 +2,7 @@
 // renders. 20,000 renders take 15 minutes on two idle cores. Prints the figures; exits with 1 if a
 // target is missed.
 import { Agent } from 'node:http';
-import { startSite } from '../test/fault/harness/site.ts';
+import { startDeployment } from '../test/fault/harness/deployment.ts';
 import { renderCall } from '../test/support/http-call.ts';
 import { document } from './customers.ts';
 import { digits, slopePerThousand } from './figures.ts';
@@ -25,15 +25,15 @@ const WANTED = { slope: 0.5, api: 150, worker: 120 };
 const { renders, callers, slots } = readNumbers({ renders: 20_000, callers: 4, slots: 2 });
 
 await runScript(LIMIT_MS, async (atEnd, end) => {
-  const site = await startSite({ apis: 1, workers: 1, slots, api: USUAL, worker: USUAL });
-  atEnd(site.stop);
+  const target = await startDeployment({ apis: 1, workers: 1, slots, api: USUAL, worker: USUAL });
+  atEnd(target.stop);
   const agent = new Agent({ keepAlive: true });
   atEnd(async () => agent.destroy());
   const keys: string[] = [];
   while (keys.length * CALLERS_OF_A_PLAN < Math.max(callers, CROWD.callers))
-    keys.push((await site.account()).key);
-  const { port, process: api } = site.apis[0]!;
-  const log = createMemoryLog({ api: api.pid, worker: site.workers[0]!.process.pid });
+    keys.push((await target.account()).key);
+  const { port, process: api } = target.apis[0]!;
+  const log = createMemoryLog({ api: api.pid, worker: target.workers[0]!.process.pid });
 
   /** Distributes the renders over the callers. Returns the throughput per second. */
   async function soak(count: number, parallel: number): Promise<number> {

@@ -30,7 +30,7 @@ export const TRIAL_SHARE = 1 / 4;
  */
 const REJECTIONS = { gapMs: 10, maxMs: 2_000 };
 
-interface Surroundings {
+interface TrialParts {
   body: BodyLimits;
   budget: ByteBudget;
   /** Allowed ports of a page URL. */
@@ -59,10 +59,7 @@ const admitTrialCall = (
   };
 };
 
-const renderForVisitor = (
-  render: TrialRoute['render'],
-  ports: Surroundings['ports'],
-): Middleware => {
+const renderForVisitor = (render: TrialRoute['render'], ports: TrialParts['ports']): Middleware => {
   return async ctx => {
     const { client, bodyBytes, requestId, reservation } = ctx.state;
     const request = parseRenderRequest(ctx.state.body, { ...ports, intranet: false });
@@ -81,7 +78,7 @@ const renderForVisitor = (
 /** What handles the path, in order. */
 export function trialRoute(
   { leases, render, maxBytes }: TrialRoute,
-  { body, budget, ports, trustedProxies }: Surroundings,
+  { body, budget, ports, trustedProxies }: TrialParts,
 ): Middleware[] {
   return [
     admitTrialCall(leases, trustedProxies),

@@ -13,7 +13,7 @@ describe('consent page right after it becomes visible', () => {
 
   it('ignores clicks for the first moments', async () => {
     const { fixture, browser, arrived } = all;
-    const person = await fixture.person({ role: 'developer' });
+    const person = await fixture.createUser({ role: 'developer' });
     const { page } = await browser.open(person, '/');
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 3600e3);

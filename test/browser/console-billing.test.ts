@@ -64,7 +64,7 @@ describe('billing screen with Stripe', function () {
   });
 
   it('shows the plan to an admin without actions', async () => {
-    const admin = await fixture.person({ role: 'admin', account: customer.id });
+    const admin = await fixture.createUser({ role: 'admin', account: customer.id });
     const { page, expectNoErrors } = await browser.open(admin, '/billing');
     await page.getByText('View only').waitFor();
     expect(await page.getByRole('button', { name: /^Choose/ }).count()).to.equal(0);
@@ -87,7 +87,7 @@ describe('billing and Connect screens without Stripe', function () {
   const begin = async (mode: string) => {
     fixture = await consoleFixture({ workers: 0, env: { PRESSROOM_BILLING: mode } });
     browser = await consoleBrowser(fixture);
-    return fixture.person({ role: 'owner' });
+    return fixture.createUser({ role: 'owner' });
   };
   afterEach(async () => {
     await browser.close();

@@ -6,7 +6,7 @@ import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../support/console/console-fixture.ts';
 import { earlierMessage, mcpCall } from '../support/console/mcp-call.ts';
 import { authorizeApp, newClient } from '../support/console/oauth-flow.ts';
@@ -17,7 +17,7 @@ describe('connected apps', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
-  let person: Person;
+  let person: TestUser;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
     browser = await consoleBrowser(fixture);
@@ -27,7 +27,7 @@ describe('connected apps', function () {
     await fixture?.stop();
   });
   beforeEach(async () => {
-    person = await fixture.person({ role: 'owner' });
+    person = await fixture.createUser({ role: 'owner' });
   });
 
   const row = (page: Page, text: string) =>
@@ -113,7 +113,7 @@ describe('connected apps', function () {
   });
 
   it('does not link to the Connect screen without an account', async () => {
-    const { page } = await browser.open(await fixture.person({ operator: true }), '/profile');
+    const { page } = await browser.open(await fixture.createUser({ operator: true }), '/profile');
     await nothing(page);
     expect(
       await page.getByRole('main').getByRole('link', { name: 'Connect', exact: true }).count(),
@@ -202,7 +202,7 @@ describe('connected apps', function () {
     });
 
     it('explains to a viewer that the role cannot render', async () => {
-      const viewer = await fixture.person({ role: 'viewer' });
+      const viewer = await fixture.createUser({ role: 'viewer' });
       await browser.looks(viewer, '/connect', 'connect-viewer', page =>
         panel(page).getByText('Your role cannot render').waitFor(),
       );

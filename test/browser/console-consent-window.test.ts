@@ -14,10 +14,10 @@ import {
   consentShown,
   PASSWORD,
   pageText,
-  personWithPassword,
   press,
   signIn,
   signInAtProvider,
+  userWithPassword,
 } from '../support/pages/page-steps.ts';
 
 describe('consent pop-up', function () {
@@ -30,7 +30,7 @@ describe('consent pop-up', function () {
 
   it('stays connected to its opener through password and two-factor sign-in', async () => {
     const { fixture, browser } = all;
-    const person = await personWithPassword(fixture, { role: 'developer' });
+    const person = await userWithPassword(fixture, { role: 'developer' });
     const user = async () => (await createUsers(fixture.store).byEmail(person.email))!;
     const anHourAgo = Date.now() - 3600e3;
     const twoFactor = new TwoFactor(
@@ -93,7 +93,7 @@ describe('consent pop-up with SSO', function () {
 
   it('stays connected to its opener when the first SSO attempt fails', async () => {
     const { fixture, browser } = all;
-    const person = await personWithPassword(fixture, { role: 'developer' });
+    const person = await userWithPassword(fixture, { role: 'developer' });
     const ada = newLogin({ email: person.email });
     all.provider!.addLogin(ada);
     const { page: tab } = await browser.open(undefined, '/sign-in');

@@ -3,16 +3,16 @@
 import { expect } from 'chai';
 import { type ConsentFixture, consentFixture } from '../support/console/consent-fixture.ts';
 import { looks } from '../support/console/console-browser.ts';
-import type { Person } from '../support/console/console-fixture.ts';
+import type { TestUser } from '../support/console/console-fixture.ts';
 import { redeem } from '../support/console/oauth-flow.ts';
 import { joinTeam } from '../support/console/signed-in.ts';
 import {
   appShown,
   consentShown,
   pageText,
-  personWithPassword,
   press,
   signIn,
+  userWithPassword,
 } from '../support/pages/page-steps.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>';
@@ -25,12 +25,12 @@ describe('consent page', function () {
   });
   after(() => all?.stop());
 
-  const grantsOf = ({ id }: Person) =>
+  const grantsOf = ({ id }: TestUser) =>
     all.fixture.store.console.oauthGrants.find({ user: id }).toArray();
 
   it('redirects from the app to sign-in and consent and back to the app', async () => {
     const { fixture, browser, resource, arrived } = all;
-    const person = await personWithPassword(fixture, { role: 'developer' });
+    const person = await userWithPassword(fixture, { role: 'developer' });
     const second = await fixture.account2();
     await joinTeam(fixture.store, second, person.id, 'owner');
     const client = await all.client({ client_name: 'Claude Code (pressroom)' });
@@ -65,7 +65,7 @@ describe('consent page', function () {
 
   it('explains to users who cannot render why they cannot approve, and sends access_denied', async () => {
     for (const role of ['viewer', undefined] as const) {
-      const person = await all.fixture.person(role ? { role } : {});
+      const person = await all.fixture.createUser(role ? { role } : {});
       const { page } = await all.browser.open(person, '/profile');
       await page.goto(all.ask(await all.client()).url);
       await consentShown(page);
@@ -83,7 +83,7 @@ describe('consent page', function () {
   });
 
   it('identifies an app without a name by its redirect URI', async () => {
-    const person = await all.fixture.person({ role: 'developer' });
+    const person = await all.fixture.createUser({ role: 'developer' });
     const { page } = await all.browser.open(person, '/profile');
     for (const [redirect, where] of [
       ['https://chat.example/callback', 'You will be redirected to chat.example.'],
@@ -104,7 +104,7 @@ describe('consent page', function () {
   });
 
   it('shows the longest names on a phone, and markup in names as text', async () => {
-    const person = await all.fixture.person({ role: 'developer' });
+    const person = await all.fixture.createUser({ role: 'developer' });
     const second = await all.fixture.account2();
     await joinTeam(all.fixture.store, second, person.id, 'owner');
     await all.fixture.store.accounts.updateOne(
@@ -127,7 +127,7 @@ describe('consent page', function () {
   });
 
   it('works without JavaScript', async () => {
-    const person = await all.fixture.person({ role: 'developer' });
+    const person = await all.fixture.createUser({ role: 'developer' });
     const { page } = await all.browser.open(person, '/profile', { javaScriptEnabled: false });
     await page.goto(all.ask(await all.client()).url);
     await press(page, 'Allow');
@@ -137,8 +137,8 @@ describe('consent page', function () {
 
   it('asks again when another user has signed in in another tab', async () => {
     const { fixture, browser } = all;
-    const ada = await personWithPassword(fixture, { role: 'developer' });
-    const ben = await personWithPassword(fixture, { role: 'owner' });
+    const ada = await userWithPassword(fixture, { role: 'developer' });
+    const ben = await userWithPassword(fixture, { role: 'owner' });
     const { page } = await browser.open(undefined, '/sign-in');
     await page.goto(all.ask(await all.client()).url);
     await signIn(page, ada);
@@ -166,8 +166,8 @@ describe('consent page', function () {
 
   it('keeps the request when a different user signs in', async () => {
     const { fixture, browser } = all;
-    const ada = await fixture.person({ role: 'viewer' });
-    const ben = await personWithPassword(fixture, { role: 'developer' });
+    const ada = await fixture.createUser({ role: 'viewer' });
+    const ben = await userWithPassword(fixture, { role: 'developer' });
     const { page } = await browser.open(ada, '/profile');
     await page.goto(all.ask(await all.client({ client_name: 'An Asker' })).url);
     await consentShown(page);

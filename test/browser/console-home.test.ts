@@ -15,7 +15,7 @@ import {
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../support/console/console-fixture.ts';
 import { renderCall } from '../support/http-call.ts';
 
@@ -23,12 +23,12 @@ describe('home and usage screens', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
-  let owner: Person;
+  let owner: TestUser;
   before(async () => {
     fixture = await consoleFixture();
     [browser, owner] = await Promise.all([
       consoleBrowser(fixture),
-      fixture.person({ role: 'owner' }),
+      fixture.createUser({ role: 'owner' }),
     ]);
   });
   after(async () => {
@@ -40,7 +40,7 @@ describe('home and usage screens', function () {
   const figure = (page: Page, title: string) =>
     page.getByText(title, { exact: true }).locator('..');
   const userOfNewAccount = async (role: 'owner' | 'viewer' = 'owner') =>
-    fixture.person({ role, account: await fixture.account2() });
+    fixture.createUser({ role, account: await fixture.account2() });
 
   it('guides a new account from an API key to the first render', async () => {
     const { page, expectNoErrors } = await browser.open(await userOfNewAccount(), '/');
@@ -125,13 +125,13 @@ describe('home and usage screens', function () {
 
     it('shows figures but no renders to a member with the Billing role', async () => {
       const { page, expectNoErrors } = await browser.open(
-        await fixture.person({ role: 'billing' }),
+        await fixture.createUser({ role: 'billing' }),
         '/',
       );
       await page.getByRole('heading', { name: 'Errors in the last 24 hours' }).waitFor();
       expect(await page.getByRole('table', { name: 'Recent renders' }).count()).to.equal(0);
       expect(await page.getByRole('main').getByRole('link').count()).to.equal(0);
-      const { recent } = await (await fixture.person({ role: 'billing' })).good<{
+      const { recent } = await (await fixture.createUser({ role: 'billing' })).good<{
         recent: unknown[];
       }>('GET', `/accounts/${fixture.accountId}/overview`);
       expect(recent).to.deep.equal([]);

@@ -24,7 +24,7 @@ describe('invitation page', () => {
 
   async function invited(email = `${randomUUID()}@example.com`): Promise<string> {
     const account = await fixture.account2();
-    const owner = await fixture.person({ role: 'owner', account });
+    const owner = await fixture.createUser({ role: 'owner', account });
     const { link } = await owner.good<{ link: string }>(
       'POST',
       `/accounts/${account}/team/invitations`,
@@ -97,7 +97,7 @@ describe('invitation page', () => {
   });
 
   it('is accessible to new, invited and signed-in users', async () => {
-    const person = await fixture.person();
+    const person = await fixture.createUser();
     await browser.looks(undefined, await invited(), 'invitation', async () => {});
     for (const [who, visitor, link] of [
       ['new', undefined, await invited()],

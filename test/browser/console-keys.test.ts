@@ -10,7 +10,7 @@ import {
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../support/console/console-fixture.ts';
 import { renderCall } from '../support/http-call.ts';
 
@@ -18,12 +18,12 @@ describe('API keys screen', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
-  let owner: Person;
+  let owner: TestUser;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
     [browser, owner] = await Promise.all([
       consoleBrowser(fixture),
-      fixture.person({ role: 'owner' }),
+      fixture.createUser({ role: 'owner' }),
     ]);
   });
   after(async () => {
@@ -183,7 +183,7 @@ describe('API keys screen', function () {
 
   it('shows a viewer the list without buttons', async () => {
     const { page, expectNoErrors } = await browser.open(
-      await fixture.person({ role: 'viewer' }),
+      await fixture.createUser({ role: 'viewer' }),
       '/keys',
     );
     await page.getByRole('table', { name: 'API keys' }).waitFor();
@@ -198,7 +198,10 @@ describe('API keys screen', function () {
   });
 
   it('is accessible without any key', async () => {
-    const fresh = await fixture.person({ role: 'developer', account: await fixture.account2() });
+    const fresh = await fixture.createUser({
+      role: 'developer',
+      account: await fixture.account2(),
+    });
     await browser.looks(fresh, '/keys', 'keys-empty', page =>
       page.getByText('No API keys yet').waitFor(),
     );

@@ -4,7 +4,7 @@ import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../support/console/console-fixture.ts';
 import { renderCall } from '../support/http-call.ts';
 
@@ -17,11 +17,11 @@ describe('operator screens', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
-  let operator: Person;
+  let operator: TestUser;
   before(async () => {
     fixture = await consoleFixture({ env: { PRESSROOM_BILLING: 'manual' } });
     browser = await consoleBrowser(fixture);
-    operator = await fixture.person({ operator: true });
+    operator = await fixture.createUser({ operator: true });
   });
   after(async () => {
     await browser.close();
@@ -69,7 +69,7 @@ describe('operator screens', function () {
 
   it('changes plan and intranet access of an account, and shows its renders and team', async () => {
     const account = await fixture.account2('free');
-    const owner = await fixture.person({ role: 'owner', account });
+    const owner = await fixture.createUser({ role: 'owner', account });
     const { page, expectNoErrors } = await browser.open(
       operator,
       `/operator/accounts?account=${account}`,
@@ -102,9 +102,9 @@ describe('operator screens', function () {
   });
 
   it('disables a user and grants administrator access to another', async () => {
-    const gone = await fixture.person({ role: 'viewer' });
+    const gone = await fixture.createUser({ role: 'viewer' });
     await gone.good('PATCH', '/me', { name: 'Gerd Gone' });
-    const raised = await fixture.person({});
+    const raised = await fixture.createUser({});
     await raised.good('PATCH', '/me', { name: 'Rosa Raised' });
     const { page, expectNoErrors } = await browser.open(operator, '/operator/people');
     await page.getByLabel('Search').fill('gerd');
@@ -156,7 +156,7 @@ describe('operator screens', function () {
   });
 
   it('denies access to users who are not operators', async () => {
-    const owner = await fixture.person({ role: 'owner' });
+    const owner = await fixture.createUser({ role: 'owner' });
     const { page } = await browser.open(owner, '/operator/accounts');
     expect(await page.getByRole('link', { name: 'Workers & queue' }).count()).to.equal(0);
     await page.getByText('You need administrator access to view this page.').waitFor();

@@ -8,7 +8,7 @@ import {
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../support/console/console-fixture.ts';
 
 const status = (page: Page, text: string) =>
@@ -34,11 +34,11 @@ describe('playground screen', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
-  let person: Person;
+  let person: TestUser;
   before(async () => {
     fixture = await consoleFixture();
     browser = await consoleBrowser(fixture);
-    person = await fixture.person({ role: 'developer' });
+    person = await fixture.createUser({ role: 'developer' });
   });
   after(async () => {
     await browser.close();
@@ -229,7 +229,7 @@ describe('playground screen', function () {
   });
 
   it('discards the draft on sign-out', async () => {
-    const leaving = await fixture.person({ role: 'developer' });
+    const leaving = await fixture.createUser({ role: 'developer' });
     const { page } = await browser.open(leaving, '/playground');
     await html(page).fill('<p>a secret');
     await page.getByRole('button', { name: 'user menu' }).click();

@@ -13,7 +13,7 @@ import {
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../support/console/console-fixture.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -25,7 +25,7 @@ describe('profile screen', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
-  let person: Person;
+  let person: TestUser;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
     browser = await consoleBrowser(fixture);
@@ -35,7 +35,7 @@ describe('profile screen', function () {
     await fixture.stop();
   });
   beforeEach(async () => {
-    person = await fixture.person({ role: 'viewer' });
+    person = await fixture.createUser({ role: 'viewer' });
   });
 
   const dialog = (page: Page) => page.getByRole('dialog');

@@ -6,14 +6,14 @@ import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../support/console/console-fixture.ts';
 
 describe('render log', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
-  let developer: Person;
+  let developer: TestUser;
   let keyId: string;
 
   /** A day with a single render, at 10:30 UTC. */
@@ -50,7 +50,7 @@ describe('render log', function () {
     fixture = await consoleFixture({ workers: 0 });
     [browser, developer] = await Promise.all([
       consoleBrowser(fixture),
-      fixture.person({ role: 'developer' }),
+      fixture.createUser({ role: 'developer' }),
     ]);
     keyId = (await fixture.store.accounts.findOne({ _id: fixture.accountId }))!.keys[0]!.id;
     const {
@@ -184,7 +184,7 @@ describe('render log', function () {
     await count(page, 1);
     await page.getByRole('cell', { name: 'MCP, <b>Claude</b>' }).waitFor();
     await rows(page).first().click();
-    await page.getByText('MCP, <b>Claude</b>, A Person').waitFor();
+    await page.getByText('MCP, <b>Claude</b>, A TestUser').waitFor();
     expectNoErrors();
   });
 

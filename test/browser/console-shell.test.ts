@@ -12,19 +12,19 @@ import {
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../support/console/console-fixture.ts';
 
 describe('dashboard shell', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
-  let owner: Person;
+  let owner: TestUser;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
     [browser, owner] = await Promise.all([
       consoleBrowser(fixture),
-      fixture.person({ role: 'owner' }),
+      fixture.createUser({ role: 'owner' }),
     ]);
   });
   after(async () => {
@@ -39,7 +39,7 @@ describe('dashboard shell', function () {
     page.evaluate('document.activeElement.textContent') as Promise<string>;
 
   /** Creates another account owned by the user. */
-  async function joinAccount(person: Person, name: string): Promise<void> {
+  async function joinAccount(person: TestUser, name: string): Promise<void> {
     const id = await fixture.account2();
     await fixture.store.accounts.updateOne({ _id: id }, { $set: { name } });
     await fixture.store.console.teams.insertOne({
@@ -72,7 +72,7 @@ describe('dashboard shell', function () {
   });
 
   it('searches among many accounts and remembers the selected one', async () => {
-    const person = await fixture.person({ role: 'viewer' });
+    const person = await fixture.createUser({ role: 'viewer' });
     for (let count = 1; count <= 9; count += 1)
       await joinAccount(person, `Company number ${count}`);
     const { page, expectNoErrors } = await browser.open(person, '/');
@@ -88,7 +88,7 @@ describe('dashboard shell', function () {
   });
 
   it('switches between a few accounts in a menu', async () => {
-    const person = await fixture.person({ role: 'owner' });
+    const person = await fixture.createUser({ role: 'owner' });
     await joinAccount(person, 'The other one');
     const { accounts } = await person.good<{ accounts: { name: string }[] }>('GET', '/me');
     const [first, second] = accounts.map(({ name }) => name) as [string, string];
@@ -170,7 +170,7 @@ describe('dashboard shell', function () {
 
   it('hides screens that the role cannot view and explains it at their URL', async () => {
     const { page, expectNoErrors } = await browser.open(
-      await fixture.person({ role: 'viewer' }),
+      await fixture.createUser({ role: 'viewer' }),
       '/audit',
     );
     await heading(page, 'Access denied').waitFor();
@@ -188,14 +188,14 @@ describe('dashboard shell', function () {
   });
 
   it('redirects an operator without an account to the accounts screen', async () => {
-    const { page } = await browser.open(await fixture.person({ operator: true }), '/');
+    const { page } = await browser.open(await fixture.createUser({ operator: true }), '/');
     await heading(page, 'Accounts').waitFor();
     expect(new URL(page.url()).pathname).to.equal('/app/operator/accounts');
     expect(await screens(page).getByRole('link', { name: 'API keys' }).count()).to.equal(0);
   });
 
   it('tells a user without an account what to do', async () => {
-    const { page, expectNoErrors } = await browser.open(await fixture.person(), '/');
+    const { page, expectNoErrors } = await browser.open(await fixture.createUser(), '/');
     await page.getByText('You are not a member of any account').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     expectNoErrors();
@@ -205,7 +205,7 @@ describe('dashboard shell', function () {
     const account = await fixture.account2();
     await fixture.store.accounts.updateOne({ _id: account }, { $set: { state: 'paused' } });
     const { page, expectNoErrors } = await browser.open(
-      await fixture.person({ role: 'owner', account }),
+      await fixture.createUser({ role: 'owner', account }),
       '/keys',
     );
     await page.getByText('This account is suspended. Contact your administrator.').waitFor();
@@ -236,7 +236,7 @@ describe('dashboard shell', function () {
   });
 
   it('signs out and redirects to the sign-in page', async () => {
-    const person = await fixture.person({ role: 'owner' });
+    const person = await fixture.createUser({ role: 'owner' });
     const { page } = await browser.open(person, '/');
     await heading(page, 'Home').waitFor();
     // A call in flight gets 401 before the sign-out completes. It must not add its screen as the
@@ -262,7 +262,7 @@ describe('dashboard shell', function () {
   });
 
   it('redirects to the sign-in page with the current path when the session has ended', async () => {
-    const person = await fixture.person({ role: 'owner' });
+    const person = await fixture.createUser({ role: 'owner' });
     const { page } = await browser.open(person, '/usage');
     await heading(page, 'Usage').waitFor();
     await fixture.store.console.sessions.deleteMany({ user: person.id });

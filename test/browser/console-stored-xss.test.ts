@@ -5,7 +5,7 @@ import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../support/console/console-fixture.ts';
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
@@ -15,13 +15,13 @@ describe('hostile texts in the dashboard', function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
-  let owner: Person;
+  let owner: TestUser;
 
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
     [browser, owner] = await Promise.all([
       consoleBrowser(fixture),
-      fixture.person({ role: 'owner', operator: true }),
+      fixture.createUser({ role: 'owner', operator: true }),
     ]);
     const account = `/accounts/${fixture.accountId}`;
     const name = `${HOSTILE} ${Date.now()}`;

@@ -5,7 +5,7 @@ import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../support/console/console-fixture.ts';
 
 const NAMES: Record<string, Role> = { Olga: 'owner', Adam: 'admin', Vera: 'viewer' };
@@ -15,7 +15,7 @@ describe('team, audit log and settings screens', function () {
   let fixture: ConsoleFixture;
   let browser: ConsoleBrowser;
   let account: string;
-  let people: Record<string, Person>;
+  let people: Record<string, TestUser>;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
     browser = await consoleBrowser(fixture);
@@ -28,7 +28,7 @@ describe('team, audit log and settings screens', function () {
     account = await fixture.account2();
     people = {};
     for (const [name, role] of Object.entries(NAMES)) {
-      people[name] = await fixture.person({ role, account });
+      people[name] = await fixture.createUser({ role, account });
       await people[name].good('PATCH', '/me', { name });
     }
   });

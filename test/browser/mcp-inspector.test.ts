@@ -40,7 +40,7 @@ describe('MCP Inspector', function () {
     let token: string;
     before(async () => {
       fixture = await consoleFixture();
-      token = (await authorizeApp(fixture, await fixture.person({ role: 'developer' })))
+      token = (await authorizeApp(fixture, await fixture.createUser({ role: 'developer' })))
         .access_token;
     });
     after(() => fixture?.stop());

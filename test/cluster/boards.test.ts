@@ -6,7 +6,7 @@ import { type Alert, groups } from '../../tools/boards/rules.ts';
 import { withValues } from '../../tools/boards/rules-yaml.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import { type BoardsSite, startBoardsSite } from './boards-site.ts';
+import { type BoardsSite, startBoardsSite } from './boards-deployment.ts';
 import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 import { prometheusBinaries } from './prometheus-binaries.ts';
 
@@ -42,8 +42,8 @@ const alerts = rules.filter((rule): rule is Alert => 'alert' in rule);
 describe('Grafana dashboards and rules with a Prometheus that scrapes a running service', function () {
   this.timeout(2 * MINUTE_MS);
   const folder = temporaryFolder();
-  let site: BoardsSite | undefined;
-  after(() => site?.stop());
+  let deployment: BoardsSite | undefined;
+  after(() => deployment?.stop());
 
   before(async function () {
     this.timeout(BUILD_LIMIT_MS);
@@ -53,13 +53,13 @@ describe('Grafana dashboards and rules with a Prometheus that scrapes a running 
         this,
         'Prometheus is not installed and could not be downloaded (Debian package prometheus).',
       );
-    site = await startBoardsSite(binaries, folder());
+    deployment = await startBoardsSite(binaries, folder());
   });
 
   const check = (context: Mocha.Context, expr: string) => {
-    if (site!.noController !== undefined && needsController(expr))
-      skip(context, `no controller is running: ${site!.noController}`);
-    return site!.prometheus.until(expr);
+    if (deployment!.noController !== undefined && needsController(expr))
+      skip(context, `no controller is running: ${deployment!.noController}`);
+    return deployment!.prometheus.until(expr);
   };
 
   for (const { title, rows } of Object.values(boards))
@@ -72,7 +72,7 @@ describe('Grafana dashboards and rules with a Prometheus that scrapes a running 
 
   for (const { name, metric } of VARIABLES)
     it(`have values for the variable ${name}`, async () => {
-      const found = await site!.prometheus.until(
+      const found = await deployment!.prometheus.until(
         `group by (${name}) (${substituted(metric, CHOICES['for all pools']!)})`,
       );
       expect(found.map(({ labels }) => labels[name])).to.include('pressroom');
@@ -80,7 +80,7 @@ describe('Grafana dashboards and rules with a Prometheus that scrapes a running 
 
   for (const { record } of recordings)
     it(`record ${record}`, async () => {
-      const found = await site!.prometheus.until(record);
+      const found = await deployment!.prometheus.until(record);
       for (const { labels } of found)
         expect(labels).to.include({ namespace: 'pressroom', pool: 'pressroom' });
     });
@@ -92,7 +92,7 @@ describe('Grafana dashboards and rules with a Prometheus that scrapes a running 
 
   it('evaluate every rule without errors', async () => {
     type Rules = { groups: { rules: { name: string; health: string; lastError?: string }[] }[] };
-    const { groups: evaluated } = await site!.prometheus.api<Rules>('rules');
+    const { groups: evaluated } = await deployment!.prometheus.api<Rules>('rules');
     const states = evaluated.flatMap(group => group.rules);
     expect(states.length).to.equal(rules.length);
     expect(states.filter(({ health }) => health !== 'ok')).to.deep.equal([]);
@@ -100,12 +100,12 @@ describe('Grafana dashboards and rules with a Prometheus that scrapes a running 
 
   it('have the label pool on every series of the API and the workers', async () => {
     expect(
-      await site!.prometheus.query(
+      await deployment!.prometheus.query(
         'count by (__name__) ({job=~"api|workers",pool!="pressroom",__name__!~"up|scrape_.*"})',
       ),
     ).to.deep.equal([]);
-    expect(await site!.prometheus.query('{job=~"api|workers",exported_pool!=""}')).to.deep.equal(
-      [],
-    );
+    expect(
+      await deployment!.prometheus.query('{job=~"api|workers",exported_pool!=""}'),
+    ).to.deep.equal([]);
   });
 });

@@ -9,7 +9,7 @@ import type { Installation } from '../support/installation.ts';
 import { pdfText } from '../support/pdf.ts';
 
 /** Discovers the OAuth server, authorizes a client, renders, and downloads the PDF of the link. */
-export async function letsAppsRender(port: number, site: Installation): Promise<void> {
+export async function letsAppsRender(port: number, pressroom: Installation): Promise<void> {
   const { status, headers } = await httpCall(
     port,
     'POST',
@@ -24,8 +24,8 @@ export async function letsAppsRender(port: number, site: Installation): Promise<
     expect(response.status, String(response.body)).to.equal(200);
     expect(String(response.body)).to.include(PUBLIC_URL);
   }
-  const { _id: account } = (await site.store.accounts.findOne({ name: site.account }))!;
-  const developer = await signedIn(site.store, { account, role: 'developer' });
+  const { _id: account } = (await pressroom.store.accounts.findOne({ name: pressroom.account }))!;
+  const developer = await signedIn(pressroom.store, { account, role: 'developer' });
   const { access_token } = await authorizeApp({ api: { port: () => port } }, developer);
   const client = await mcpClient('present', `http://127.0.0.1:${port}`, access_token);
   try {

@@ -1,9 +1,13 @@
 // @proves scaling
 
 import { expect } from 'chai';
+import {
+  type Deployment,
+  type DeploymentAccount,
+  startDeployment,
+} from '../fault/harness/deployment.ts';
 import { type Load, startLoad } from '../fault/harness/load.ts';
 import type { PressroomProcess } from '../fault/harness/pressroom-process.ts';
-import { type Site, type SiteAccount, startSite } from '../fault/harness/site.ts';
 import { eventually } from '../support/eventually.ts';
 import { poolManifest } from '../support/pools.ts';
 import { skip } from '../support/skip.ts';
@@ -26,10 +30,10 @@ const POOL = 'main';
 describe('pool under load, with real renders, a real Prometheus and simulated pods', function () {
   this.timeout(4 * SLOW_MS);
   let cluster: Cluster;
-  let site: Site;
+  let pressroom: Deployment;
   let prometheus: Prometheus;
   let controller: PressroomProcess;
-  let account: SiteAccount;
+  let account: DeploymentAccount;
   let load: Load | undefined;
   let targetTimer: NodeJS.Timeout | undefined;
 
@@ -37,13 +41,13 @@ describe('pool under load, with real renders, a real Prometheus and simulated po
     cluster = await clusterFor(this, { kwok: { nodes: 3 } });
     const binaries = await prometheusBinaries(console.log);
     if (!binaries) skip(this, 'Prometheus is not installed and could not be downloaded');
-    site = await startSite({
+    pressroom = await startDeployment({
       apis: 1,
       workers: 1,
       api: { PRESSROOM_POOL: POOL },
       worker: { PRESSROOM_POOL: POOL },
     });
-    account = await site.account('scale');
+    account = await pressroom.account('scale');
     prometheus = await startPrometheus({ binaries, intervalS: 1 });
     await cluster.apply([
       ...namespaceWithRights(NAMESPACE),
@@ -71,7 +75,7 @@ describe('pool under load, with real renders, a real Prometheus and simulated po
     await load?.stop();
     await controller?.kill();
     await prometheus?.stop();
-    await site?.stop();
+    await pressroom?.stop();
     await cluster?.stop();
   });
 
@@ -86,9 +90,9 @@ describe('pool under load, with real renders, a real Prometheus and simulated po
       address: `127.0.0.1:${port}`,
       labels: { namespace: NAMESPACE, pod, job: 'pods' },
     });
-    const worker = site.workers[0]!.process.operationsPort;
+    const worker = pressroom.workers[0]!.process.operationsPort;
     await prometheus.setTargets([
-      target(site.apis[0]!.process.operationsPort, 'api-1'),
+      target(pressroom.apis[0]!.process.operationsPort, 'api-1'),
       ...(await podNames()).map(name => target(worker, name)),
     ]);
   }
@@ -118,7 +122,7 @@ describe('pool under load, with real renders, a real Prometheus and simulated po
   });
 
   it('grows when renders are queued', async () => {
-    load = startLoad(8, () => site.render(account, { html: '<p>x</p>', wait_delay: '400ms' }));
+    load = startLoad(8, () => pressroom.render(account, { html: '<p>x</p>', wait_delay: '400ms' }));
     await untilPods(ready => ready >= 3);
     const { status } = await getPool(cluster, NAMESPACE, POOL);
     expect(status!.lastScaleReason).to.match(/^(Panic|Load)$/);

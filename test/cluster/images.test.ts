@@ -54,7 +54,7 @@ describe('container images', function () {
   let built: Images<Target> | undefined;
   const at = temporaryFolder();
   const started: Inside[] = [];
-  let site: Installation | undefined;
+  let pressroom: Installation | undefined;
   const image = (target: Target): Image => built!.images[target];
   const folder = (target: Target, path: string) => readdirSync(join(image(target).root, path));
   const file = (target: Target, path: string) =>
@@ -71,8 +71,8 @@ describe('container images', function () {
 
   afterEach(async () => {
     await Promise.all(started.splice(0).map(inside => inside.kill()));
-    await site?.stop();
-    site = undefined;
+    await pressroom?.stop();
+    pressroom = undefined;
   });
 
   /** Starts a program in an image. `fill` prepares its /tmp. */
@@ -127,11 +127,11 @@ describe('container images', function () {
 
   /** An API with an account and only this worker. */
   async function installationWith(address: string) {
-    site = await installation({
+    pressroom = await installation({
       workers: 0,
       env: { PRESSROOM_WORKERS: address, PRESSROOM_PEPPER: PEPPER },
     });
-    return site;
+    return pressroom;
   }
 
   for (const target of TARGETS) {
@@ -415,8 +415,8 @@ describe('container images', function () {
       PRESSROOM_DRAIN_DELAY: '0s',
       MONGODB_URI: uri,
     });
-    await showsItsPage(port, site!.store);
-    await letsAppsRender(port, site!);
+    await showsItsPage(port, pressroom!.store);
+    await letsAppsRender(port, pressroom!);
     // The watermark is drawn by worker threads, which load their own file.
     const answer = await renderCall(port, key, {
       html: html('Of both images'),

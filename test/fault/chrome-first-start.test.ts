@@ -127,10 +127,12 @@ describe('a worker whose first Chrome does not start', () => {
       fakeChrome('once', fails, `exec ${findChrome(process.env.PRESSROOM_CHROME)} "$@"`),
     );
     await started.untilReady();
-    expect(await started.said('chrome could not be started')).to.include({ slot: 2 });
+    expect(await started.logLine('chrome could not be started')).to.include({ slot: 2 });
     expect(await started.probe('/readyz')).to.equal(200);
     rmSync(file('broken'));
-    expect(await started.said('chrome is up', line => line['slot'] === 2)).to.include({ slot: 2 });
+    expect(await started.logLine('chrome is up', line => line['slot'] === 2)).to.include({
+      slot: 2,
+    });
     await eventually(async () =>
       expect((await started.metrics()).sum('pressroom_slots', { state: 'ready' })).to.equal(2),
     );

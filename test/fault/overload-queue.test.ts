@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import type { Answer } from '../support/http-call.ts';
+import { type Deployment, type DeploymentAccount, startDeployment } from './harness/deployment.ts';
 import { quiet } from './harness/quiet.ts';
-import { type Site, type SiteAccount, startSite } from './harness/site.ts';
 
 const SMALL = { html: '<p>small</p>' };
 /** A request of this many bytes with a small page. */
@@ -15,33 +15,35 @@ const ofBytes = (bytes: number) => {
 
 describe('a full queue', function () {
   this.timeout(120_000);
-  let site: Site;
-  let accounts: SiteAccount[];
-  afterEach(() => site?.stop());
+  let deployment: Deployment;
+  let accounts: DeploymentAccount[];
+  afterEach(() => deployment?.stop());
 
   /** One slot, and a render that holds it until the probe page is released. */
   async function start(
     env: Record<string, string>,
   ): Promise<{ first: Promise<Answer>; release(): void }> {
-    site = await startSite({
+    deployment = await startDeployment({
       apis: 1,
       workers: 1,
       slots: 1,
       api: { PRESSROOM_QUEUE_TIMEOUT: '10m', PRESSROOM_RENDER_TIMEOUT: '10m', ...env },
     });
-    accounts = await Promise.all(Array.from({ length: 6 }, () => site.account('scale')));
-    const [holder] = accounts as [SiteAccount];
-    const first = site.render(holder, site.witness.page(holder.id, 'the first'));
+    accounts = await Promise.all(Array.from({ length: 6 }, () => deployment.account('scale')));
+    const [holder] = accounts as [DeploymentAccount];
+    const first = deployment.render(holder, deployment.probePages.page(holder.id, 'the first'));
     first.catch(() => {}); // looked at later
-    await site.witness.until(holder.id, 1);
-    return { first, release: () => site.witness.release(holder.id) };
+    await deployment.probePages.until(holder.id, 1);
+    return { first, release: () => deployment.probePages.release(holder.id) };
   }
 
   /** Calls of several accounts, so that no concurrency limit applies. */
   const call = (count: number, body: object) =>
-    Array.from({ length: count }, (_, index) => site.render(accounts[1 + (index % 5)]!, body));
+    Array.from({ length: count }, (_, index) =>
+      deployment.render(accounts[1 + (index % 5)]!, body),
+    );
   const waiting = async () => {
-    const metrics = await site.apis[0]!.process.metrics();
+    const metrics = await deployment.apis[0]!.process.metrics();
     return {
       renders: metrics.sum('pressroom_queue_depth'),
       bytes: metrics.sum('pressroom_queue_bytes'),
@@ -67,7 +69,7 @@ describe('a full queue', function () {
     release();
     expect(await statuses([first, ...inside])).to.deep.equal(Array(6).fill(200));
     expect(await statuses(call(5, SMALL))).to.deep.equal(Array(5).fill(200));
-    await quiet(site);
+    await quiet(deployment);
   });
 
   it('rejects a body beyond PRESSROOM_QUEUE_MAX_BYTES at once, and queues smaller ones', async () => {
@@ -81,21 +83,21 @@ describe('a full queue', function () {
     await eventually(async () => expect((await waiting()).renders).to.equal(9));
     release();
     expect(await statuses([first, ...inside, ...small])).to.deep.equal(Array(10).fill(200));
-    await quiet(site);
+    await quiet(deployment);
   });
 
   it('rejects an account at its share of the bytes with concurrency_limit, and queues another', async () => {
     const { first, release } = await start({ PRESSROOM_QUEUE_MAX_BYTES: '4MiB' });
-    const [, one, other] = accounts as [SiteAccount, SiteAccount, SiteAccount];
-    const inside = [1, 2, 3].map(() => site.render(one, ofBytes(1_000_000)));
+    const [, one, other] = accounts as [DeploymentAccount, DeploymentAccount, DeploymentAccount];
+    const inside = [1, 2, 3].map(() => deployment.render(one, ofBytes(1_000_000)));
     await eventually(async () => expect((await waiting()).renders).to.equal(3));
-    const rejected = await site.render(one, ofBytes(1_000_000));
+    const rejected = await deployment.render(one, ofBytes(1_000_000));
     expect(rejected.status).to.equal(429);
     expect(rejected.error().code).to.equal('concurrency_limit');
-    const beside = site.render(other, ofBytes(1_000_000));
+    const beside = deployment.render(other, ofBytes(1_000_000));
     await eventually(async () => expect((await waiting()).renders).to.equal(4));
     release();
     expect(await statuses([first, ...inside, beside])).to.deep.equal(Array(5).fill(200));
-    await quiet(site);
+    await quiet(deployment);
   });
 });

@@ -5,7 +5,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type Answer, httpCall } from '../support/http-call.ts';
-import { type Site, type SiteAccount, startSite, toldIn } from './harness/site.ts';
+import {
+  type Deployment,
+  type DeploymentAccount,
+  linesWith,
+  startDeployment,
+} from './harness/deployment.ts';
 
 /** A unique text. Letters only, so that it is the same in a URL, JSON and HTML. */
 const mark = () =>
@@ -13,8 +18,8 @@ const mark = () =>
 
 describe('the secrets of callers', function () {
   this.timeout(180_000);
-  let site: Site;
-  let account: SiteAccount;
+  let deployment: Deployment;
+  let account: DeploymentAccount;
   let server: ReturnType<typeof createServer>;
   let page: string;
   const marks = {
@@ -57,18 +62,18 @@ describe('the secrets of callers', function () {
       PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${port}`,
       PRESSROOM_RENDER_TIMEOUT: '3s',
     };
-    site = await startSite({
+    deployment = await startDeployment({
       apis: 1,
       workers: 1,
       api: verbose,
       worker: { ...verbose, PRESSROOM_RENDER_TIMEOUT: '' },
     });
-    account = await site.account();
+    account = await deployment.account();
   });
   after(async () => {
     server.closeAllConnections();
     server.close();
-    await site?.stop();
+    await deployment?.stop();
   });
 
   const address = (path: string) =>
@@ -145,7 +150,7 @@ describe('the secrets of callers', function () {
 
   it('are in no error, log or metric, whatever the outcome of a render', async () => {
     for (const [what, body, status] of renders) {
-      const answer = await site.render(account, body());
+      const answer = await deployment.render(account, body());
       expect(answer.status, `${what}: ${answer.status === 200 ? 'a PDF' : answer.body}`).to.equal(
         status,
       );
@@ -154,7 +159,7 @@ describe('the secrets of callers', function () {
           expect(answer.body.toString()).to.not.include(secret);
     }
 
-    const { port } = site.apis[0]!;
+    const { port } = deployment.apis[0]!;
     const send = (path: string, headers: Record<string, string>, body: string): Promise<Answer> =>
       httpCall(port, 'POST', path, { 'Content-Type': 'application/json', ...headers }, body);
     const authorized = { Authorization: `Bearer ${account.key}` };
@@ -174,13 +179,13 @@ describe('the secrets of callers', function () {
     );
     await send('/v1/trial/render', {}, JSON.stringify({ html: marks.html, title: marks.title }));
 
-    const processes = [...site.apis, ...site.workers].map(({ process }) => process);
+    const processes = [...deployment.apis, ...deployment.workers].map(({ process }) => process);
     const secrets = [...Object.values(marks), account.key, marks.path.toLowerCase()];
     for (const { operationsPort, log } of processes) {
       expect(log.length, 'it logs').to.be.greaterThan(3);
       const text = (await httpCall(operationsPort, 'GET', '/metrics')).body.toString();
       expect(secrets.filter(secret => text.includes(secret))).to.deep.equal([]);
     }
-    expect(toldIn(processes, secrets)).to.deep.equal([]);
+    expect(linesWith(processes, secrets)).to.deep.equal([]);
   });
 });

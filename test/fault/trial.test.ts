@@ -5,26 +5,29 @@ import { expect } from 'chai';
 import type { TrialLimitDocument } from '../../api/store/store.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Call, httpCall } from '../support/http-call.ts';
-import { type ApiSeat, type Site, startSite } from './harness/site.ts';
+import { type ApiReplica, type Deployment, startDeployment } from './harness/deployment.ts';
 
 /** Runs until its process ends or its client disconnects. */
 const LONG = { html: 'long', wait_for_expression: 'false' };
 
 describe('the slots of trial renders, on two API processes and eight worker slots', function () {
   this.timeout(120_000);
-  let site: Site;
-  let one: ApiSeat;
-  let two: ApiSeat;
+  let deployment: Deployment;
+  let one: ApiReplica;
+  let two: ApiReplica;
   let clients = 0;
 
   beforeEach(async () => {
-    site = await startSite({ slots: 4, api: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1/32' } });
-    [one, two] = site.apis as [ApiSeat, ApiSeat];
+    deployment = await startDeployment({
+      slots: 4,
+      api: { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1/32' },
+    });
+    [one, two] = deployment.apis as [ApiReplica, ApiReplica];
   });
-  afterEach(() => site?.stop());
+  afterEach(() => deployment?.stop());
 
   /** Each call comes from another address. */
-  const trial = ({ port }: ApiSeat, body: unknown): Call => {
+  const trial = ({ port }: ApiReplica, body: unknown): Call => {
     clients += 1;
     const headers = {
       'content-type': 'application/json',
@@ -36,7 +39,7 @@ describe('the slots of trial renders, on two API processes and eight worker slot
   };
   const claimed = async () => {
     const each = await Promise.all(
-      site.workers.map(async ({ process }) =>
+      deployment.workers.map(async ({ process }) =>
         (await process.metrics()).sum('pressroom_slots', { state: 'claimed' }),
       ),
     );
@@ -44,20 +47,20 @@ describe('the slots of trial renders, on two API processes and eight worker slot
   };
   const trialLeases = async () =>
     (
-      await site.cluster.client
+      await deployment.cluster.client
         .db('pressroom')
         .collection<TrialLimitDocument>('limits')
         .findOne({ _id: 'places' })
     )?.leases ?? [];
 
   /** Starts two trial renders at this process. */
-  async function fill(api: ApiSeat): Promise<Call[]> {
+  async function fill(api: ApiReplica): Promise<Call[]> {
     const calls = [trial(api, LONG), trial(api, LONG)];
     await eventually(async () => expect(await claimed()).to.equal(2), 30_000);
     return calls;
   }
 
-  const untilAdmitted = (api: ApiSeat) =>
+  const untilAdmitted = (api: ApiReplica) =>
     eventually(
       async () => expect((await trial(api, { html: 'short' })).status).to.equal(200),
       60_000,
@@ -74,7 +77,7 @@ describe('the slots of trial renders, on two API processes and eight worker slot
     await eventually(async () => expect(await claimed()).to.equal(0), 30_000);
     expect((await trial(two, LONG)).status).to.equal(429);
     await untilAdmitted(two);
-    const { localTime } = await site.cluster.client.db('admin').command({ hello: 1 });
+    const { localTime } = await deployment.cluster.client.db('admin').command({ hello: 1 });
     for (const { expires } of held) expect(localTime).to.be.at.least(expires);
   });
 
@@ -88,14 +91,14 @@ describe('the slots of trial renders, on two API processes and eight worker slot
   });
 
   it('leave slots to a customer while anonymous clients exceed the trial', async () => {
-    const account = await site.account('growth');
+    const account = await deployment.account('growth');
     const calls = await fill(one);
     const rejected = await Promise.all(
       Array.from({ length: 60 }, (_, nth) => trial(nth % 2 ? one : two, LONG)),
     );
     expect(new Set(rejected.map(({ status }) => status))).to.deep.equal(new Set([429]));
     const answers = await Promise.all(
-      Array.from({ length: 4 }, () => site.render(account, { html: 'x' })),
+      Array.from({ length: 4 }, () => deployment.render(account, { html: 'x' })),
     );
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
     expect(await account.usage()).to.equal(4);

@@ -2,13 +2,13 @@
 // one thing to make it invalid.
 import { expect } from 'chai';
 import type { ConsoleRoute } from '../../api/console/kit/route.ts';
-import type { ConsoleFixture, Person } from './console/console-fixture.ts';
+import type { ConsoleFixture, TestUser } from './console/console-fixture.ts';
 import { nameOf, pathWith, SAMPLES, stateOf } from './console/console-rows.ts';
 
 export interface PreparedCall {
   row: ConsoleRoute;
   account: string;
-  caller: Person;
+  caller: TestUser;
   ids: Record<string, string>;
   path: string;
   body: unknown;
@@ -19,7 +19,7 @@ export interface PreparedCall {
 export async function preparedCall(fixture: ConsoleFixture, name: string): Promise<PreparedCall> {
   const row = fixture.api.consoleRows.find(each => nameOf(each) === name)!;
   const account = await fixture.account2();
-  const caller = await fixture.person({ role: 'owner', account, operator: true });
+  const caller = await fixture.createUser({ role: 'owner', account, operator: true });
   const context = { fixture, account, caller };
   const sample = SAMPLES[name]!;
   const ids = { account, ...(await sample.make?.(context)) };

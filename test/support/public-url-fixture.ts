@@ -31,7 +31,7 @@ export async function publicUrlFixture({ company = false } = {}): Promise<Public
     },
   });
   // Without a user, the dashboard shows the setup page.
-  await fixture.person({ operator: true });
+  await fixture.createUser({ operator: true });
   const browser = await consoleBrowser(fixture);
   return {
     fixture,

@@ -10,7 +10,7 @@ export const NODE = 'one';
 /** Users for kubelet and kube-proxy; see `apiServer.users` of a cluster. */
 export const NODE_USERS = { [`system:node:${NODE}`]: ['system:nodes'], 'system:kube-proxy': [] };
 
-interface Surroundings {
+interface KubeletParts {
   host: NodeHost;
   cluster: Cluster;
   /** URL of the API server, reachable from the node. */
@@ -20,7 +20,7 @@ interface Surroundings {
 
 export async function startKubelet(
   program: string,
-  { host, cluster, server, folder }: Surroundings,
+  { host, cluster, server, folder }: KubeletParts,
   cgroupRoot: string,
 ): Promise<LeashedProcess> {
   const config = {
@@ -68,7 +68,7 @@ export async function startKubelet(
 
 export async function startKubeProxy(
   program: string,
-  { host, cluster, server, folder }: Surroundings,
+  { host, cluster, server, folder }: KubeletParts,
 ): Promise<LeashedProcess> {
   const config = {
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',

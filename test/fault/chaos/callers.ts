@@ -1,13 +1,13 @@
 // Callers for a run of chaos: on every plan a few more than it allows, of all manners, who call
 // again and again and write down how each call ended.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Deployment, DeploymentAccount } from '../harness/deployment.ts';
 import type { Chance } from '../harness/random.ts';
-import type { Site, SiteAccount } from '../harness/site.ts';
 
 export const PLANS = { free: 1, starter: 2, growth: 4 } as const;
 
 export interface Visit {
-  account: SiteAccount;
+  account: DeploymentAccount;
   /** Of the answer, `left` when the caller disconnected, or `broken` by another process. */
   end: number | 'left' | 'broken';
   /** The error's reason or code. */
@@ -20,7 +20,7 @@ export interface Visit {
 }
 
 export interface Callers {
-  readonly accounts: { account: SiteAccount; cap: number }[];
+  readonly accounts: { account: DeploymentAccount; cap: number }[];
   readonly visits: Visit[];
   /** Calls that are not answered yet, by how long they have waited, in ms. */
   waiting(): number[];
@@ -34,17 +34,17 @@ const FAILING = [
   { html: '<p>x</p>', javascript: 'throw new Error()' },
 ];
 
-export async function startCallers(site: Site, chance: Chance): Promise<Callers> {
+export async function startCallers(deployment: Deployment, chance: Chance): Promise<Callers> {
   const accounts: Callers['accounts'] = [];
   for (const [plan, cap] of Object.entries(PLANS))
-    accounts.push({ account: await site.account(plan), cap });
+    accounts.push({ account: await deployment.account(plan), cap });
   const visits: Visit[] = [];
   const open = new Map<symbol, number>();
   let stopped = false;
   let made = 0;
 
-  async function visit(account: SiteAccount): Promise<void> {
-    const there = site.apis.filter(({ process }) => process.alive());
+  async function visit(account: DeploymentAccount): Promise<void> {
+    const there = deployment.apis.filter(({ process }) => process.alive());
     if (there.length === 0) return void (await sleep(100));
     const api = chance.pick(there);
     const render = `render ${++made}`;
@@ -61,7 +61,7 @@ export async function startCallers(site: Site, chance: Chance): Promise<Callers>
     ] as const);
     const held = manner === 'held' || manner === 'leaves while held';
     const body = held
-      ? site.witness.page(account.id, render)
+      ? deployment.probePages.page(account.id, render)
       : manner === 'fails'
         ? chance.pick(FAILING)
         : { html: `<p>${render}</p>` };
@@ -69,10 +69,10 @@ export async function startCallers(site: Site, chance: Chance): Promise<Callers>
     const mark = Symbol(render);
     open.set(mark, startMs);
     const { pid } = api.process;
-    const call = site.render(account, body, api);
+    const call = deployment.render(account, body, api);
     let left = false;
     const timers = [
-      held && setTimeout(() => site.witness.letGo(render), chance.int(50, 3_000)),
+      held && setTimeout(() => deployment.probePages.letGo(render), chance.int(50, 3_000)),
       manner.startsWith('leaves') &&
         setTimeout(
           () => {
@@ -83,7 +83,7 @@ export async function startCallers(site: Site, chance: Chance): Promise<Callers>
         ),
     ];
     // A page that begins again after its first life was let go must be let go again.
-    const again = held ? setInterval(() => site.witness.letGo(render), 4_000) : undefined;
+    const again = held ? setInterval(() => deployment.probePages.letGo(render), 4_000) : undefined;
     const done = (end: Visit['end'], why = '', usage?: number) =>
       visits.push({ account, end, why, usage, pid, ms: performance.now() - startMs });
     try {
@@ -100,7 +100,7 @@ export async function startCallers(site: Site, chance: Chance): Promise<Callers>
     if (visits.at(-1)!.end !== 200) await sleep(chance.int(20, 300));
   }
 
-  async function caller(account: SiteAccount): Promise<void> {
+  async function caller(account: DeploymentAccount): Promise<void> {
     while (!stopped) await visit(account);
   }
   const all = accounts.flatMap(({ account, cap }) =>

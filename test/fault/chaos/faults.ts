@@ -1,11 +1,11 @@
-// Everything that can be made to go wrong in a site, each as a story of its own: it does the harm,
+// Everything that can be made to go wrong in a deployment, each as a story of its own: it does the harm,
 // for a random time, and repairs it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromeProcesses } from '../harness/chrome-processes.ts';
+import type { ApiReplica, Deployment, Replica } from '../harness/deployment.ts';
 import { commandOf } from '../harness/frames.ts';
 import type { FrameRule, Link } from '../harness/link.ts';
 import type { Chance } from '../harness/random.ts';
-import type { ApiSeat, Seat, Site } from '../harness/site.ts';
 
 export interface Fault {
   name: string;
@@ -30,30 +30,30 @@ const killQuietly = (pid: number, signal: NodeJS.Signals) => {
   }
 };
 
-/** Every fault that makes sense for this site, with its own dice. */
-export function faultsOf(site: Site, chance: Chance, harm: Harm): Fault[] {
+/** Every fault that makes sense for this deployment, with its own dice. */
+export function faultsOf(deployment: Deployment, chance: Chance, harm: Harm): Fault[] {
   const lasting = (from: number, to: number) => sleep(chance.int(from, to));
 
-  const killed = async (seat: Seat) => {
-    harm.killed.add(seat.process.pid);
-    await seat.process.kill();
+  const killed = async (replica: Replica) => {
+    harm.killed.add(replica.process.pid);
+    await replica.process.kill();
     await lasting(0, 3_000);
-    await seat.start();
+    await replica.start();
   };
-  const drained = async (seat: Seat) => {
-    const { name } = seat.process;
-    const code = await seat.process.kill('SIGTERM');
+  const drained = async (replica: Replica) => {
+    const { name } = replica.process;
+    const code = await replica.process.kill('SIGTERM');
     if (code !== 0) harm.violations.push(`${name} was asked to stop and ended with ${code}`);
     await lasting(0, 1_000);
-    await seat.start();
+    await replica.start();
   };
-  const frozen = async (seat: Seat, longestMs: number) => {
-    await seat.process.freeze();
+  const frozen = async (replica: Replica, longestMs: number) => {
+    await replica.process.freeze();
     await lasting(500, longestMs);
-    seat.process.thaw();
+    replica.process.thaw();
   };
-  const chrome = async (seat: Seat, kinds: string[], act: (pid: number) => Promise<void>) => {
-    const found = chromeProcesses(seat.process.pid).filter(({ kind }) => kinds.includes(kind));
+  const chrome = async (replica: Replica, kinds: string[], act: (pid: number) => Promise<void>) => {
+    const found = chromeProcesses(replica.process.pid).filter(({ kind }) => kinds.includes(kind));
     if (found.length > 0) await act(chance.pick(found).pid);
   };
   const link = async (which: Link, harmIt: () => void, longestMs: number) => {
@@ -66,7 +66,7 @@ export function faultsOf(site: Site, chance: Chance, harm: Harm): Fault[] {
     (_frame, { before }) =>
       before !== undefined && commandOf(before) === name;
 
-  const ofApi = (api: ApiSeat, index: number): Fault[] => {
+  const ofApi = (api: ApiReplica, index: number): Fault[] => {
     const name = `api ${index + 1}`;
     const whole = (what: string, run: () => Promise<void>): Fault => ({
       name: `${what} ${name}`,
@@ -125,7 +125,7 @@ export function faultsOf(site: Site, chance: Chance, harm: Harm): Fault[] {
     ];
   };
 
-  const ofWorker = (worker: Seat, index: number): Fault[] => {
+  const ofWorker = (worker: Replica, index: number): Fault[] => {
     const name = `worker ${index + 1}`;
     const fault = (what: string, run: () => Promise<void>): Fault => ({
       name: `${what} ${name}`,
@@ -166,13 +166,13 @@ export function faultsOf(site: Site, chance: Chance, harm: Harm): Fault[] {
   });
   const ofMongod: Fault[] = [
     mongod('freeze', async () => {
-      const member = chance.pick(site.cluster.members);
+      const member = chance.pick(deployment.cluster.members);
       await member.freeze();
       await lasting(500, 8_000);
       member.thaw();
     }),
     mongod('kill', async () => {
-      const member = chance.pick(site.cluster.members);
+      const member = chance.pick(deployment.cluster.members);
       await member.kill();
       await lasting(0, 5_000);
       await member.start();
@@ -184,7 +184,7 @@ export function faultsOf(site: Site, chance: Chance, harm: Harm): Fault[] {
         { errorCode: 11602, errorLabels: ['RetryableWriteError'] },
         { blockConnection: true, blockTimeMS: chance.int(200, 3_000) },
       ]);
-      await site.cluster.fail(
+      await deployment.cluster.fail(
         chance.pick([['findAndModify'], ['update'], ['findAndModify', 'update', 'find']]),
         data,
         {
@@ -192,12 +192,12 @@ export function faultsOf(site: Site, chance: Chance, harm: Harm): Fault[] {
         },
       );
       await lasting(500, 3_000);
-      await site.cluster.working();
+      await deployment.cluster.working();
     }),
-    ...(site.cluster.members.length > 1
-      ? [mongod('step down in', () => site.cluster.stepDown())]
+    ...(deployment.cluster.members.length > 1
+      ? [mongod('step down in', () => deployment.cluster.stepDown())]
       : []),
   ];
 
-  return [...site.apis.flatMap(ofApi), ...site.workers.flatMap(ofWorker), ...ofMongod];
+  return [...deployment.apis.flatMap(ofApi), ...deployment.workers.flatMap(ofWorker), ...ofMongod];
 }

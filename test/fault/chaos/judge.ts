@@ -1,9 +1,9 @@
 // The judgement after a run of chaos: the invariants at the head of the design, counted from the
 // outside.
 import { eventually } from '../../support/eventually.ts';
+import type { Deployment } from '../harness/deployment.ts';
 import type { Ledger } from '../harness/ledger.ts';
 import { quiet } from '../harness/quiet.ts';
-import type { Site } from '../harness/site.ts';
 import type { Callers, Visit } from './callers.ts';
 import type { Harm } from './faults.ts';
 
@@ -33,7 +33,7 @@ const failed = (what: string) => (error: Error) => [`${what}: ${error.message}`]
 const none = () => [] as string[];
 
 export async function judge(
-  site: Site,
+  deployment: Deployment,
   callers: Callers,
   ledger: Ledger,
   harm: Harm,
@@ -41,8 +41,8 @@ export async function judge(
   const { visits } = callers;
   return [
     ...harm.violations,
-    ...(await quiet(site).then(none, failed('not at rest'))),
-    ...(await settled(site).then(none, failed('not settled'))),
+    ...(await quiet(deployment).then(none, failed('not at rest'))),
+    ...(await settled(deployment).then(none, failed('not settled'))),
     ...(await ledger.caughtUp().then(none, failed('the ledger'))),
     ...ledger.wrong(),
     ...unfair(visits),
@@ -52,7 +52,7 @@ export async function judge(
         ({ ms, end, why }) => `a call took ${Math.round(ms / 1000)} s and ended with ${end} ${why}`,
       ),
     ...callers.accounts.flatMap(({ account, cap }) =>
-      overCap(account.name, site.witness.most(account.id), cap),
+      overCap(account.name, deployment.probePages.most(account.id), cap),
     ),
     ...(
       await Promise.all(
@@ -61,14 +61,16 @@ export async function judge(
         ),
       )
     ).flat(),
-    ...site.apis.concat(site.workers as never).flatMap(({ process }) => spoken(process)),
+    ...deployment.apis
+      .concat(deployment.workers as never)
+      .flatMap(({ process }) => spoken(process)),
   ];
 }
 
 /** Those whose settlement MongoDB did not answer in time are settled now. */
-const settled = (site: Site) =>
+const settled = (deployment: Deployment) =>
   eventually(async () => {
-    for (const { process } of site.apis) {
+    for (const { process } of deployment.apis) {
       const waiting = (await process.metrics()).sum('pressroom_lease_writes_waiting');
       if (waiting > 0) throw new Error(`${waiting} writes wait in ${process.name}`);
     }
@@ -120,7 +122,7 @@ async function miscounted(
 }
 
 /** What no process may ever say. */
-const spoken = ({ name, log }: Site['apis'][number]['process']) =>
+const spoken = ({ name, log }: Deployment['apis'][number]['process']) =>
   log
     .filter(
       ({ level, msg }) =>

@@ -1,9 +1,9 @@
 // One run of chaos: callers on all plans, faults by chance, two at a time, for the given time;
 // then everything is repaired and judged.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startDeployment } from '../harness/deployment.ts';
 import { openLedger } from '../harness/ledger.ts';
 import { createChance } from '../harness/random.ts';
-import { startSite } from '../harness/site.ts';
 import { startCallers } from './callers.ts';
 import { faultsOf, type Harm } from './faults.ts';
 import { judge } from './judge.ts';
@@ -34,7 +34,7 @@ export async function runChaos(
 ): Promise<ChaosReport> {
   const chance = createChance(seed);
   const members = chance.percent(33) ? 3 : 1;
-  const site = await startSite({
+  const deployment = await startDeployment({
     slots: 3,
     members,
     links: true,
@@ -47,8 +47,8 @@ export async function runChaos(
     worker: { PRESSROOM_CHROME_PROBE_INTERVAL: '2s', PRESSROOM_CHROME_RECYCLE_RENDERS: '60' },
   });
   try {
-    const ledger = await openLedger(site.cluster);
-    const callers = await startCallers(site, createChance(chance.int(0, 2 ** 30)));
+    const ledger = await openLedger(deployment.cluster);
+    const callers = await startCallers(deployment, createChance(chance.int(0, 2 ** 30)));
     const harm: Harm = { killed: new Set(), violations: [] };
     const count: Record<string, number> = {};
     const busy = new Set<string>();
@@ -56,7 +56,7 @@ export async function runChaos(
     const over = () => performance.now() - startMs > forMs;
 
     async function lane(own = createChance(chance.int(0, 2 ** 30))): Promise<void> {
-      const faults = faultsOf(site, own, harm);
+      const faults = faultsOf(deployment, own, harm);
       while (!over()) {
         await sleep(own.int(200, 2_500));
         const fault = own.pick(
@@ -84,13 +84,13 @@ export async function runChaos(
       harm.violations.push(
         `calls hang: ${callers.waiting().map(ms => `${Math.round(ms / 1000)} s`)}`,
       );
-    const violations = await judge(site, callers, ledger, harm);
+    const violations = await judge(deployment, callers, ledger, harm);
     await ledger.close();
     const ends: Record<string, number> = {};
     for (const { end, why } of callers.visits)
       ends[`${end} ${why}`.trim()] = (ends[`${end} ${why}`.trim()] ?? 0) + 1;
     return { seed, members, faults: count, ends, violations };
   } finally {
-    await site.stop();
+    await deployment.stop();
   }
 }

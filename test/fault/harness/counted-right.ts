@@ -3,18 +3,18 @@
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Customers, Visit } from './customers.ts';
+import type { ApiReplica, Deployment, DeploymentAccount } from './deployment.ts';
 import type { Ledger } from './ledger.ts';
 import { quiet } from './quiet.ts';
-import type { ApiSeat, Site, SiteAccount } from './site.ts';
 
 const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
 
 /** Resolves when nothing runs and nothing waits to be written. */
-async function atRest(site: Site): Promise<void> {
-  await quiet(site);
+async function atRest(deployment: Deployment): Promise<void> {
+  await quiet(deployment);
   // Settlements that MongoDB has not answered in time hold no lease that has not expired.
   await eventually(async () => {
-    for (const { process } of site.apis) {
+    for (const { process } of deployment.apis) {
       const waiting = (await process.metrics()).sum('pressroom_lease_writes_waiting');
       expect(waiting, `writes that wait in ${process.name}`).to.equal(0);
     }
@@ -27,17 +27,17 @@ async function atRest(site: Site): Promise<void> {
  * counted.
  */
 export async function countedRight(
-  site: Site,
+  deployment: Deployment,
   customers: Customers,
   ledger: Ledger,
   visits: readonly Visit[],
-  killed?: ApiSeat,
+  killed?: ApiReplica,
 ): Promise<number> {
-  await atRest(site);
+  await atRest(deployment);
   await ledger.caughtUp();
   expect(ledger.wrong()).to.deep.equal([]);
 
-  async function countOf(account: SiteAccount): Promise<number> {
+  async function countOf(account: DeploymentAccount): Promise<number> {
     const count = await account.usage();
     // By the stream of changes: each count once, in its order, and a lease for each.
     const paid = ledger.counted(account.id).map(each => each.count);
@@ -56,7 +56,7 @@ export async function countedRight(
   const perhaps = ({ end, manner, api }: Visit) =>
     (end === 'left' && manner === 'wavers') ||
     (api === killed && (end === 200 || end === 'broken'));
-  async function accountIsRight(account: SiteAccount): Promise<number> {
+  async function accountIsRight(account: DeploymentAccount): Promise<number> {
     const own = visits.filter(visit => visit.account === account);
     const least = own.filter(surely).length;
     const count = await countOf(account);
@@ -83,11 +83,11 @@ const PAGE_FAULTS = ['page_status', 'page_unreachable', 'page_crash'];
  * which counted `total` renders.
  */
 export async function metricsAgree(
-  site: Site,
+  deployment: Deployment,
   visits: readonly Visit[],
   total: number,
 ): Promise<void> {
-  const samples = await Promise.all(site.apis.map(({ process }) => process.metrics()));
+  const samples = await Promise.all(deployment.apis.map(({ process }) => process.metrics()));
   const metric = (name: string, labels?: Record<string, string>) =>
     sum(samples.map(each => each.sum(name, labels)));
   expect(metric('pressroom_renders_total', { outcome: 'ok' })).to.equal(total);

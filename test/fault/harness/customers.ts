@@ -3,8 +3,8 @@
 // outside.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call } from '../../support/http-call.ts';
+import type { ApiReplica, Deployment, DeploymentAccount } from './deployment.ts';
 import type { Chance } from './random.ts';
-import type { ApiSeat, Site, SiteAccount } from './site.ts';
 
 /**
  * stays: takes the whole answer. glances: takes the head of the answer and leaves. fails: has a
@@ -15,8 +15,8 @@ export type Manner = 'stays' | 'glances' | 'fails' | 'vanishes' | 'wavers';
 
 export interface Visit {
   manner: Manner;
-  account: SiteAccount;
-  api: ApiSeat;
+  account: DeploymentAccount;
+  api: ApiReplica;
   /** Of the answer; `left` before it came, `broken` when the connection broke first. */
   end: number | 'left' | 'broken';
   /** `X-Usage-Count`. */
@@ -27,12 +27,12 @@ export interface Visit {
 
 export interface Customers {
   /** Whose 200s are counted, all of them and nothing else. */
-  readonly steady: SiteAccount;
+  readonly steady: DeploymentAccount;
   /** Of whom some are counted that never saw it. */
-  readonly wavering: SiteAccount;
+  readonly wavering: DeploymentAccount;
   /** Of whom nobody is ever counted. */
-  readonly failing: SiteAccount;
-  readonly vanishing: SiteAccount;
+  readonly failing: DeploymentAccount;
+  readonly vanishing: DeploymentAccount;
   /**
    * So many of them, ten at a time. The answer is there at once: what is done so far, and the end
    * of all.
@@ -57,12 +57,12 @@ const SHARES = (
 ).flatMap(([manner, share]) => Array<Manner>(share).fill(manner));
 const POLL_MS = 10;
 
-export async function openCustomers(site: Site): Promise<Customers> {
+export async function openCustomers(deployment: Deployment): Promise<Customers> {
   const [steady, wavering, failing, vanishing] = [
-    await site.account(),
-    await site.account(),
-    await site.account(),
-    await site.account(),
+    await deployment.account(),
+    await deployment.account(),
+    await deployment.account(),
+    await deployment.account(),
   ];
   const accountOf = {
     stays: steady,
@@ -73,8 +73,8 @@ export async function openCustomers(site: Site): Promise<Customers> {
   };
   /** At any step: the first before it is loaded, the last when its PDF is finished. */
   const failures = [
-    { url: site.witness.bad('breaks') },
-    { url: site.witness.bad('fails') },
+    { url: deployment.probePages.bad('breaks') },
+    { url: deployment.probePages.bad('fails') },
     { html: '<p>x</p>', wait_for_selector: '][' },
     { html: '<p>x</p>', javascript: 'throw new Error()' },
     { html: '<p>x</p>', wait_for_expression: '((' },
@@ -96,18 +96,18 @@ export async function openCustomers(site: Site): Promise<Customers> {
       over = true;
     };
     call.then(end, end);
-    while (!over && site.witness.calls(render) === 0) await sleep(POLL_MS);
+    while (!over && deployment.probePages.calls(render) === 0) await sleep(POLL_MS);
   }
 
   async function visit(
     { manner, failure, patience }: ReturnType<typeof choose>,
-    api: ApiSeat,
+    api: ApiReplica,
   ): Promise<Visit> {
     const account = accountOf[manner];
     const render = `render ${++made}`;
     const page =
       manner === 'vanishes'
-        ? site.witness.page(account.id, render)
+        ? deployment.probePages.page(account.id, render)
         : manner === 'fails'
           ? failure
           : { html: '<p>x</p>' };
@@ -115,7 +115,7 @@ export async function openCustomers(site: Site): Promise<Customers> {
     const startMs = performance.now();
     let leaving: NodeJS.Timeout | undefined;
     let left = false;
-    const call = site.render(account, page, api);
+    const call = deployment.render(account, page, api);
     const leave = () => {
       left = true;
       call.disconnect();
@@ -149,7 +149,7 @@ export async function openCustomers(site: Site): Promise<Customers> {
     let turn = 0;
     async function caller(): Promise<void> {
       for (let next = waiting.shift(); next; next = waiting.shift()) {
-        const open = site.apis.filter(({ process }) => process.alive());
+        const open = deployment.apis.filter(({ process }) => process.alive());
         visits.push(await visit(next, open[turn++ % open.length]!));
         look();
       }

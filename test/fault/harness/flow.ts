@@ -14,7 +14,7 @@ export type Fate =
   | { replacement: Buffer };
 
 /** The port of a flow to its connection, read each time, since conditions change. */
-export interface Surroundings {
+export interface FlowConnection {
   silent(): boolean;
   delayMs(): number;
   /** Called once for each frame, before it leaves. */
@@ -53,7 +53,7 @@ const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
 export function createFlow(
   kind: FrameKind,
-  { silent, delayMs, fate, sink, cut, swallow }: Surroundings,
+  { silent, delayMs, fate, sink, cut, swallow }: FlowConnection,
 ): Flow {
   const splitter = splitFrames(kind);
   let queue: Item[] = [];

@@ -10,7 +10,7 @@ import {
 } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Seat } from './site.ts';
+import type { Replica } from './deployment.ts';
 
 const PROBE_MS = 100;
 
@@ -29,30 +29,30 @@ export interface Front {
 /**
  * `passes`: 'calls' as a reverse proxy does, over connections of its own that it keeps;
  * 'connections' as a Service of Kubernetes does, where the caller's connection stays with the
- * process that it met first. Reads `seats` each time, so some may come later.
+ * process that it met first. Reads `replicas` each time, so some may come later.
  */
 export async function startFront(
-  seats: readonly Seat[],
+  replicas: readonly Replica[],
   passes: 'calls' | 'connections' = 'calls',
 ): Promise<Front> {
-  const ready = new Set<Seat>();
-  const looks = new Map<Seat, Promise<void>>();
+  const ready = new Set<Replica>();
+  const looks = new Map<Replica, Promise<void>>();
   const closing = new AbortController();
   let turn = 0;
 
-  async function watch(seat: Seat): Promise<void> {
+  async function watch(replica: Replica): Promise<void> {
     while (!closing.signal.aborted) {
-      if ((await seat.process.probe('/readyz')) === 200) ready.add(seat);
-      else ready.delete(seat);
+      if ((await replica.process.probe('/readyz')) === 200) ready.add(replica);
+      else ready.delete(replica);
       await sleep(PROBE_MS, undefined, { signal: closing.signal }).catch(() => {});
     }
   }
   const watchAll = () => {
-    for (const seat of seats) if (!looks.has(seat)) looks.set(seat, watch(seat));
+    for (const replica of replicas) if (!looks.has(replica)) looks.set(replica, watch(replica));
   };
   watchAll();
   const timer = setInterval(watchAll, PROBE_MS);
-  const next = (): Seat | undefined => [...ready][turn++ % ready.size];
+  const next = (): Replica | undefined => [...ready][turn++ % ready.size];
 
   const { server, reused, end } = passes === 'calls' ? passCalls(next) : passConnections(next);
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
@@ -81,7 +81,7 @@ interface Passing {
 const passedOn = ({ connection, 'keep-alive': keepAlive, ...headers }: IncomingHttpHeaders) =>
   headers;
 
-function passCalls(next: () => Seat | undefined): Passing {
+function passCalls(next: () => Replica | undefined): Passing {
   const agent = new Agent({ keepAlive: true });
   let reused = 0;
 
@@ -90,12 +90,12 @@ function passCalls(next: () => Seat | undefined): Passing {
       if (outgoing.headersSent) outgoing.destroy();
       else outgoing.writeHead(status, { connection: 'close' }).end(`the front: ${why}`);
     };
-    const seat = next();
-    if (!seat) return refuse(503, 'no API process is ready');
+    const replica = next();
+    if (!replica) return refuse(503, 'no API process is ready');
     const { method, url: path, headers } = incoming;
     const onward = httpRequest({
       host: '127.0.0.1',
-      port: seat.port,
+      port: replica.port,
       method,
       path,
       headers: passedOn(headers),
@@ -119,14 +119,14 @@ function passCalls(next: () => Seat | undefined): Passing {
   return { server, reused: () => reused, end };
 }
 
-function passConnections(next: () => Seat | undefined): Passing {
+function passConnections(next: () => Replica | undefined): Passing {
   const open = new Set<{ destroy(): void }>();
   const server = createTcpServer({ allowHalfOpen: true, noDelay: true }, caller => {
-    const seat = next();
-    if (!seat) return void caller.destroy();
+    const replica = next();
+    if (!replica) return void caller.destroy();
     const target = connect({
       host: '127.0.0.1',
-      port: seat.port,
+      port: replica.port,
       allowHalfOpen: true,
       noDelay: true,
     });

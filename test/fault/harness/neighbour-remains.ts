@@ -1,9 +1,9 @@
 // What a row of hostile neighbours has left behind on the worker, seen from the outside.
 import { tmpdir } from 'node:os';
 import type { ChromeProcess } from './chrome-processes.ts';
+import type { Deployment } from './deployment.ts';
 import { orphans } from './footprint.ts';
-import { chromesOf, heldByNobody } from './quiet.ts';
-import type { Site } from './site.ts';
+import { chromesOf, leftovers } from './quiet.ts';
 import { profilesIn } from './worker-look.ts';
 
 /** What Node keeps of what it read for a while; a leak of a row would be more. */
@@ -19,8 +19,8 @@ export interface Rest {
   bytes: number;
 }
 
-/** The worker of the site, while nothing renders. */
-export async function restOf({ workers: [worker] }: Site): Promise<Rest> {
+/** The worker of the deployment, while nothing renders. */
+export async function restOf({ workers: [worker] }: Deployment): Promise<Rest> {
   const { pid } = worker!.process;
   const slots = (await worker!.process.metrics()).by('pressroom_slots', 'state');
   return { slots, chromes: chromesOf(pid), bytes: (await worker!.process.memory()).nowBytes };
@@ -28,13 +28,13 @@ export async function restOf({ workers: [worker] }: Site): Promise<Rest> {
 
 /** What is held or alive that was not `before`, in words. `seen`: Chrome's processes meanwhile. */
 export async function remainsOf(
-  site: Site,
+  deployment: Deployment,
   before: Rest,
   seen: readonly ChromeProcess[],
 ): Promise<string[]> {
-  const { pid } = site.workers[0]!.process;
-  const problems = await heldByNobody(site);
-  const { slots, chromes, bytes } = await restOf(site);
+  const { pid } = deployment.workers[0]!.process;
+  const problems = await leftovers(deployment);
+  const { slots, chromes, bytes } = await restOf(deployment);
   const [ready, capacity] = [slots['ready'] ?? 0, before.slots['ready'] ?? 0];
   if (ready !== capacity) problems.push(`${ready} of ${capacity} slots are ready`);
   const { browser: browsers = 0 } = before.chromes;

@@ -10,9 +10,9 @@ import { type Answer, type Call, httpCall, renderCall } from '../../support/http
 import type { Footprint, HostilePage } from '../../support/pages/hostile-page.ts';
 import { type HostileServer, startHostileServer } from '../../support/pages/hostile-server.ts';
 import type { ChromeProcess } from './chrome-processes.ts';
+import { type Deployment, type DeploymentAccount, startDeployment } from './deployment.ts';
 import { watchFootprint } from './footprint.ts';
 import { type Rest, remainsOf, restOf } from './neighbour-remains.ts';
-import { type Site, type SiteAccount, startSite } from './site.ts';
 import { chromeLives } from './worker-look.ts';
 
 const SLOTS = 4;
@@ -128,27 +128,27 @@ const settingsOf = (allow: string, renderTimeoutMs: number) => ({
 });
 
 export class Neighbourhood {
-  readonly site: Site;
+  readonly deployment: Deployment;
   readonly #server: HostileServer;
   readonly #renderTimeoutMs: number;
   readonly #hangUp: boolean;
   readonly #innocent: readonly Caller[];
-  readonly #hostile: readonly SiteAccount[];
+  readonly #hostile: readonly DeploymentAccount[];
   #ordinaryP95Ms = Number.NaN;
   #visitors = 0;
 
   static async start(options: NeighbourhoodOptions): Promise<Neighbourhood> {
     const server = await startHostileServer(options.pages);
-    let site: Site | undefined;
+    let deployment: Deployment | undefined;
     try {
       const settings = settingsOf(server.allow, options.renderTimeoutMs);
-      site = await startSite({ apis: 1, workers: 1, slots: SLOTS, ...settings });
-      const opened = site;
+      deployment = await startDeployment({ apis: 1, workers: 1, slots: SLOTS, ...settings });
+      const opened = deployment;
       const accounts = (count: number) =>
         Promise.all(Array.from({ length: count }, () => opened.account('free')));
       const place = new Neighbourhood(
         options,
-        site,
+        deployment,
         server,
         await accounts(INNOCENT),
         await accounts(HOSTILE),
@@ -156,7 +156,7 @@ export class Neighbourhood {
       await place.#measureOrdinary(options.ordinarySeconds);
       return place;
     } catch (error) {
-      await site?.stop();
+      await deployment?.stop();
       await server.close();
       throw error;
     }
@@ -164,12 +164,12 @@ export class Neighbourhood {
 
   private constructor(
     { renderTimeoutMs, hangUp = false }: NeighbourhoodOptions,
-    site: Site,
+    deployment: Deployment,
     server: HostileServer,
-    innocent: readonly SiteAccount[],
-    hostile: readonly SiteAccount[],
+    innocent: readonly DeploymentAccount[],
+    hostile: readonly DeploymentAccount[],
   ) {
-    this.site = site;
+    this.deployment = deployment;
     this.#server = server;
     this.#renderTimeoutMs = renderTimeoutMs;
     this.#hangUp = hangUp;
@@ -178,10 +178,10 @@ export class Neighbourhood {
   }
 
   get port(): number {
-    return this.site.apis[0]!.port;
+    return this.deployment.apis[0]!.port;
   }
 
-  #render(account: SiteAccount, body: unknown): Call {
+  #render(account: DeploymentAccount, body: unknown): Call {
     return renderCall(this.port, account.key, body);
   }
 
@@ -224,8 +224,8 @@ export class Neighbourhood {
 
   /** Runs `hostile` beside the innocent for so long, and until all calls have ended. */
   async beside(name: string, hostile: readonly Caller[], seconds: number): Promise<Row> {
-    const [worker] = this.site.workers as [Site['workers'][number]];
-    const [before, lives] = [await restOf(this.site), await chromeLives(worker)];
+    const [worker] = this.deployment.workers as [Deployment['workers'][number]];
+    const [before, lives] = [await restOf(this.deployment), await chromeLives(worker)];
     const requests = this.#server.requests();
     const watch = watchFootprint(worker.process.pid);
     const felt = await this.#callTogether(hostile, seconds).finally(() => watch.end());
@@ -269,7 +269,7 @@ export class Neighbourhood {
   async #leftOf(before: Rest, seen: readonly ChromeProcess[]): Promise<string[]> {
     let left: string[] = [];
     await eventually(async () => {
-      left = await remainsOf(this.site, before, seen).catch(error => [
+      left = await remainsOf(this.deployment, before, seen).catch(error => [
         `the worker cannot be looked at: ${error}`,
       ]);
       if (left.length > 0) throw new Error('something is left');
@@ -278,6 +278,6 @@ export class Neighbourhood {
   }
 
   async stop(): Promise<void> {
-    await this.site.stop().finally(() => this.#server.close());
+    await this.deployment.stop().finally(() => this.#server.close());
   }
 }

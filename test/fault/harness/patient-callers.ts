@@ -1,10 +1,10 @@
 // Callers who do what the answers say: after a PDF they call again, after a refusal they wait as
 // long as Retry-After asks for. They note what they saw and how long it took.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiSeat, Site, SiteAccount } from './site.ts';
+import type { ApiReplica, Deployment, DeploymentAccount } from './deployment.ts';
 
 export interface Visit {
-  api: ApiSeat;
+  api: ApiReplica;
   /** When the call was sent, by performance.now(), and how long its answer took. */
   startMs: number;
   ms: number;
@@ -27,14 +27,14 @@ export interface PatientCallers {
 
 /** One render, noted. */
 export async function visit(
-  site: Site,
-  account: SiteAccount,
+  deployment: Deployment,
+  account: DeploymentAccount,
   body: unknown,
-  api: ApiSeat,
+  api: ApiReplica,
 ): Promise<Visit> {
   const startMs = performance.now();
   try {
-    const answer = await site.render(account, body, api);
+    const answer = await deployment.render(account, body, api);
     const { status, headers } = answer;
     const noted: Visit = { api, startMs, ms: performance.now() - startMs, status };
     if (headers['retry-after'] !== undefined) noted.retryAfterS = Number(headers['retry-after']);
@@ -55,29 +55,29 @@ export async function visit(
 
 /** So many at each API process. */
 export function startPatientCallers(
-  site: Site,
-  account: SiteAccount,
+  deployment: Deployment,
+  account: DeploymentAccount,
   callers: number,
 ): PatientCallers {
   const visits: Visit[] = [];
   const stopping = new AbortController();
   let look: ((noted: Visit) => void)[] = [];
 
-  async function call(api: ApiSeat): Promise<void> {
+  async function call(api: ApiReplica): Promise<void> {
     while (!stopping.signal.aborted) {
-      const noted = await visit(site, account, { html: '<p>x</p>' }, api);
+      const noted = await visit(deployment, account, { html: '<p>x</p>' }, api);
       visits.push(noted);
       for (const each of look) each(noted);
       const pauseMs = noted.status === 200 ? 0 : (noted.retryAfterS ?? 1) * 1_000;
       await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   }
-  const all = site.apis.flatMap(api => Array.from({ length: callers }, () => call(api)));
+  const all = deployment.apis.flatMap(api => Array.from({ length: callers }, () => call(api)));
 
   return {
     visits,
     next: async good => {
-      const waits = site.apis.map(
+      const waits = deployment.apis.map(
         api =>
           new Promise<void>(resolve => {
             const each = (noted: Visit) => {

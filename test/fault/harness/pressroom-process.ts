@@ -31,7 +31,7 @@ export interface PressroomProcess {
   /**
    * Resolves with the first line of that message (and of that kind), which may have come already.
    */
-  said(msg: string, kind?: (line: LogLine) => boolean): Promise<LogLine>;
+  logLine(msg: string, kind?: (line: LogLine) => boolean): Promise<LogLine>;
   /** The status of `/livez` or `/readyz` on its operations port; 0 without an answer. */
   probe(path: '/livez' | '/readyz'): Promise<number>;
   untilReady(): Promise<void>;
@@ -120,7 +120,7 @@ export function startPressroom(
     log,
     exited,
     alive: () => alive,
-    said: (msg, kind = () => true) =>
+    logLine: (msg, kind = () => true) =>
       new Promise((resolve, reject) => {
         const before = heard;
         heard = () => {

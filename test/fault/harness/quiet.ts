@@ -3,7 +3,7 @@
 // metrics that an operator would look at.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromeProcesses } from './chrome-processes.ts';
-import type { Seat, Site } from './site.ts';
+import type { Deployment, Replica } from './deployment.ts';
 
 /** A lease of 15 s, and as much again as a scenario's last faults may need to be noticed. */
 const QUIET_MS = 20_000;
@@ -21,7 +21,7 @@ export function chromesOf(pid: number): Record<string, number> {
 }
 
 /** What is wrong with a worker that should be at rest. */
-async function restless(worker: Seat): Promise<string[]> {
+async function restless(worker: Replica): Promise<string[]> {
   if (!worker.process.alive()) return [];
   const { name, pid } = worker.process;
   const metrics = await worker.process.metrics();
@@ -42,16 +42,16 @@ async function restless(worker: Seat): Promise<string[]> {
 const RENDERERS = 2;
 
 /** What is still held, in words; empty when all is at rest. */
-export async function heldByNobody(site: Site): Promise<string[]> {
-  const problems = (await Promise.all(site.workers.map(restless))).flat();
-  for (const api of site.apis) {
+export async function leftovers(deployment: Deployment): Promise<string[]> {
+  const problems = (await Promise.all(deployment.workers.map(restless))).flat();
+  for (const api of deployment.apis) {
     if (!api.process.alive()) continue;
     const metrics = await api.process.metrics();
     for (const name of ['pressroom_queue_depth', 'pressroom_leases_held'])
       if (metrics.sum(name) !== 0)
         problems.push(`${api.process.name}: ${name} is ${metrics.sum(name)}`);
   }
-  for (const account of site.accounts) {
+  for (const account of deployment.accounts) {
     const { leases } = await account.read();
     const unexpired = await account.leases();
     if (unexpired > 0) problems.push(`${account.name}: ${unexpired} unexpired leases`);
@@ -65,10 +65,10 @@ export async function heldByNobody(site: Site): Promise<string[]> {
  * Resolves when nothing is held any more; rejects with what still is after 20 s of quiet. Call it
  * when the scenario's last call is answered.
  */
-export async function quiet(site: Site): Promise<void> {
+export async function quiet(deployment: Deployment): Promise<void> {
   let problems: string[] = [];
   for (const end = performance.now() + QUIET_MS; performance.now() < end; await sleep(250)) {
-    problems = await heldByNobody(site);
+    problems = await leftovers(deployment);
     if (problems.length === 0) return;
   }
   throw new Error(

@@ -5,10 +5,10 @@ import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Answer } from '../../support/http-call.ts';
 import { type ChromeProcess, chromeProcesses, stillAlive } from './chrome-processes.ts';
+import type { ApiReplica, Deployment, DeploymentAccount, Replica } from './deployment.ts';
 import { type HeldPage, holdPage } from './held-page.ts';
 import { failuresOf, type Load, startLoad } from './load.ts';
 import { quiet } from './quiet.ts';
-import type { ApiSeat, Seat, Site, SiteAccount } from './site.ts';
 import { chromeLives, type Lives, slotChromes } from './worker-look.ts';
 
 export const SMALL = { html: '<p>x</p>' };
@@ -52,9 +52,10 @@ export interface StruckWorker {
   clear(): Promise<void>;
 }
 
-const apiMetrics = (site: Site) => Promise.all(site.apis.map(api => api.process.metrics()));
-const retries = async (site: Site) =>
-  (await apiMetrics(site)).reduce(
+const apiMetrics = (deployment: Deployment) =>
+  Promise.all(deployment.apis.map(api => api.process.metrics()));
+const retries = async (deployment: Deployment) =>
+  (await apiMetrics(deployment)).reduce(
     (sum, each) => sum + each.sum('pressroom_render_retries_total'),
     0,
   );
@@ -63,16 +64,16 @@ const retries = async (site: Site) =>
  * What the API processes together say of renders by how they ended, without those of which there
  * were none.
  */
-async function outcomes(site: Site): Promise<Record<string, number>> {
+async function outcomes(deployment: Deployment): Promise<Record<string, number>> {
   const sums: Record<string, number> = {};
-  for (const metrics of await apiMetrics(site))
+  for (const metrics of await apiMetrics(deployment))
     for (const [outcome, times] of Object.entries(metrics.by('pressroom_renders_total', 'outcome')))
       if (times > 0) sums[outcome] = (sums[outcome] ?? 0) + times;
   return sums;
 }
 
 /** The Chromes of a worker's slots, and how many each slot has had. */
-async function chromesOf(worker: Seat): Promise<Record<number, Lives & { browser: number }>> {
+async function chromesOf(worker: Replica): Promise<Record<number, Lives & { browser: number }>> {
   const slots = Object.entries(slotChromes(worker));
   return Object.fromEntries(
     await Promise.all(
@@ -92,18 +93,18 @@ const plusOne = (counts: Record<string, number>, reason: string) => ({
 });
 
 /**
- * Begins at a site of two workers at rest with two slots each. `first` is html before the page's
+ * Begins at a deployment of two workers at rest with two slots each. `first` is html before the page's
  * own; `api` renders it; `small` is what the crowd sends.
  */
 export async function strikeable(
-  site: Site,
-  crowd: SiteAccount,
-  { small = SMALL, ...options }: { small?: object; first?: string; api?: ApiSeat } = {},
+  deployment: Deployment,
+  crowd: DeploymentAccount,
+  { small = SMALL, ...options }: { small?: object; first?: string; api?: ApiReplica } = {},
 ): Promise<StruckWorker> {
-  const page = await holdPage(site, options);
+  const page = await holdPage(deployment, options);
   const { worker, account } = page;
   const before = new Map(
-    await Promise.all(site.workers.map(async each => [each, await chromesOf(each)] as const)),
+    await Promise.all(deployment.workers.map(async each => [each, await chromesOf(each)] as const)),
   );
   const struck = before.get(worker)!;
   const processes = Object.fromEntries(
@@ -116,10 +117,10 @@ export async function strikeable(
     ),
   );
   const [neighbour] = Object.entries(struck).filter(([slot]) => Number(slot) !== page.slot);
-  const retriesBefore = await retries(site);
-  const start = () => startLoad(3, () => site.render(crowd, small));
+  const retriesBefore = await retries(deployment);
+  const start = () => startLoad(3, () => deployment.render(crowd, small));
   const countedBefore = await crowd.usage();
-  const outcomesBefore = await outcomes(site);
+  const outcomesBefore = await outcomes(deployment);
   const earlier: (Answer | Error)[] = [];
   let load = start();
   await load.until(5);
@@ -141,28 +142,28 @@ export async function strikeable(
       load = start();
     },
     renderedElsewhere: async () => {
-      await site.witness.until(account.id, 0);
-      await site.witness.until(account.id, 1);
-      site.witness.release(account.id);
+      await deployment.probePages.until(account.id, 0);
+      await deployment.probePages.until(account.id, 1);
+      deployment.probePages.release(account.id);
       expect((await page.answer).status).to.equal(200);
-      expect(site.witness.calls(page.name)).to.equal(2);
-      expect(site.witness.most(account.id)).to.equal(1);
+      expect(deployment.probePages.calls(page.name)).to.equal(2);
+      expect(deployment.probePages.most(account.id)).to.equal(1);
       expect(await account.usage()).to.equal(1);
-      expect(await retries(site)).to.equal(retriesBefore + 1);
+      expect(await retries(deployment)).to.equal(retriesBefore + 1);
     },
     goesOn: async () => {
-      site.witness.release(account.id);
+      deployment.probePages.release(account.id);
       expect((await page.answer).status).to.equal(200);
-      expect(site.witness.calls(page.name)).to.equal(1);
+      expect(deployment.probePages.calls(page.name)).to.equal(1);
       expect(await account.usage()).to.equal(1);
     },
     refused: async reason => {
       const answer = await page.answer;
       expect(answer.status).to.equal(502);
       expect(answer.error()).to.include({ code: 'render_failed', reason });
-      expect(site.witness.calls(page.name)).to.equal(1);
+      expect(deployment.probePages.calls(page.name)).to.equal(1);
       expect(await account.usage()).to.equal(0);
-      expect(await retries(site)).to.equal(retriesBefore);
+      expect(await retries(deployment)).to.equal(retriesBefore);
       return answer.error().message;
     },
     chromeDied: async (slot, ...reasons) => {
@@ -197,8 +198,8 @@ export async function strikeable(
         const outcome = answer.status === 200 ? 'ok' : answer.error().reason!;
         expected[outcome] = (expected[outcome] ?? 0) + 1;
       }
-      expect(await outcomes(site)).to.deep.equal(expected);
-      await quiet(site);
+      expect(await outcomes(deployment)).to.deep.equal(expected);
+      await quiet(deployment);
       for (const [each, slots] of before) {
         const now = await chromesOf(each);
         for (const slot of each === worker ? restarted : []) delete slots[slot];
@@ -206,7 +207,7 @@ export async function strikeable(
       }
     },
     clear: async () => {
-      site.witness.release(account.id);
+      deployment.probePages.release(account.id);
       await Promise.all([load.stop(), page.answer]);
     },
   };

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
 import { processOf } from '../../support/processes.ts';
 import { type ChromeProcess, chromeProcesses } from './chrome-processes.ts';
-import type { Seat } from './site.ts';
+import type { Replica } from './deployment.ts';
 
 /** Chrome's processes of this kind, below a worker or below the browser process of one Chrome. */
-export const ofKind = (root: Seat | number, kind: string): ChromeProcess[] =>
+export const ofKind = (root: Replica | number, kind: string): ChromeProcess[] =>
   chromeProcesses(typeof root === 'number' ? root : root.process.pid).filter(
     each => each.kind === kind,
   );
@@ -17,14 +17,14 @@ export const ofKind = (root: Seat | number, kind: string): ChromeProcess[] =>
  * The browser process of each slot, by the slot's number: the last that the worker has logged, dead
  * or alive.
  */
-export function slotChromes({ process }: Seat): Record<number, number> {
+export function slotChromes({ process }: Replica): Record<number, number> {
   const started = process.log.filter(({ msg }) => msg === 'chrome is up');
   return Object.fromEntries(started.map(({ slot, pid }) => [slot, pid]));
 }
 
 /** Resolves when every slot of the worker waits for a render. */
 export async function untilAllReady(
-  { process }: Pick<Seat, 'process'>,
+  { process }: Pick<Replica, 'process'>,
   limitMs?: number,
 ): Promise<void> {
   await eventually(async () => {
@@ -60,7 +60,7 @@ export interface Lives {
  * Chromes started and ended so far by reason, of the whole worker or of one slot. Reasons that have
  * not come up are left out.
  */
-export async function chromeLives(worker: Seat, slot?: number): Promise<Lives> {
+export async function chromeLives(worker: Replica, slot?: number): Promise<Lives> {
   const metrics = await worker.process.metrics();
   const labels: Record<string, string> = slot === undefined ? {} : { slot: String(slot) };
   const some = (name: string) =>
@@ -87,7 +87,7 @@ export interface Sighting {
 }
 
 /** Samples a worker until `stop`, which returns all samples. */
-export function watchWorker(worker: Seat, everyMs = 50): { stop(): Promise<Sighting[]> } {
+export function watchWorker(worker: Replica, everyMs = 50): { stop(): Promise<Sighting[]> } {
   const seen: Sighting[] = [];
   let stopped = false;
   async function look(): Promise<void> {

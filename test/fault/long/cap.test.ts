@@ -5,30 +5,39 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Answer, Call } from '../../support/http-call.ts';
+import {
+  type ApiReplica,
+  type Deployment,
+  type DeploymentAccount,
+  startDeployment,
+} from '../harness/deployment.ts';
 import { quiet } from '../harness/quiet.ts';
-import { type ApiSeat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
 
 const CAP = 4;
 
 describe('the concurrency limit of a plan, on two API processes and two workers', function () {
   this.timeout(120_000);
-  let site: Site;
-  let account: SiteAccount;
-  let one: ApiSeat;
-  let two: ApiSeat;
+  let deployment: Deployment;
+  let account: DeploymentAccount;
+  let one: ApiReplica;
+  let two: ApiReplica;
 
   beforeEach(async () => {
-    site = await startSite({ links: true, slots: 6 });
-    account = await site.account('growth');
-    [one, two] = site.apis as [ApiSeat, ApiSeat];
+    deployment = await startDeployment({ links: true, slots: 6 });
+    account = await deployment.account('growth');
+    [one, two] = deployment.apis as [ApiReplica, ApiReplica];
   });
-  afterEach(() => site?.stop());
+  afterEach(() => deployment?.stop());
 
-  const alive = () => site.witness.alive(account.id);
+  const alive = () => deployment.probePages.alive(account.id);
   /** Renders that run until their probe page is released. */
-  const hold = (count: number, name: string, api?: ApiSeat): Call[] =>
+  const hold = (count: number, name: string, api?: ApiReplica): Call[] =>
     Array.from({ length: count }, (_, index) => {
-      const call = site.render(account, site.witness.page(account.id, `${name} ${index}`), api);
+      const call = deployment.render(
+        account,
+        deployment.probePages.page(account.id, `${name} ${index}`),
+        api,
+      );
       call.catch(() => {});
       return call;
     });
@@ -41,12 +50,12 @@ describe('the concurrency limit of a plan, on two API processes and two workers'
   /** Starts two renders at each process, which reaches the limit. */
   async function fill() {
     const calls = { one: hold(2, 'at the first', one), two: hold(2, 'at the second', two) };
-    await site.witness.until(account.id, CAP);
+    await deployment.probePages.until(account.id, CAP);
     return calls;
   }
 
   /** Repeats calls until two are admitted. */
-  async function refill(api: ApiSeat): Promise<Call[]> {
+  async function refill(api: ApiReplica): Promise<Call[]> {
     const calls: Call[] = [];
     for (let admitted = 0; admitted < 2; ) {
       const name = `again ${calls.length}`;
@@ -61,21 +70,21 @@ describe('the concurrency limit of a plan, on two API processes and two workers'
     }
     return calls;
   }
-  const isAlive = (name: string) => site.witness.calls(`${name} 0`) > 0;
+  const isAlive = (name: string) => deployment.probePages.calls(`${name} 0`) > 0;
 
   /** All admitted renders get their PDFs and are counted once, and nothing remains. */
   async function finish(...calls: Call[]) {
-    expect(site.witness.most(account.id)).to.equal(CAP);
-    site.witness.release(account.id);
+    expect(deployment.probePages.most(account.id)).to.equal(CAP);
+    deployment.probePages.release(account.id);
     const done = await ends(calls);
     expect(done.filter(end => end === 200).length).to.equal(CAP);
     expect(await account.usage()).to.equal(CAP);
-    await quiet(site);
+    await quiet(deployment);
   }
 
   it('admits 4 of 64 parallel calls and rejects the others with concurrency_limit', async () => {
     const calls = hold(64, 'render');
-    await site.witness.until(account.id, CAP);
+    await deployment.probePages.until(account.id, CAP);
     const refused: Answer[] = [];
     for (const call of calls) void call.then(answer => refused.push(answer));
     await eventually(() => expect(refused.length).to.equal(64 - CAP));
@@ -94,7 +103,7 @@ describe('the concurrency limit of a plan, on two API processes and two workers'
     await one.process.kill();
     const killedMs = performance.now();
     // Its pages end with its sockets. No other render is admitted before its leases expire.
-    await site.witness.until(account.id, CAP - 2);
+    await deployment.probePages.until(account.id, CAP - 2);
     const more = await refill(two);
     expect(performance.now() - killedMs).to.be.lessThan(20_000);
     expect(await ends(calls.one)).to.deep.equal(['broken', 'broken']);
@@ -105,12 +114,12 @@ describe('the concurrency limit of a plan, on two API processes and two workers'
     const calls = await fill();
     await one.process.freeze();
     const thawed = sleep(30_000).then(() => one.process.thaw());
-    await site.witness.until(account.id, CAP - 2);
+    await deployment.probePages.until(account.id, CAP - 2);
     const more = await refill(two);
     await thawed;
     // When it resumes, other renders hold its leases, and it detects that.
     expect(await ends(calls.one)).to.deep.equal([502, 502]);
-    expect((await site.render(account, { html: 'x' }, one)).status).to.equal(429);
+    expect((await deployment.render(account, { html: 'x' }, one)).status).to.equal(429);
     await finish(...calls.two, ...more);
   });
 
@@ -118,12 +127,12 @@ describe('the concurrency limit of a plan, on two API processes and two workers'
     const calls = await fill();
     const cut = [...one.toWorkers, one.toMongod!];
     for (const link of cut) link.swallow();
-    await site.witness.until(account.id, CAP - 2);
+    await deployment.probePages.until(account.id, CAP - 2);
     const more = await refill(two);
     expect(await ends(calls.one)).to.deep.equal([502, 502]);
     for (const link of cut) link.heal();
     await eventually(async () =>
-      expect(await ends([site.render(account, { html: 'x' }, one)])).to.deep.equal([429]),
+      expect(await ends([deployment.render(account, { html: 'x' }, one)])).to.deep.equal([429]),
     );
     await finish(...calls.two, ...more);
   });
@@ -141,10 +150,10 @@ describe('the concurrency limit of a plan, on two API processes and two workers'
   it('retries the renders of a silent worker elsewhere, once their pages have certainly ended', async () => {
     const calls = await fill();
     for (const link of one.toWorkers.slice(0, 1)) link.swallow();
-    const [first] = site.workers;
+    const [first] = deployment.workers;
     // Renders of the silent worker run again on the other one; none is rejected or runs twice.
-    await first!.process.said('closed the connection of an API that did not respond');
-    await site.witness.until(account.id, CAP);
+    await first!.process.logLine('closed the connection of an API that did not respond');
+    await deployment.probePages.until(account.id, CAP);
     for (const link of one.toWorkers) link.heal();
     await finish(...calls.one, ...calls.two);
   });

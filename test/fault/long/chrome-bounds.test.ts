@@ -1,38 +1,38 @@
 // A page that exceeds the memory or message bound of its Chrome ends alone: its Chrome is replaced,
 // and all others continue.
 import { expect } from 'chai';
+import { type Deployment, type DeploymentAccount, startDeployment } from '../harness/deployment.ts';
 import { LOGS_SLOTS } from '../harness/held-page.ts';
-import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
 import { type StruckWorker, strikeable } from '../harness/struck-worker.ts';
 
 describe('a Chrome whose page exceeds a bound', function () {
   this.timeout(120_000);
-  let site: Site;
-  let crowd: SiteAccount;
-  let story: StruckWorker;
+  let deployment: Deployment;
+  let crowd: DeploymentAccount;
+  let struck: StruckWorker;
   let strikes = 0;
 
   const start = async (env: Record<string, string>) => {
-    site = await startSite({
+    deployment = await startDeployment({
       apis: 1,
       worker: { ...LOGS_SLOTS, PRESSROOM_CHROME_PROBE_INTERVAL: '3s', ...env },
     });
-    crowd = await site.account();
+    crowd = await deployment.account();
   };
-  afterEach(() => story.clear());
+  afterEach(() => struck.clear());
 
   /** A page that runs this script when `strike` is called. */
   async function begin(script: string) {
     const call = `strike ${++strikes}`;
-    const url = `http://127.0.0.1:${site.witness.port}/?${new URLSearchParams({ account: call, render: call })}`;
+    const url = `http://127.0.0.1:${deployment.probePages.port}/?${new URLSearchParams({ account: call, render: call })}`;
     const first = `<script>fetch('${url}').then(answer => answer.text()).then(() => { ${script} });</script>`;
-    story = await strikeable(site, crowd, { first });
-    return { slot: story.page.slot, strike: () => site.witness.release(call) };
+    struck = await strikeable(deployment, crowd, { first });
+    return { slot: struck.page.slot, strike: () => deployment.probePages.release(call) };
   }
 
   describe('of memory', () => {
     before(() => start({ PRESSROOM_RENDER_MEMORY: '160MiB' }));
-    after(() => site?.stop());
+    after(() => deployment?.stop());
 
     const leaks = [
       {
@@ -49,11 +49,11 @@ describe('a Chrome whose page exceeds a bound', function () {
       it(`is killed when the page grows ${where}, as a failure of the page`, async () => {
         const { slot, strike } = await begin(`window.kept = []; ${script}`);
         strike();
-        expect(await story.refused('page_crash')).to.match(
+        expect(await struck.refused('page_crash')).to.match(
           /^The page used more memory than a render is allowed\./,
         );
-        await story.chromeDied(slot, 'memory');
-        await story.end();
+        await struck.chromeDied(slot, 'memory');
+        await struck.end();
       });
 
     it("is replaced when the page's JavaScript heap grows, unless the heap limit ends it first", async () => {
@@ -61,22 +61,22 @@ describe('a Chrome whose page exceeds a bound', function () {
         'window.kept = []; for (;;) kept.push(new Array(100_000).fill(Math.random()).map(String));',
       );
       strike();
-      expect(await story.refused('page_crash')).to.match(/memory/);
-      await story.chromeReplaced('memory');
-      await story.end();
+      expect(await struck.refused('page_crash')).to.match(/memory/);
+      await struck.chromeReplaced('memory');
+      await struck.end();
     });
   });
 
   describe('of messages', () => {
     before(() => start({}));
-    after(() => site?.stop());
+    after(() => deployment?.stop());
 
     it('is killed when the page keeps it too busy to respond, as a failure of the page', async () => {
       const { slot, strike } = await begin('for (;;) console.log(1);');
       strike();
-      await story.refused('output_limit');
-      await story.chromeDied(slot, 'flooded');
-      await story.end();
+      await struck.refused('output_limit');
+      await struck.chromeDied(slot, 'flooded');
+      await struck.end();
     });
   });
 });

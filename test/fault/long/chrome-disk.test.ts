@@ -9,9 +9,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { skip } from '../../support/skip.ts';
+import {
+  type Deployment,
+  type DeploymentAccount,
+  type Replica,
+  startDeployment,
+} from '../harness/deployment.ts';
 import { failuresOf, type Load, startLoad } from '../harness/load.ts';
 import { quiet } from '../harness/quiet.ts';
-import { type Seat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
 import {
   chromeLives,
   ofKind,
@@ -28,9 +33,9 @@ describe('a Chrome with a full disk', function () {
   this.timeout(120_000);
   let disk: string;
   let mounted = false;
-  let site: Site | undefined;
-  let account: SiteAccount;
-  let worker: Seat;
+  let deployment: Deployment | undefined;
+  let account: DeploymentAccount;
+  let worker: Replica;
 
   before(async function () {
     disk = await mkdtemp(join(tmpdir(), 'pressroom-test-'));
@@ -45,16 +50,16 @@ describe('a Chrome with a full disk', function () {
       return skip(this, 'a small disk cannot be mounted here');
     }
     await chmod(disk, 0o777); // Chrome is another user
-    site = await startSite({ apis: 1, slots: SLOTS });
-    account = await site.account();
-    worker = site.workers[0]!;
+    deployment = await startDeployment({ apis: 1, slots: SLOTS });
+    account = await deployment.account();
+    worker = deployment.workers[0]!;
     await worker.process.kill();
     await worker.start({ TMPDIR: disk });
     await untilAllReady(worker);
     expect(profilesIn(disk, worker.process.pid)).to.have.length(SLOTS);
   });
   after(async () => {
-    await site?.stop();
+    await deployment?.stop();
     if (mounted) execFileSync('umount', ['-l', disk]); // also while a process that ends has it open
     await rm(disk, { recursive: true });
   });
@@ -63,7 +68,7 @@ describe('a Chrome with a full disk', function () {
   afterEach(() => load?.stop());
 
   const render = () =>
-    site!.render(account, {
+    deployment!.render(account, {
       html: '<p>x</p><canvas id="c"></canvas><script>c.getContext("2d").fillRect(0, 0, 9, 9)</script>',
     });
 
@@ -102,11 +107,11 @@ describe('a Chrome with a full disk', function () {
       for (const [slot, browser] of Object.entries(slotChromes(worker))) {
         ready.push(await worker.process.probe('/readyz'));
         process.kill(browser, 'SIGKILL');
-        const said = await worker.process.said(
+        const line = await worker.process.logLine(
           'chrome could not be restarted',
           line => line['slot'] === Number(slot),
         );
-        expect((said['err'] as Error).message).to.equal(problem);
+        expect((line['err'] as Error).message).to.equal(problem);
       }
     } finally {
       clearInterval(filling);
@@ -133,10 +138,10 @@ describe('a Chrome with a full disk', function () {
     expect(deaths).to.include({ exited: SLOTS }).and.have.all.keys('exited', 'not_started');
     await eventually(() => expect(ofKind(worker, 'browser')).to.have.length(SLOTS));
     expect(profilesIn(disk, worker.process.pid)).to.have.length(SLOTS);
-    expect(await chromeLives(site!.workers[1]!)).to.deep.equal({
+    expect(await chromeLives(deployment!.workers[1]!)).to.deep.equal({
       starts: { first: SLOTS },
       deaths: {},
     });
-    await quiet(site!);
+    await quiet(deployment!);
   });
 });

@@ -5,9 +5,14 @@ import { findChrome } from '../../../worker/browser/find-chrome.ts';
 import { eventually } from '../../support/eventually.ts';
 import { processOf } from '../../support/processes.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
+import {
+  type Deployment,
+  type DeploymentAccount,
+  type Replica,
+  startDeployment,
+} from '../harness/deployment.ts';
 import { failuresOf, type Load, startLoad } from '../harness/load.ts';
 import { quiet } from '../harness/quiet.ts';
-import { type Seat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
 import {
   chromeLives,
   ofKind,
@@ -30,45 +35,45 @@ function neverWithout(seen: Sighting[]): void {
 describe('a recycled Chrome', function () {
   this.timeout(120_000);
   const file = temporaryFolder();
-  let site: Site;
-  let account: SiteAccount;
+  let deployment: Deployment;
+  let account: DeploymentAccount;
   let load: Load | undefined;
 
   before(async () => {
     chmodSync(file(), 0o777); // Chrome is another user
-    site = await startSite({ apis: 1, slots: SLOTS });
+    deployment = await startDeployment({ apis: 1, slots: SLOTS });
   });
-  after(() => site?.stop());
+  after(() => deployment?.stop());
 
   /** Starts the first `count` workers with this environment and stops the others. */
-  async function restart(count: number, env: Record<string, string>): Promise<Seat> {
-    await Promise.all(site.workers.map(worker => worker.process.kill()));
-    const started = site.workers.slice(0, count);
+  async function restart(count: number, env: Record<string, string>): Promise<Replica> {
+    await Promise.all(deployment.workers.map(worker => worker.process.kill()));
+    const started = deployment.workers.slice(0, count);
     await Promise.all(started.map(worker => worker.start(env)));
     await Promise.all(started.map(worker => untilAllReady(worker)));
-    account = await site.account();
-    return site.workers[0]!;
+    account = await deployment.account();
+    return deployment.workers[0]!;
   }
   afterEach(async () => {
     await load?.stop();
     load = undefined;
   });
 
-  const recycled = async (worker: Seat) => (await chromeLives(worker)).starts['recycle'] ?? 0;
-  const chromes = async (worker: Seat) =>
+  const recycled = async (worker: Replica) => (await chromeLives(worker)).starts['recycle'] ?? 0;
+  const chromes = async (worker: Replica) =>
     (await worker.process.metrics()).by('pressroom_chromes', 'state');
 
   it('loses none of 200 renders while each Chrome is replaced after 20', async () => {
     await restart(2, { PRESSROOM_CHROME_RECYCLE_RENDERS: '20' });
-    const watches = site.workers.map(worker => watchWorker(worker));
-    load = startLoad(4, () => site.render(account, SMALL));
+    const watches = deployment.workers.map(worker => watchWorker(worker));
+    load = startLoad(4, () => deployment.render(account, SMALL));
     await load.until(200);
     const answers = await load.stop();
     expect(failuresOf(answers)).to.deep.equal([]);
     for (const watch of watches) neverWithout(await watch.stop());
     expect(await account.usage()).to.equal(answers.length);
     let replaced = 0;
-    for (const worker of site.workers) {
+    for (const worker of deployment.workers) {
       const { starts, deaths } = await chromeLives(worker);
       expect(deaths).to.deep.equal({});
       replaced += starts['recycle'] ?? 0;
@@ -78,8 +83,8 @@ describe('a recycled Chrome', function () {
       Math.ceil(answers.length / 20) - 2 * SLOTS,
       Math.floor(answers.length / 20),
     );
-    await quiet(site);
-    for (const worker of site.workers) {
+    await quiet(deployment);
+    for (const worker of deployment.workers) {
       expect(ofKind(worker, 'browser')).to.have.length(SLOTS);
       expect(await chromes(worker)).to.deep.equal({ serving: SLOTS, retiring: 0 });
     }
@@ -100,7 +105,7 @@ describe('a recycled Chrome', function () {
     const shells = () =>
       ofKind(worker, 'launcher').filter(({ pid }) => processOf(pid)?.parent === worker.process.pid);
     const most = { chromes: 0, beside: 0 };
-    load = startLoad(2, () => site.render(account, SMALL));
+    load = startLoad(2, () => deployment.render(account, SMALL));
     while (load.answered() < 8) {
       const { serving, retiring } = await chromes(worker);
       most.chromes = Math.max(most.chromes, shells().length, serving! + retiring!);
@@ -108,7 +113,7 @@ describe('a recycled Chrome', function () {
     }
     expect(failuresOf(await load.stop())).to.deep.equal([]);
     expect(most).to.deep.equal({ chromes: 2, beside: 1 });
-    await quiet(site);
+    await quiet(deployment);
   });
 
   it('does not affect the Chromes of other slots', async () => {
@@ -116,7 +121,7 @@ describe('a recycled Chrome', function () {
     const watch = watchWorker(worker, 0);
     for (let renders = 1; renders <= 4; renders++) {
       const before = slotChromes(worker);
-      expect((await site.render(account, SMALL)).status).to.equal(200);
+      expect((await deployment.render(account, SMALL)).status).to.equal(200);
       await eventually(async () => expect(await recycled(worker)).to.equal(renders));
       await untilAllReady(worker);
       const now = slotChromes(worker);
@@ -130,6 +135,6 @@ describe('a recycled Chrome', function () {
     const seen = await watch.stop();
     neverWithout(seen);
     expect(Math.min(...seen.map(({ usable }) => usable))).to.equal(SLOTS - 1);
-    await quiet(site);
+    await quiet(deployment);
   });
 });

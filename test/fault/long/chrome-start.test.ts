@@ -9,9 +9,14 @@ import { freeze } from '../../support/freeze.ts';
 import { httpCall } from '../../support/http-call.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { chromeProcesses, stillAlive } from '../harness/chrome-processes.ts';
+import {
+  type Deployment,
+  type DeploymentAccount,
+  type Replica,
+  startDeployment,
+} from '../harness/deployment.ts';
 import { failuresOf, type Load, startLoad } from '../harness/load.ts';
 import { quiet } from '../harness/quiet.ts';
-import { type Seat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
 import {
   chromeLives,
   ofKind,
@@ -30,8 +35,8 @@ const BACKOFF_MS = [250, 1_000, 2_000];
 describe('a Chrome that does not restart', function () {
   this.timeout(120_000);
   const file = temporaryFolder();
-  let site: Site;
-  let account: SiteAccount;
+  let deployment: Deployment;
+  let account: DeploymentAccount;
   let script: string;
 
   before(async () => {
@@ -47,17 +52,17 @@ describe('a Chrome that does not restart', function () {
     writeFileSync(script, [...lines, `exec ${chrome} "$@"`, ''].join('\n'), { mode: 0o755 });
     mkdirSync(file('tmp'));
     chmodSync(file('tmp'), 0o777);
-    site = await startSite({ apis: 1, slots: SLOTS });
+    deployment = await startDeployment({ apis: 1, slots: SLOTS });
   });
-  after(() => site?.stop());
+  after(() => deployment?.stop());
   beforeEach(async () => {
-    account = await site.account();
-    const [worker, other] = site.workers as [Seat, Seat];
+    account = await deployment.account();
+    const [worker, other] = deployment.workers as [Replica, Replica];
     await worker.process.kill();
     rmSync(file('starts'), { force: true });
     await worker.start(scripted());
     if (!other.process.alive()) await other.start();
-    await Promise.all(site.workers.map(each => untilAllReady(each)));
+    await Promise.all(deployment.workers.map(each => untilAllReady(each)));
   });
   let load: Load | undefined;
   afterEach(async () => {
@@ -73,7 +78,7 @@ describe('a Chrome that does not restart', function () {
       ? readFileSync(file('starts'), 'utf8').trim().split('\n').map(Number)
       : [];
   const readyz = async () => {
-    const answer = await httpCall(site.apis[0]!.port, 'GET', '/readyz');
+    const answer = await httpCall(deployment.apis[0]!.port, 'GET', '/readyz');
     return { status: answer.status, workers: JSON.parse(answer.body.toString()).checks.workers };
   };
 
@@ -86,17 +91,17 @@ describe('a Chrome that does not restart', function () {
   }
 
   it('is retried with backoff while the other slot serves', async () => {
-    const [worker, other] = site.workers as [Seat, Seat];
+    const [worker, other] = deployment.workers as [Replica, Replica];
     await other.process.kill();
     const { 1: broken, 2: whole } = slotChromes(worker);
-    load = startLoad(3, () => site.render(account, SMALL));
+    load = startLoad(3, () => deployment.render(account, SMALL));
     await load.until(5);
     writeFileSync(file('broken'), '');
     const diedMs = Date.now();
     killQuietly(broken!);
-    const said = await worker.process.said('chrome could not be restarted');
-    expect(said['slot']).to.equal(1);
-    expect((said['err'] as Error).message).to.equal(
+    const line = await worker.process.logLine('chrome could not be restarted');
+    expect(line['slot']).to.equal(1);
+    expect((line['err'] as Error).message).to.equal(
       `${script} exited while starting: exit code 3. Last output: out of order`,
     );
     const watch = watchWorker(worker);
@@ -124,17 +129,17 @@ describe('a Chrome that does not restart', function () {
     expect(await chromeLives(worker, 2)).to.deep.equal({ starts: { first: 1 }, deaths: {} });
     expect(slotChromes(worker)[2]).to.equal(whole);
     expect(profilesIn(file('tmp'), worker.process.pid)).to.have.length(SLOTS);
-    await quiet(site);
+    await quiet(deployment);
   });
 
   it('makes its worker unready when no other slot is ready, until it starts', async () => {
-    const [worker] = site.workers as [Seat];
-    load = startLoad(3, () => site.render(account, SMALL));
+    const [worker] = deployment.workers as [Replica];
+    load = startLoad(3, () => deployment.render(account, SMALL));
     await load.until(5);
     writeFileSync(file('broken'), '');
     for (const browser of Object.values(slotChromes(worker))) killQuietly(browser);
     for (const slot of [1, 2])
-      await worker.process.said('chrome could not be restarted', line => line['slot'] === slot);
+      await worker.process.logLine('chrome could not be restarted', line => line['slot'] === slot);
     await eventually(async () =>
       expect(await readyz()).to.deep.equal({ status: 200, workers: { ready: 1, slots: SLOTS } }),
     );
@@ -164,32 +169,34 @@ describe('a Chrome that does not restart', function () {
     const { starts: started, deaths } = await chromeLives(worker);
     expect(started).to.deep.equal({ first: SLOTS, died: SLOTS });
     expect(deaths).to.deep.equal({ exited: SLOTS, not_started: starts().length - 2 * SLOTS });
-    await quiet(site);
+    await quiet(deployment);
   });
 
   it('leaves renders in the queue and the API unready when its worker is the only one', async () => {
-    const [worker, other] = site.workers as [Seat, Seat];
+    const [worker, other] = deployment.workers as [Replica, Replica];
     await other.process.kill();
     writeFileSync(file('broken'), '');
     for (const browser of Object.values(slotChromes(worker))) killQuietly(browser);
     await eventually(async () =>
       expect(await readyz()).to.deep.equal({ status: 503, workers: { ready: 0, slots: 0 } }),
     );
-    const call = site.render(account, SMALL);
+    const call = deployment.render(account, SMALL);
     await eventually(async () =>
-      expect((await site.apis[0]!.process.metrics()).sum('pressroom_queue_depth')).to.equal(1),
+      expect((await deployment.apis[0]!.process.metrics()).sum('pressroom_queue_depth')).to.equal(
+        1,
+      ),
     );
-    expect(await site.apis[0]!.process.probe('/readyz')).to.equal(200); // itself it is well
+    expect(await deployment.apis[0]!.process.probe('/readyz')).to.equal(200); // itself it is well
     rmSync(file('broken'));
     expect((await call).status).to.equal(200);
     await eventually(async () =>
       expect(await readyz()).to.deep.equal({ status: 200, workers: { ready: 1, slots: SLOTS } }),
     );
-    await quiet(site);
+    await quiet(deployment);
   });
 
   it('leaves no process when its worker is killed, and the next worker deletes the profiles', async () => {
-    const [worker] = site.workers as [Seat];
+    const [worker] = deployment.workers as [Replica];
     const { pid } = worker.process;
     const processes = chromeProcesses(pid);
     expect(processes.length).to.be.greaterThan(4);
@@ -202,7 +209,7 @@ describe('a Chrome that does not restart', function () {
   });
 
   it('is killed by the next worker when it was frozen while its own was killed', async () => {
-    const [worker] = site.workers as [Seat];
+    const [worker] = deployment.workers as [Replica];
     const { pid } = worker.process;
     const processes = chromeProcesses(pid);
     for (const browser of Object.values(slotChromes(worker))) await freeze(browser);

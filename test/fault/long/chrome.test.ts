@@ -3,29 +3,29 @@
 import { expect } from 'chai';
 import { killQuietly as kill } from '../../../worker/browser/chrome.ts';
 import { eventually } from '../../support/eventually.ts';
+import { type Deployment, type DeploymentAccount, startDeployment } from '../harness/deployment.ts';
 import { LOGS_SLOTS } from '../harness/held-page.ts';
-import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
 import { type StruckWorker, strikeable } from '../harness/struck-worker.ts';
 import { BUSY_FIRST, busiestRenderer, ofKind } from '../harness/worker-look.ts';
 
 describe('a Chrome with a killed process', function () {
   this.timeout(120_000);
-  let site: Site;
-  let crowd: SiteAccount;
+  let deployment: Deployment;
+  let crowd: DeploymentAccount;
   let story: StruckWorker;
 
   before(async () => {
-    site = await startSite({
+    deployment = await startDeployment({
       apis: 1,
       worker: { ...LOGS_SLOTS, PRESSROOM_CHROME_PROBE_INTERVAL: '3s' },
     });
-    crowd = await site.account();
+    crowd = await deployment.account();
   });
-  after(() => site?.stop());
+  after(() => deployment?.stop());
   afterEach(() => story.clear());
 
   const begin = async (options?: Parameters<typeof strikeable>[2]) => {
-    story = await strikeable(site, crowd, options);
+    story = await strikeable(deployment, crowd, options);
     return story.page;
   };
 
@@ -66,8 +66,8 @@ describe('a Chrome with a killed process', function () {
 
   it('renders no page without network when its network process is killed between renders', async () => {
     // Its pages end as soon as they have reached the probe server.
-    site.witness.release(crowd.id);
-    await begin({ small: site.witness.page(crowd.id, 'needs the network') });
+    deployment.probePages.release(crowd.id);
+    await begin({ small: deployment.probePages.page(crowd.id, 'needs the network') });
     const { slot, browser } = story.neighbour;
     await story.load.stop();
     await untilWaiting(slot);
@@ -88,13 +88,13 @@ describe('a Chrome with a killed process', function () {
   });
 
   it('reports a crash when the renderer is killed during the print', async () => {
-    const call = `http://127.0.0.1:${site.witness.port}/?account=prints&render=prints`;
+    const call = `http://127.0.0.1:${deployment.probePages.port}/?account=prints&render=prints`;
     const rows = '<tr><td>one</td><td>two</td></tr>'.repeat(8_000);
     const first = `<table>${rows}</table><script>addEventListener('beforeprint', () => { fetch('${call}'); });</script>`;
     const { browser, account } = await begin({ first });
     const renderer = busiestRenderer(browser);
-    site.witness.release(account.id);
-    await site.witness.until('prints', 1);
+    deployment.probePages.release(account.id);
+    await deployment.probePages.until('prints', 1);
     kill(renderer);
     await story.refused('page_crash');
     await story.chromeReplaced();

@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { longestIdealWaitMs } from '../../support/ideal-queue.ts';
+import { type ApiReplica, type Deployment, startDeployment } from '../harness/deployment.ts';
 import { failuresOf } from '../harness/load.ts';
 import { quiet } from '../harness/quiet.ts';
-import { type ApiSeat, type Site, startSite } from '../harness/site.ts';
 
 const [CALLERS, CALLS, RENDER_MS] = [40, 5, 3_000];
 /** The calls arrive one by one, so that every queue time occurs in both processes. */
@@ -22,30 +22,30 @@ const LOOK_MS = 250;
 
 describe('a burst at two API processes', function () {
   this.timeout(300_000);
-  let site: Site;
+  let deployment: Deployment;
   beforeEach(async () => {
-    site = await startSite({
+    deployment = await startDeployment({
       workers: WORKERS,
       slots: 1,
       links: true,
       api: { PRESSROOM_PLANS: `scale=${CALLERS}` },
     });
-    for (const index of site.workers.keys()) connect(index, index < FIRST);
+    for (const index of deployment.workers.keys()) connect(index, index < FIRST);
   });
-  afterEach(() => site?.stop());
+  afterEach(() => deployment?.stop());
 
   /** Whether the API processes can reach the worker. */
   function connect(worker: number, can: boolean): void {
-    for (const { toWorkers } of site.apis) {
+    for (const { toWorkers } of deployment.apis) {
       if (can) toWorkers[worker]!.heal();
       else toWorkers[worker]!.refuse();
     }
-    site.apis[1]!.toWorkers[worker]!.delay(FAR_MS);
+    deployment.apis[1]!.toWorkers[worker]!.delay(FAR_MS);
   }
 
   it('is served in one order while workers are added', async () => {
     // One account, so that only the queue time decides.
-    const account = await site.account();
+    const account = await deployment.account();
     const began = performance.now();
     const waits: number[] = [];
     const caller = async (_: unknown, index: number) => {
@@ -54,7 +54,9 @@ describe('a burst at two API processes', function () {
       for (let call = 0; call < CALLS; call++) {
         const cameMs = performance.now();
         answers.push(
-          await site.render(account, PAGE, site.apis[index % 2]).catch((error: Error) => error),
+          await deployment
+            .render(account, PAGE, deployment.apis[index % 2])
+            .catch((error: Error) => error),
         );
         waits.push(performance.now() - cameMs - RENDER_MS);
       }
@@ -62,13 +64,13 @@ describe('a burst at two API processes', function () {
     };
     const calling = Promise.all(Array.from({ length: CALLERS }, caller));
 
-    const oldest = async ({ process }: ApiSeat) =>
+    const oldest = async ({ process }: ApiReplica) =>
       (await process.metrics()).sum('pressroom_queue_oldest_wait_seconds');
     const apart: number[] = [];
     const over = new AbortController();
     const looking = (async () => {
       while (!over.signal.aborted) {
-        const [near, far] = await Promise.all(site.apis.map(oldest));
+        const [near, far] = await Promise.all(deployment.apis.map(oldest));
         if (near! > 0 && far! > 0) apart.push(Math.abs(near! - far!));
         await sleep(LOOK_MS);
       }
@@ -96,6 +98,6 @@ describe('a burst at two API processes', function () {
     // Even with one queue, calls can be seconds apart when only one process has any of them.
     const far = apart.filter(seconds => seconds > 2);
     expect(far.length / apart.length, `${far} of ${apart.length} looks`).to.be.at.most(0.1);
-    await quiet(site);
+    await quiet(deployment);
   });
 });

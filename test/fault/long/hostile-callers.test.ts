@@ -8,10 +8,10 @@ import { createKeyText } from '../../../api/accounts/keys.ts';
 import { eventually } from '../../support/eventually.ts';
 import { httpCall, renderCall } from '../../support/http-call.ts';
 import { renderHead } from '../../support/http-fixture.ts';
+import type { DeploymentAccount } from '../harness/deployment.ts';
 import { drip, holdConnections } from '../harness/hostile-connections.ts';
 import { openRowBook, problemsOfCallers } from '../harness/neighbour-rows.ts';
 import { type Caller, Neighbourhood } from '../harness/neighbours.ts';
-import type { SiteAccount } from '../harness/site.ts';
 
 const SECONDS = Number(process.env.HOSTILE_SECONDS ?? 20);
 /** Concurrent calls of a rejected client. */
@@ -25,13 +25,13 @@ describe('hostile clients beside five other accounts', function () {
   const book = openRowBook('hostile-callers');
   let place: Neighbourhood;
   let port: number;
-  let account: SiteAccount;
+  let account: DeploymentAccount;
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 
   before(async () => {
     place = await Neighbourhood.start({ pages: [], renderTimeoutMs: 10_000, ordinarySeconds: 10 });
     port = place.port;
-    account = await place.site.account('free');
+    account = await place.deployment.account('free');
   });
   after(async () => {
     book.print();
@@ -90,7 +90,7 @@ describe('hostile clients beside five other accounts', function () {
       } finally {
         crowd.end();
       }
-      const { process } = place.site.apis[0]!;
+      const { process } = place.deployment.apis[0]!;
       await eventually(async () => {
         const metrics = await process.metrics();
         expect(metrics.sum('pressroom_in_flight_bytes')).to.equal(0);

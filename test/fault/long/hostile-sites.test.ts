@@ -3,7 +3,7 @@
 import { hostileSites } from '../../support/pages/hostile-sites.ts';
 import { hostileSuite } from '../harness/hostile-suite.ts';
 
-describe('hostile pages of a site beside five other accounts', function () {
+describe('hostile pages of a deployment beside five other accounts', function () {
   this.timeout(300_000);
   hostileSuite({
     pages: hostileSites,

@@ -18,31 +18,36 @@ import {
 import { signedIn } from '../../support/console/signed-in.ts';
 import { eventually } from '../../support/eventually.ts';
 import { httpCall } from '../../support/http-call.ts';
+import {
+  type ApiReplica,
+  type Deployment,
+  type DeploymentAccount,
+  startDeployment,
+} from '../harness/deployment.ts';
 import { quiet } from '../harness/quiet.ts';
-import { type ApiSeat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
 
 /** Longer than these scenarios: the kill ends what is blocked. */
 const BLOCK_MS = 60_000;
 
 describe('an API process that is killed during a call of an app', function () {
   this.timeout(120_000);
-  let site: Site;
+  let deployment: Deployment;
   let store: Store;
-  let account: SiteAccount;
-  let one: ApiSeat;
-  let two: ApiSeat;
+  let account: DeploymentAccount;
+  let one: ApiReplica;
+  let two: ApiReplica;
   let tokens: AuthorizedApp;
   const connect = mcpClients();
 
-  const at = ({ port }: ApiSeat): ApiFixture => ({ api: { port: () => port } });
+  const at = ({ port }: ApiReplica): ApiFixture => ({ api: { port: () => port } });
   /** An authorized app, at one of the processes. */
-  const connected = ({ port }: ApiSeat, { access_token }: Tokens = tokens) =>
+  const connected = ({ port }: ApiReplica, { access_token }: Tokens = tokens) =>
     connect('present', `http://127.0.0.1:${port}`, access_token);
-  const db = () => site.cluster.client.db('pressroom');
+  const db = () => deployment.cluster.client.db('pressroom');
   /** Resolves when the server blocks a command of this name on this collection. */
   const blocked = (command: 'insert' | 'update', collection: string) =>
     eventually(async () => {
-      const found = await site.cluster.client
+      const found = await deployment.cluster.client
         .db('admin')
         .aggregate([{ $currentOp: {} }, { $match: { [`command.${command}`]: collection } }])
         .toArray();
@@ -50,11 +55,11 @@ describe('an API process that is killed during a call of an app', function () {
     });
 
   beforeEach(async () => {
-    site = await startSite({ workers: 1, api: { PRESSROOM_PUBLIC_URL: PUBLIC_URL } });
-    [one, two] = site.apis as [ApiSeat, ApiSeat];
-    store = connectStore({ uri: site.cluster.uri, operationTimeoutMs: 10_000 }, silentLog);
+    deployment = await startDeployment({ workers: 1, api: { PRESSROOM_PUBLIC_URL: PUBLIC_URL } });
+    [one, two] = deployment.apis as [ApiReplica, ApiReplica];
+    store = connectStore({ uri: deployment.cluster.uri, operationTimeoutMs: 10_000 }, silentLog);
     await store.start();
-    account = await site.account('free');
+    account = await deployment.account('free');
     tokens = await authorizeApp(
       at(one),
       await signedIn(store, { account: account.id, role: 'developer' }),
@@ -62,14 +67,14 @@ describe('an API process that is killed during a call of an app', function () {
   });
   afterEach(async () => {
     await store?.stop(AbortSignal.timeout(1_000));
-    await site?.stop();
+    await deployment?.stop();
   });
 
   it('loses its lease within 20 s, and another process serves the next call', async () => {
     const call = (await connected(one))
-      .render(site.witness.page(account.id, 'killed'))
+      .render(deployment.probePages.page(account.id, 'killed'))
       .catch((error: Error) => error);
-    await site.witness.until(account.id, 1);
+    await deployment.probePages.until(account.id, 1);
     await one.process.kill();
     const killedMs = performance.now();
     expect(await call).to.be.instanceOf(Error);
@@ -86,12 +91,12 @@ describe('an API process that is killed during a call of an app', function () {
     expect((await httpCall(two.port, 'GET', new URL(url).pathname)).body.length).to.equal(bytes);
     expect(await account.usage()).to.equal(1);
     expect(await db().collection('documents.files').countDocuments()).to.equal(1);
-    await quiet(site);
+    await quiet(deployment);
   });
 
   it('serves nothing of a PDF that it was storing, and its chunks expire', async () => {
     const namespace = 'pressroom.documents.files';
-    await site.cluster.fail(
+    await deployment.cluster.fail(
       ['insert'],
       { namespace, blockConnection: true, blockTimeMS: BLOCK_MS },
       { times: 1 },
@@ -112,14 +117,14 @@ describe('an API process that is killed during a call of an app', function () {
     expect((await chunks.indexes()).find(({ key }) => key['expiresAt'])).to.include({
       expireAfterSeconds: 0,
     });
-    await quiet(site);
+    await quiet(deployment);
   });
 
   it('does not disconnect an app whose token response was lost', async () => {
     const { client, refresh_token, access_token } = tokens;
     // The old token is used, and the new one is not yet written.
     const namespace = 'pressroom.oauth_grants';
-    await site.cluster.fail(
+    await deployment.cluster.fail(
       ['update'],
       { namespace, blockConnection: true, blockTimeMS: BLOCK_MS },
       { times: 1 },

@@ -7,6 +7,12 @@ import { eventually } from '../../support/eventually.ts';
 import { httpCall } from '../../support/http-call.ts';
 import type { Member } from '../harness/cluster.ts';
 import {
+  type ApiReplica,
+  type Deployment,
+  type DeploymentAccount,
+  startDeployment,
+} from '../harness/deployment.ts';
+import {
   type PatientCallers,
   startPatientCallers,
   type Visit,
@@ -14,7 +20,6 @@ import {
 } from '../harness/patient-callers.ts';
 import type { PressroomProcess } from '../harness/pressroom-process.ts';
 import { quiet } from '../harness/quiet.ts';
-import { type ApiSeat, type Site, type SiteAccount, startSite } from '../harness/site.ts';
 
 const OUTAGE_MS = 60_000;
 /** The time limit of a database operation; see OPERATION_TIMEOUT_MS. */
@@ -43,61 +48,65 @@ const ways: Record<
 
 describe('a MongoDB outage of one minute under load', function () {
   this.timeout(300_000);
-  let site: Site;
-  let account: SiteAccount;
+  let deployment: Deployment;
+  let account: DeploymentAccount;
   let callers: PatientCallers | undefined;
 
   beforeEach(async () => {
-    site = await startSite({ slots: 4, api: { PRESSROOM_PLANS: 'scale=16' } });
-    account = await site.account();
+    deployment = await startDeployment({ slots: 4, api: { PRESSROOM_PLANS: 'scale=16' } });
+    account = await deployment.account();
   });
   afterEach(async () => {
     await callers?.stop();
-    await site?.stop();
+    await deployment?.stop();
   });
 
   /** Renders that run until released; one at each API process, each of another account. */
-  async function running(): Promise<{ accounts: SiteAccount[]; ends: Promise<Visit>[] }> {
-    const accounts = await Promise.all(site.apis.map(() => site.account()));
+  async function running(): Promise<{ accounts: DeploymentAccount[]; ends: Promise<Visit>[] }> {
+    const accounts = await Promise.all(deployment.apis.map(() => deployment.account()));
     const ends = accounts.map((each, index) =>
-      visit(site, each, site.witness.page(each.id, 'page'), site.apis[index]!),
+      visit(deployment, each, deployment.probePages.page(each.id, 'page'), deployment.apis[index]!),
     );
-    await Promise.all(accounts.map(each => site.witness.until(each.id, 1)));
+    await Promise.all(accounts.map(each => deployment.probePages.until(each.id, 1)));
     return { accounts, ends };
   }
 
   /** Resolves when each process has logged that it rejects calls at once. */
   const known = () =>
     Promise.all(
-      site.apis.map(({ process }) => process.said(GONE, line => line['calls'] === 'are rejected')),
+      deployment.apis.map(({ process }) =>
+        process.logLine(GONE, line => line['calls'] === 'are rejected'),
+      ),
     );
   const total = async (name: string, labels?: Record<string, string>) => {
-    const samples = await Promise.all(site.apis.map(({ process }) => process.metrics()));
+    const samples = await Promise.all(deployment.apis.map(({ process }) => process.metrics()));
     return samples.reduce((sum, each) => sum + each.sum(name, labels), 0);
   };
-  const health = async ({ port, process }: ApiSeat) => ({
+  const health = async ({ port, process }: ApiReplica) => ({
     livez: await process.probe('/livez'),
     readyz: await process.probe('/readyz'),
     healthz: (await httpCall(port, 'GET', '/healthz')).status,
     report: JSON.parse((await httpCall(port, 'GET', '/readyz')).body.toString()),
   });
   const memory = () =>
-    Promise.all(site.apis.map(async ({ process }) => (await process.memory()).nowBytes));
+    Promise.all(deployment.apis.map(async ({ process }) => (await process.memory()).nowBytes));
 
   for (const [what, { words, down, up }] of Object.entries(ways)) {
     it(`causes fast errors and no wrong count when MongoDB is ${what}`, async () => {
-      const [member] = site.cluster.members;
-      callers = startPatientCallers(site, account, 4);
+      const [member] = deployment.cluster.members;
+      callers = startPatientCallers(deployment, account, 4);
       await callers.next(({ status }) => status === 200);
       const [brief, long] = [await running(), await running()];
-      const small = await site.account('free');
-      expect((await visit(site, small, { html: '<p>x</p>' }, site.apis[0]!)).status).to.equal(200);
+      const small = await deployment.account('free');
+      expect(
+        (await visit(deployment, small, { html: '<p>x</p>' }, deployment.apis[0]!)).status,
+      ).to.equal(200);
       const before = await memory();
 
       await down(member!);
       const goneMs = performance.now();
-      const unanswered = visit(site, small, { html: '<p>x</p>' }, site.apis[0]!);
-      for (const { id } of brief.accounts) site.witness.release(id);
+      const unanswered = visit(deployment, small, { html: '<p>x</p>' }, deployment.apis[0]!);
+      for (const { id } of brief.accounts) deployment.probePages.release(id);
       for (const end of await Promise.all(brief.ends))
         expect([end.status, end.usage]).to.deep.equal([200, undefined]);
       for (const end of await Promise.all(long.ends)) {
@@ -108,12 +117,12 @@ describe('a MongoDB outage of one minute under load', function () {
         ]);
         expect(performance.now() - goneMs).to.be.lessThan(15_000 + MARGIN_MS);
       }
-      for (const { id } of long.accounts) expect(site.witness.alive(id)).to.equal(0);
+      for (const { id } of long.accounts) expect(deployment.probePages.alive(id)).to.equal(0);
 
       for (const line of await known())
         expect(line['members']).to.have.property(`127.0.0.1:${member!.port}`).that.matches(words);
       const knownMs = performance.now();
-      for (const api of site.apis) {
+      for (const api of deployment.apis) {
         const { report, ...probes } = await health(api);
         expect(probes).to.deep.equal({ livez: 200, readyz: 200, healthz: 200 });
         expect(report).to.deep.include({ status: 'unavailable' });
@@ -124,16 +133,16 @@ describe('a MongoDB outage of one minute under load', function () {
       const after = await memory();
       const backMs = performance.now();
       await up(member!);
-      for (const { process } of site.apis)
-        expect((await process.said(BACK))['missingMs']).to.be.greaterThan(OUTAGE_MS / 2);
+      for (const { process } of deployment.apis)
+        expect((await process.logLine(BACK))['missingMs']).to.be.greaterThan(OUTAGE_MS / 2);
 
       // A server that was frozen executes its queued commands now: such a lease would hold the only
       // slot of the small account for 15 s.
       expect((await unanswered).why).to.equal('render_failed/database');
       await eventually(async () => expect(await small.leases()).to.equal(0));
       const firsts = await Promise.all(
-        site.apis.flatMap(api =>
-          [1, 2, 3].map(() => visit(site, account, { html: '<p>x</p>' }, api)),
+        deployment.apis.flatMap(api =>
+          [1, 2, 3].map(() => visit(deployment, account, { html: '<p>x</p>' }, api)),
         ),
       );
       await callers.stop();
@@ -166,8 +175,8 @@ describe('a MongoDB outage of one minute under load', function () {
       expect(await total('pressroom_renders_settled_total')).to.equal(all);
       expect(await total('pressroom_renders_uncounted_total')).to.equal(0);
       expect(await total('pressroom_leases_lost_total')).to.be.at.least(long.accounts.length);
-      for (const { process } of site.apis) expectReadable(process, ends.length);
-      await quiet(site);
+      for (const { process } of deployment.apis) expectReadable(process, ends.length);
+      await quiet(deployment);
     });
   }
 });

@@ -58,7 +58,7 @@ describe('the start of an API', function () {
     api: PressroomProcess,
     members: Record<string, RegExp>,
   ): Promise<void> {
-    const line = await api.said(WAITS);
+    const line = await api.logLine(WAITS);
     expect(line.level).to.equal('warn');
     const words = line['members'] as Record<string, string>;
     expect(words).to.have.all.keys(Object.keys(members));
@@ -96,7 +96,7 @@ describe('the start of an API', function () {
     const { process, port } = await startApi(cluster.uri);
     await expectWaiting(process, { [`127.0.0.1:${member.port}`]: /ECONNREFUSED/ });
     await member.start();
-    const back = await process.said('MongoDB answers now');
+    const back = await process.logLine('MongoDB answers now');
     expect(back['members']).to.deep.equal({ [`127.0.0.1:${member.port}`]: 'is the primary' });
     await process.untilReady();
     const { checks } = JSON.parse((await httpCall(port, 'GET', '/readyz')).body.toString());

@@ -5,6 +5,12 @@ import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { httpCall } from '../../support/http-call.ts';
 import { skip } from '../../support/skip.ts';
+import {
+  type Deployment,
+  type DeploymentAccount,
+  type DeploymentOptions,
+  startDeployment,
+} from '../harness/deployment.ts';
 import { openLink } from '../harness/link.ts';
 import {
   type PatientCallers,
@@ -13,7 +19,6 @@ import {
   visit,
 } from '../harness/patient-callers.ts';
 import { quiet } from '../harness/quiet.ts';
-import { type Site, type SiteAccount, type SiteOptions, startSite } from '../harness/site.ts';
 import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts';
 
 const GONE = 'MongoDB has no reachable primary';
@@ -24,14 +29,14 @@ const ANSWERED_MS = 5_000 + 10_000;
 
 describe('a degraded MongoDB', function () {
   this.timeout(240_000);
-  let site: Site;
-  let account: SiteAccount;
+  let deployment: Deployment;
+  let account: DeploymentAccount;
   let open: (() => unknown)[] = [];
 
-  async function start(options: SiteOptions): Promise<void> {
-    site = await startSite({ ...options, api: { PRESSROOM_PLANS: 'scale=32' } });
-    open.push(() => site.stop());
-    account = await site.account();
+  async function start(options: DeploymentOptions): Promise<void> {
+    deployment = await startDeployment({ ...options, api: { PRESSROOM_PLANS: 'scale=32' } });
+    open.push(() => deployment.stop());
+    account = await deployment.account();
   }
   afterEach(async () => {
     for (const close of open.reverse()) await close();
@@ -39,13 +44,13 @@ describe('a degraded MongoDB', function () {
   });
 
   function come(): PatientCallers {
-    const callers = startPatientCallers(site, account, 3);
+    const callers = startPatientCallers(deployment, account, 3);
     open.push(() => callers.stop());
     return callers;
   }
 
   const total = async (name: string, labels?: Record<string, string>) => {
-    const samples = await Promise.all(site.apis.map(({ process }) => process.metrics()));
+    const samples = await Promise.all(deployment.apis.map(({ process }) => process.metrics()));
     return samples.reduce((sum, each) => sum + each.sum(name, labels), 0);
   };
   const delivered = (visits: readonly Visit[]) => visits.filter(({ status }) => status === 200);
@@ -63,28 +68,28 @@ describe('a degraded MongoDB', function () {
     expect(await total('pressroom_renders_total', { outcome: 'ok' })).to.equal(count);
     expect(await total('pressroom_renders_settled_total')).to.equal(count);
     expect(await total('pressroom_renders_uncounted_total')).to.equal(0);
-    await quiet(site);
+    await quiet(deployment);
   }
 
   it('delays PDFs and counts when each write takes two seconds', async () => {
     await start({ apis: 1, slots: 4 });
-    const [api] = site.apis;
-    await site.cluster.fail(['findAndModify', 'update'], {
+    const [api] = deployment.apis;
+    await deployment.cluster.fail(['findAndModify', 'update'], {
       blockConnection: true,
       blockTimeMS: 2_000,
     });
-    const long = visit(site, account, site.witness.page(account.id, 'long'), api!);
-    await site.witness.until(account.id, 1);
+    const long = visit(deployment, account, deployment.probePages.page(account.id, 'long'), api!);
+    await deployment.probePages.until(account.id, 1);
     const aliveMs = performance.now();
     const visits = await Promise.all(
-      Array.from({ length: 6 }, () => visit(site, account, STILL, api!)),
+      Array.from({ length: 6 }, () => visit(deployment, account, STILL, api!)),
     );
-    const bad = await visit(site, account, { ...STILL, wait_for_selector: '][' }, api!);
+    const bad = await visit(deployment, account, { ...STILL, wait_for_selector: '][' }, api!);
     expect([bad.status, bad.why]).to.deep.equal([400, 'validation_error']);
     // Longer than a lease: slow renewals keep it.
     await sleep(Math.max(0, aliveMs + 17_000 - performance.now()));
-    expect(site.witness.alive(account.id)).to.equal(1);
-    site.witness.release(account.id);
+    expect(deployment.probePages.alive(account.id)).to.equal(1);
+    deployment.probePages.release(account.id);
     visits.push(await long);
     for (const { status, usage, ms } of visits) {
       expect([status, usage]).to.deep.equal([200, undefined]);
@@ -106,7 +111,7 @@ describe('a degraded MongoDB', function () {
       ),
     );
     expect(took! / times!).to.be.at.least(2);
-    await site.cluster.working();
+    await deployment.cluster.working();
     await allIsRight(visits);
   });
 
@@ -115,18 +120,18 @@ describe('a degraded MongoDB', function () {
     const callers = come();
     const served = () => callers.next(({ status }) => status === 200);
     await served();
-    await site.cluster.stepDown();
+    await deployment.cluster.stepDown();
     await served();
-    const dead = await site.cluster.primary();
+    const dead = await deployment.cluster.primary();
     await dead.kill();
     const host = `127.0.0.1:${dead.port}`;
-    for (const { process } of site.apis) {
-      const line = await process.said(GONE, ({ members }) =>
+    for (const { process } of deployment.apis) {
+      const line = await process.logLine(GONE, ({ members }) =>
         /ECONN|closed/.test((members as Record<string, string>)[host]!),
       );
       expect(line['calls']).to.equal('wait');
       expect(Object.values(line['members'] as object)).to.include('is a secondary');
-      await process.said(BACK);
+      await process.logLine(BACK);
     }
     await served();
     await dead.start();
@@ -138,29 +143,29 @@ describe('a degraded MongoDB', function () {
 
   it('is detected when it rejects a login that was valid before', async () => {
     await start({ apis: 0 });
-    const admin = site.cluster.client.db('admin');
+    const admin = deployment.cluster.client.db('admin');
     await admin.command({ createUser: 'press', pwd: 'the first', roles: ['readWriteAnyDatabase'] });
-    const link = await openLink(site.cluster.members[0]!.port, 'mongodb');
+    const link = await openLink(deployment.cluster.members[0]!.port, 'mongodb');
     open.push(() => link.close());
-    const api = await site.addApi({
-      MONGODB_URI: site.cluster
+    const api = await deployment.addApi({
+      MONGODB_URI: deployment.cluster
         .uriThrough(link.port)
         .replace('//', '//press:the%20first@')
         .concat('&authSource=admin'),
     });
-    const visits = [await visit(site, account, STILL, api)];
+    const visits = [await visit(deployment, account, STILL, api)];
     await admin.command({ updateUser: 'press', pwd: 'the second' });
-    visits.push(await visit(site, account, STILL, api));
+    visits.push(await visit(deployment, account, STILL, api));
     expect(delivered(visits).length).to.equal(2);
 
     // Only a new connection needs the password.
     link.cut();
     for (let count = 0; count < 3; count++) {
-      const refused = await visit(site, account, STILL, api);
+      const refused = await visit(deployment, account, STILL, api);
       expect([refused.status, refused.why]).to.deep.equal([502, 'render_failed/database']);
       visits.push(refused);
     }
-    const line = await api.process.said(
+    const line = await api.process.logLine(
       'MongoDB rejected the login; the user or password has changed',
     );
     expect(line).to.deep.include({
@@ -179,7 +184,7 @@ describe('a degraded MongoDB', function () {
 
     await admin.command({ updateUser: 'press', pwd: 'the first' });
     await eventually(async () => {
-      const again = await visit(site, account, STILL, api);
+      const again = await visit(deployment, account, STILL, api);
       visits.push(again);
       expect(again.status).to.equal(200);
     });
@@ -195,18 +200,18 @@ describe('a degraded MongoDB', function () {
     }
     open.push(() => disk.remove());
     await start({ dataDir: disk.path });
-    const [member] = site.cluster.members;
+    const [member] = deployment.cluster.members;
     const callers = come();
     await callers.next(({ status }) => status === 200);
     disk.fill();
     // Its checkpoint, once a minute, which crashes it.
-    await site.cluster.client
+    await deployment.cluster.client
       .db('admin')
       .command({ fsync: 1 })
       .catch(() => {});
     await callers.next(({ why }) => why === 'render_failed/database');
-    for (const { process } of site.apis) {
-      const { members } = await process.said(GONE);
+    for (const { process } of deployment.apis) {
+      const { members } = await process.logLine(GONE);
       expect(members)
         .to.have.property(`127.0.0.1:${member!.port}`)
         .that.matches(/ECONNREFUSED|closed|ECONNRESET/);
@@ -214,7 +219,7 @@ describe('a degraded MongoDB', function () {
     disk.makeRoom();
     await member!.kill();
     await member!.start();
-    for (const { process } of site.apis) await process.said(BACK);
+    for (const { process } of deployment.apis) await process.logLine(BACK);
     await callers.next(({ status }) => status === 200);
     await callers.stop();
     await allIsRight(callers.visits);

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { createKeyText } from '../../../api/accounts/keys.ts';
 import { eventually } from '../../support/eventually.ts';
 import { rawConnection } from '../../support/http-fixture.ts';
+import { type Deployment, type DeploymentAccount, startDeployment } from '../harness/deployment.ts';
 import type { PressroomProcess } from '../harness/pressroom-process.ts';
-import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
 import { ends, send } from '../overload-callers.ts';
 import { largePdf } from '../overload-pages.ts';
 
@@ -19,23 +19,23 @@ type Connection = Awaited<ReturnType<typeof rawConnection>>;
 
 describe('an API process with invalid calls', function () {
   this.timeout(300_000);
-  let site: Site;
+  let deployment: Deployment;
   let api: PressroomProcess;
   let port: number;
-  let account: SiteAccount;
+  let account: DeploymentAccount;
   let beforeBytes: number;
   let connections: Connection[] = [];
   afterEach(async () => {
     for (const { socket } of connections) socket.destroy();
     connections = [];
-    await site?.stop();
+    await deployment?.stop();
   });
 
   async function start(env: Record<string, string>): Promise<void> {
-    site = await startSite({ apis: 1, workers: 1, api: env });
-    port = site.apis[0]!.port;
-    api = site.apis[0]!.process;
-    account = await site.account('scale');
+    deployment = await startDeployment({ apis: 1, workers: 1, api: env });
+    port = deployment.apis[0]!.port;
+    api = deployment.apis[0]!.process;
+    account = await deployment.account('scale');
     for (let count = 0; count < 10; count++) await send(port, account.key, SMALL);
     beforeBytes = (await api.memory()).nowBytes;
   }
@@ -158,7 +158,9 @@ describe('an API process with invalid calls', function () {
   it('sends a clear error to 20 clients of every invalid kind, and serves others', async () => {
     await start({ PRESSROOM_BODY_MAX: '1MiB', NODE_OPTIONS: QUICK });
     // One client of each kind for each account, since accounts have separate bounds.
-    const callers = await Promise.all(Array.from({ length: 20 }, () => site.account('scale')));
+    const callers = await Promise.all(
+      Array.from({ length: 20 }, () => deployment.account('scale')),
+    );
     const answers = wrong.flatMap(([what, act, expected]) =>
       callers.map(async ({ key }) => {
         const connection = await open();
@@ -190,8 +192,8 @@ describe('an API process with invalid calls', function () {
     await start({ PRESSROOM_BYTES_IN_FLIGHT: '1MiB' });
     const body = Buffer.alloc(10 * MIB, 'a');
     expect((await send(port, account.key, body)).error()).to.include({ code: 'payload_too_large' });
-    const former = await site.account('scale');
-    await site.cluster.client
+    const former = await deployment.account('scale');
+    await deployment.cluster.client
       .db('pressroom')
       .collection<{ _id: string }>('accounts')
       .updateOne({ _id: former.id }, { $set: { keys: [] } });

@@ -2,8 +2,8 @@
 // The resident memory of an API process stays inside its byte budget, for all bodies and PDFs.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
+import { type Deployment, type DeploymentAccount, startDeployment } from '../harness/deployment.ts';
 import type { PressroomProcess } from '../harness/pressroom-process.ts';
-import { type Site, type SiteAccount, startSite } from '../harness/site.ts';
 import { ends, send } from '../overload-callers.ts';
 import { largePdf } from '../overload-pages.ts';
 
@@ -22,23 +22,23 @@ const PATIENCE = {
 
 describe('the memory of an API process', function () {
   this.timeout(400_000);
-  let site: Site;
+  let deployment: Deployment;
   let api: PressroomProcess;
   let port: number;
   let beforeBytes: number;
-  afterEach(() => site?.stop());
+  afterEach(() => deployment?.stop());
 
-  async function start(budget: string, slots: number): Promise<SiteAccount> {
-    site = await startSite({
+  async function start(budget: string, slots: number): Promise<DeploymentAccount> {
+    deployment = await startDeployment({
       apis: 1,
       workers: 1,
       slots,
       ...PATIENCE,
       api: { ...PATIENCE.api, PRESSROOM_BYTES_IN_FLIGHT: budget },
     });
-    port = site.apis[0]!.port;
-    api = site.apis[0]!.process;
-    const account = await site.account('scale');
+    port = deployment.apis[0]!.port;
+    api = deployment.apis[0]!.process;
+    const account = await deployment.account('scale');
     // The baseline includes what a first render loads and compiles.
     for (let count = 0; count < 10; count++) await send(port, account.key, SMALL);
     beforeBytes = (await api.memory()).nowBytes;
@@ -53,7 +53,7 @@ describe('the memory of an API process', function () {
     );
   }
 
-  async function servesAgain(account: SiteAccount): Promise<void> {
+  async function servesAgain(account: DeploymentAccount): Promise<void> {
     await eventually(async () =>
       expect((await api.metrics()).sum('pressroom_in_flight_bytes')).to.equal(0),
     );
@@ -64,7 +64,7 @@ describe('the memory of an API process', function () {
     const account = await start('128MiB', 2);
     const accounts = [
       account,
-      ...(await Promise.all(Array.from({ length: 24 }, () => site.account('scale')))),
+      ...(await Promise.all(Array.from({ length: 24 }, () => deployment.account('scale')))),
     ];
     const frame = Buffer.byteLength(JSON.stringify({ html: '<!----><p>large' }));
     // One character beyond Latin-1 doubles the memory of the text.

@@ -3,31 +3,36 @@ import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { countedRight } from '../harness/counted-right.ts';
 import { openCustomers } from '../harness/customers.ts';
+import {
+  type Deployment,
+  type DeploymentAccount,
+  type DeploymentOptions,
+  startDeployment,
+} from '../harness/deployment.ts';
 import { type Ledger, openLedger } from '../harness/ledger.ts';
 import { quiet } from '../harness/quiet.ts';
 import { chanceOfThisRun } from '../harness/random.ts';
-import { type Site, type SiteAccount, type SiteOptions, startSite } from '../harness/site.ts';
 
 const RENDERS = 200;
 
 describe('the usage of customers of an API process that ends', function () {
   this.timeout(200_000);
-  let site: Site;
+  let deployment: Deployment;
   let ledger: Ledger;
 
-  async function open(options: SiteOptions): Promise<void> {
-    site = await startSite(options);
-    ledger = await openLedger(site.cluster);
+  async function open(options: DeploymentOptions): Promise<void> {
+    deployment = await startDeployment(options);
+    ledger = await openLedger(deployment.cluster);
   }
   afterEach(async () => {
     await ledger?.close();
-    await site?.stop();
+    await deployment?.stop();
   });
 
   it(`is between the delivered and the started renders when the process is killed during ${RENDERS} renders`, async () => {
     await open({ api: { PRESSROOM_PLANS: 'scale=32' } });
-    const customers = await openCustomers(site);
-    const [victim] = site.apis;
+    const customers = await openCustomers(deployment);
+    const [victim] = deployment.apis;
     const rush = customers.come(RENDERS, chanceOfThisRun('usage with a kill'));
     await rush.reached(RENDERS / 2);
     await victim!.process.kill();
@@ -37,31 +42,31 @@ describe('the usage of customers of an API process that ends', function () {
     const broken = visits.filter(({ end }) => end === 'broken');
     expect(broken.length).to.be.greaterThan(0);
     expect(broken.every(({ api }) => api === victim)).to.equal(true);
-    await countedRight(site, customers, ledger, visits, victim);
+    await countedRight(deployment, customers, ledger, visits, victim);
   });
 
   /** A render that gets its PDF but cannot be counted, since `away` makes MongoDB unavailable. */
-  async function deliver(account: SiteAccount, away: () => Promise<void>): Promise<string> {
-    const call = site.render(account, site.witness.page(account.id, 'a page'));
-    await site.witness.until(account.id, 1);
+  async function deliver(account: DeploymentAccount, away: () => Promise<void>): Promise<string> {
+    const call = deployment.render(account, deployment.probePages.page(account.id, 'a page'));
+    await deployment.probePages.until(account.id, 1);
     await away();
-    site.witness.release(account.id);
+    deployment.probePages.release(account.id);
     const answer = await call;
     expect(answer.status).to.equal(200);
     expect(answer.headers).to.not.have.property('x-usage-count');
     return answer.headers['x-request-id']!;
   }
   const linesOf = (requestId: string) =>
-    site.apis[0]!.process.log.filter(line => line['requestId'] === requestId);
+    deployment.apis[0]!.process.log.filter(line => line['requestId'] === requestId);
 
   it('includes a render during an outage when MongoDB recovers before the process must exit', async () => {
     await open({ apis: 1 });
-    const account = await site.account();
-    const [api] = site.apis;
-    const [mongod] = site.cluster.members;
+    const account = await deployment.account();
+    const [api] = deployment.apis;
+    const [mongod] = deployment.cluster.members;
     await deliver(account, mongod!.kill);
     const ended = api!.process.kill('SIGTERM');
-    await api!.process.said('stopping');
+    await api!.process.logLine('stopping');
     await mongod!.start();
     expect(await ended).to.equal(0);
     expect(await account.usage()).to.equal(1);
@@ -72,9 +77,9 @@ describe('the usage of customers of an API process that ends', function () {
 
   it('misses a render, with a log line, when the process must exit before MongoDB recovers', async () => {
     await open({ apis: 1, api: { PRESSROOM_DRAIN_TIMEOUT: '2s' } });
-    const account = await site.account();
-    const [api] = site.apis;
-    const [mongod] = site.cluster.members;
+    const account = await deployment.account();
+    const [api] = deployment.apis;
+    const [mongod] = deployment.cluster.members;
     const requestId = await deliver(account, mongod!.kill);
     expect(await api!.process.kill('SIGTERM')).to.equal(1);
     const last = linesOf(requestId).find(
@@ -84,14 +89,14 @@ describe('the usage of customers of an API process that ends', function () {
     expect(last!['leaseId']).to.be.a('string');
     await mongod!.start();
     expect(await account.usage()).to.equal(0);
-    await quiet(site);
+    await quiet(deployment);
   });
 
   it('is logged before an uncounted render is delivered, so that a kill leaves a trace', async () => {
     await open({ apis: 1 });
-    const account = await site.account();
-    const [api] = site.apis;
-    const [mongod] = site.cluster.members;
+    const account = await deployment.account();
+    const [api] = deployment.apis;
+    const [mongod] = deployment.cluster.members;
     const requestId = await deliver(account, mongod!.freeze);
     const [line] = await eventually(() => {
       const lines = linesOf(requestId).filter(
@@ -103,7 +108,7 @@ describe('the usage of customers of an API process that ends', function () {
     await api!.process.kill();
     mongod!.thaw();
     // MongoDB may still execute what it received before the kill.
-    await quiet(site);
+    await quiet(deployment);
     const { leases } = await account.read();
     expect(line).to.include({ level: 'warn', accountId: account.id });
     expect(line!['leaseId']).to.be.a('string');

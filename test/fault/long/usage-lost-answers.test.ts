@@ -5,12 +5,12 @@ import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { countedRight, metricsAgree } from '../harness/counted-right.ts';
 import { openCustomers, type Rush } from '../harness/customers.ts';
+import { type Deployment, startDeployment } from '../harness/deployment.ts';
 import { commandOf } from '../harness/frames.ts';
 import { type Ledger, openLedger } from '../harness/ledger.ts';
 import type { FrameRule } from '../harness/link.ts';
 import { quiet } from '../harness/quiet.ts';
 import { type Chance, chanceOfThisRun } from '../harness/random.ts';
-import { type Site, startSite } from '../harness/site.ts';
 
 const RENDERS = 300;
 
@@ -23,16 +23,16 @@ const answersOne: FrameRule['matches'] = (_frame, { before }) =>
 
 describe('the usage of customers, when responses of MongoDB are lost', function () {
   this.timeout(300_000);
-  let site: Site;
+  let deployment: Deployment;
   let ledger: Ledger;
 
   beforeEach(async () => {
-    site = await startSite({ links: true, api: { PRESSROOM_PLANS: 'scale=32' } });
-    ledger = await openLedger(site.cluster);
+    deployment = await startDeployment({ links: true, api: { PRESSROOM_PLANS: 'scale=32' } });
+    ledger = await openLedger(deployment.cluster);
   });
   afterEach(async () => {
     await ledger?.close();
-    await site?.stop();
+    await deployment?.stop();
   });
 
   /** Random failures of the server during the calls. */
@@ -48,18 +48,18 @@ describe('the usage of customers, when responses of MongoDB are lost', function 
         { writeConcernError: { code: 91, errmsg: 'Replication is being shut down' } },
         { errorCode: 11602, errorLabels: ['RetryableWriteError'] },
       ]);
-      await site.cluster.fail([chance.pick([FIND_AND_MODIFY, 'update'])], data, {
+      await deployment.cluster.fail([chance.pick([FIND_AND_MODIFY, 'update'])], data, {
         times: chance.int(1, 4),
       });
       await sleep(chance.int(100, 800));
     }
-    await site.cluster.working();
+    await deployment.cluster.working();
   }
 
   it(`is exact after ${RENDERS} renders`, async () => {
     const chance = chanceOfThisRun('usage with lost answers');
-    const customers = await openCustomers(site);
-    const rules = site.apis.flatMap(({ toMongod }) => {
+    const customers = await openCustomers(deployment);
+    const rules = deployment.apis.flatMap(({ toMongod }) => {
       const sometimes = (share: number, action: FrameRule['do']) =>
         toMongod!.onFrame({
           direction: 'down',
@@ -71,28 +71,32 @@ describe('the usage of customers, when responses of MongoDB are lost', function 
     const rush = customers.come(RENDERS, chance);
     await failNowAndThen(rush, chance);
     const hits = rules.map(rule => rule.hits());
-    for (const { toMongod } of site.apis) toMongod!.heal();
+    for (const { toMongod } of deployment.apis) toMongod!.heal();
     expect(hits.reduce((total, each) => total + each)).to.be.greaterThan(0);
     const visits = await rush.over;
-    await metricsAgree(site, visits, await countedRight(site, customers, ledger, visits));
+    await metricsAgree(
+      deployment,
+      visits,
+      await countedRight(deployment, customers, ledger, visits),
+    );
     // Most renders succeed despite the failures.
     const stayed = visits.filter(({ manner }) => manner === 'stays');
     expect(stayed.filter(({ end }) => end === 200).length).to.be.greaterThan(stayed.length / 2);
   });
 
   it('counts a render once when its client disconnects during the settlement', async () => {
-    const account = await site.account();
-    const [api] = site.apis;
-    const call = site.render(account, site.witness.page(account.id, 'a page'), api);
+    const account = await deployment.account();
+    const [api] = deployment.apis;
+    const call = deployment.render(account, deployment.probePages.page(account.id, 'a page'), api);
     const end = call.catch(error => error.name);
-    await site.witness.until(account.id, 1);
+    await deployment.probePages.until(account.id, 1);
     const rule = api!.toMongod!.onFrame({
       direction: 'up',
       matches: frame => commandOf(frame) === FIND_AND_MODIFY,
       do: 'swallow',
       times: 1,
     });
-    site.witness.release(account.id);
+    deployment.probePages.release(account.id);
     await eventually(() => expect(rule.hits()).to.equal(1));
     call.disconnect();
     expect(await end).to.equal('AbortError');
@@ -100,12 +104,12 @@ describe('the usage of customers, when responses of MongoDB are lost', function 
       expect(api!.process.log.map(line => line['code'])).to.include('client_closed'),
     );
     // The process has handled the disconnect when it has served a later call.
-    expect((await site.render(await site.account(), { html: '<p>x</p>' }, api)).status).to.equal(
-      200,
-    );
+    expect(
+      (await deployment.render(await deployment.account(), { html: '<p>x</p>' }, api)).status,
+    ).to.equal(200);
     api!.toMongod!.heal();
     await eventually(async () => expect(await account.usage()).to.equal(1));
-    await quiet(site);
+    await quiet(deployment);
     await ledger.caughtUp();
     expect(ledger.wrong()).to.deep.equal([]);
     expect(ledger.counted(account.id).length).to.equal(1);

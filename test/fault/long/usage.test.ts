@@ -4,26 +4,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { countedRight, metricsAgree } from '../harness/counted-right.ts';
 import { openCustomers } from '../harness/customers.ts';
+import { type Deployment, startDeployment } from '../harness/deployment.ts';
 import { openLedger } from '../harness/ledger.ts';
 import { chanceOfThisRun } from '../harness/random.ts';
-import { type Site, startSite } from '../harness/site.ts';
 
 const RENDERS = 1_000;
 const PAUSE_MS = 3_000;
 
 describe('the usage of customers, on two API processes and two workers', function () {
   this.timeout(400_000);
-  let site: Site;
+  let deployment: Deployment;
 
   beforeEach(async () => {
-    site = await startSite({ api: { PRESSROOM_PLANS: 'scale=32' } });
+    deployment = await startDeployment({ api: { PRESSROOM_PLANS: 'scale=32' } });
   });
-  afterEach(() => site?.stop());
+  afterEach(() => deployment?.stop());
 
   it(`is exact after ${RENDERS} renders with disconnects, failing pages and a MongoDB frozen for 3 s`, async () => {
-    const customers = await openCustomers(site);
-    const ledger = await openLedger(site.cluster);
-    const [mongod] = site.cluster.members;
+    const customers = await openCustomers(deployment);
+    const ledger = await openLedger(deployment.cluster);
+    const [mongod] = deployment.cluster.members;
     try {
       const rush = customers.come(RENDERS, chanceOfThisRun('usage'));
       await rush.reached(RENDERS / 2);
@@ -31,7 +31,11 @@ describe('the usage of customers, on two API processes and two workers', functio
       await sleep(PAUSE_MS);
       mongod!.thaw();
       const visits = await rush.over;
-      await metricsAgree(site, visits, await countedRight(site, customers, ledger, visits));
+      await metricsAgree(
+        deployment,
+        visits,
+        await countedRight(deployment, customers, ledger, visits),
+      );
       const bad = visits
         .map(({ manner, end, outcome }) => ({ manner, end, outcome }))
         .filter(({ end }) => end !== 200);

@@ -83,7 +83,7 @@ describe('billing by Stripe', () => {
 
   it('creates one customer for two concurrent checkouts', async () => {
     const { id, owner, read } = await fixture.customer();
-    const other = await fixture.person({ role: 'billing', account: id });
+    const other = await fixture.createUser({ role: 'billing', account: id });
     const customers = fixture.stripe.world.customers.size;
     const answers = await Promise.all(
       [owner, other].map(person =>
@@ -194,7 +194,7 @@ describe('billing by Stripe', () => {
       ['billing', 200, 200],
       ['viewer', 403, 403],
     ] as const) {
-      const person = await fixture.person({ role, account: id });
+      const person = await fixture.createUser({ role, account: id });
       expect((await person.call('GET', `/accounts/${id}/billing`)).status, role).to.equal(reads);
       expect(
         (await person.call('POST', `/accounts/${id}/billing/checkout`, { plan: 'growth' })).status,
@@ -281,7 +281,7 @@ describe('an installation without payments', () => {
             ? { code: 'subscription_inactive', reason: undefined }
             : { code: 'render_failed', reason: 'no_worker' },
         );
-        const owner = await fixture.person({ role: 'owner' });
+        const owner = await fixture.createUser({ role: 'owner' });
         expect(await owner.good<Shown>('GET', `/accounts/${fixture.accountId}/billing`)).to.include(
           {
             mode,
@@ -302,7 +302,7 @@ describe('an installation without payments', () => {
   it('rejects a change of the state in the mode none, where it has no effect', async () => {
     const fixture = await consoleFixture({ workers: 0, env: { PRESSROOM_BILLING: 'none' } });
     try {
-      const operator = await fixture.person({ operator: true });
+      const operator = await fixture.createUser({ operator: true });
       const answer = await operator.call('PATCH', `/operator/accounts/${fixture.accountId}`, {
         state: 'paused',
       });
@@ -324,7 +324,7 @@ describe('an installation without payments', () => {
         periodEnd: new Date(),
       };
       await fixture.store.accounts.updateOne({ _id: fixture.accountId }, { $set: { billing } });
-      const operator = await fixture.person({ operator: true });
+      const operator = await fixture.createUser({ operator: true });
       expect(
         (
           await operator.call('PATCH', `/operator/accounts/${fixture.accountId}`, {

@@ -133,7 +133,7 @@ describe('a malicious request to the management API', function () {
     });
 
     it('in the cookie opens no session', async () => {
-      const token = (await fixture.person()).cookie.split('=')[1]!;
+      const token = (await fixture.createUser()).cookie.split('=')[1]!;
       for (const value of [
         '{"$gt":""}',
         'x',
@@ -267,7 +267,7 @@ describe('a malicious request to the management API', function () {
     });
 
     it('at /v1/render is rejected even with a session', async () => {
-      const person = await fixture.person({ role: 'owner' });
+      const person = await fixture.createUser({ role: 'owner' });
       const answer = await fixture.call(
         'POST',
         '/v1/render',

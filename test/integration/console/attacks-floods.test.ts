@@ -19,8 +19,8 @@ describe('a flood of requests to the dashboard', () => {
 
   it('is limited to 300 changes per minute for each user', async () => {
     const [one, other] = [
-      await fixture.person({ role: 'viewer' }),
-      await fixture.person({ role: 'viewer' }),
+      await fixture.createUser({ role: 'viewer' }),
+      await fixture.createUser({ role: 'viewer' }),
     ];
     const statuses: number[] = [];
     for (let sent = 0; sent < 310; sent += 10)

@@ -34,7 +34,7 @@ describe('the dashboard under attack', () => {
     });
 
   it('rejects a session cookie that another host of the domain could have set', async () => {
-    const { cookie, call } = await fixture.person({ role: 'owner' });
+    const { cookie, call } = await fixture.createUser({ role: 'owner' });
     for (const before of ['\u00a0', 'x=y; \u00a0', '\u00a0 ', 'x', 'x='])
       expect(
         (await call('GET', '/me', undefined, { cookie: `${before}${cookie}` })).status,
@@ -147,8 +147,8 @@ describe('the dashboard under attack', () => {
   });
 
   it('revokes the invitations of a former operator, except those that a member may still create', async () => {
-    const chief = await fixture.person({ operator: true });
-    const former = await fixture.person({ operator: true, role: 'admin' });
+    const chief = await fixture.createUser({ operator: true });
+    const former = await fixture.createUser({ operator: true, role: 'admin' });
     const other = await fixture.account2();
     const invite = (role: string) => ({ email: `${randomUUID()}@example.com`, role });
     for (const [account, role] of [
@@ -169,7 +169,7 @@ describe('the dashboard under attack', () => {
   });
 
   it('rejects an address that changes in lower case', async () => {
-    const owner = await fixture.person({ role: 'owner' });
+    const owner = await fixture.createUser({ role: 'owner' });
     // The Kelvin sign, whose lower case is a plain `k`.
     const answer = await owner.call('POST', `/accounts/${fixture.accountId}/team/invitations`, {
       email: 'mi\u212ae@example.com',

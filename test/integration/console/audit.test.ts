@@ -5,19 +5,19 @@ import type { AuditPage, OperatorAuditPage } from '../../../api/console/contract
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 
 describe('the audit log', () => {
   let fixture: ConsoleFixture;
   let account: string;
-  let owner: Person;
+  let owner: TestUser;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
   });
   beforeEach(async () => {
     account = await fixture.account2();
-    owner = await fixture.person({ role: 'owner', account });
+    owner = await fixture.createUser({ role: 'owner', account });
   });
   after(() => fixture.stop());
 
@@ -85,15 +85,15 @@ describe('the audit log', () => {
     await put([1, 2, 3].map(index => ({ id: `aud_${account}${index}`, at: new Date(at + index) })));
     const { next } = await owner.good<AuditPage>('GET', `/accounts/${account}/audit?limit=1`);
     const other = await fixture.account2();
-    const stranger = await fixture.person({ role: 'owner', account: other });
+    const stranger = await fixture.createUser({ role: 'owner', account: other });
     const page = await stranger.good<AuditPage>('GET', `/accounts/${other}/audit?cursor=${next}`);
     expect(page.items).to.deep.equal([]);
   });
 
   it('covers all accounts for an operator, with their names', async () => {
-    const operator = await fixture.person({ operator: true });
+    const operator = await fixture.createUser({ operator: true });
     await owner.good('POST', `/accounts/${account}/keys`, { name: 'production' });
-    const person = await fixture.person();
+    const person = await fixture.createUser();
     await operator.good('PATCH', `/operator/users/${person.id}`, { disabled: true });
     const { items } = await operator.good<OperatorAuditPage>('GET', '/operator/audit?limit=2');
     const { name } = (await fixture.store.accounts.findOne({ _id: account }))!;

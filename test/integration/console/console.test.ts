@@ -15,7 +15,7 @@ describe('the dashboard page', () => {
   });
 
   it('is served with a session, under a strict Content-Security-Policy', async () => {
-    const person = await fixture.person({ role: 'owner' });
+    const person = await fixture.createUser({ role: 'owner' });
     const { status, headers, body } = await person.call('GET', '/app', undefined, {
       'sec-fetch-site': 'none',
     });

@@ -14,7 +14,7 @@ describe('the OpenAPI document of the management API', () => {
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
     rows = fixture.api.consoleRows;
-    description = await (await fixture.person()).good<ConsoleOpenApi>('GET', '/openapi.json');
+    description = await (await fixture.createUser()).good<ConsoleOpenApi>('GET', '/openapi.json');
   });
   after(() => fixture.stop());
 
@@ -105,7 +105,7 @@ describe('the OpenAPI document of the management API', () => {
     for (const row of rows) {
       const sample = SAMPLES[nameOf(row)]!;
       const account = await fixture.account2();
-      const caller = await fixture.person({ role: 'owner', account, operator: true });
+      const caller = await fixture.createUser({ role: 'owner', account, operator: true });
       const scene = { fixture, account, caller };
       const ids = { account, ...(await sample.make?.(scene)) };
       const answer = await caller.call(

@@ -12,7 +12,7 @@ import { readSamples } from '../../fault/harness/samples.ts';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { html } from '../../support/installation.ts';
@@ -41,7 +41,7 @@ describe('the figures of a day of 500 mixed calls', function () {
   this.timeout(180_000);
   let fixture: ConsoleFixture;
   let web: WebServer;
-  let owner: Person;
+  let owner: TestUser;
   let lastCount = 0;
   before(async () => {
     web = await startWebServer({});
@@ -49,7 +49,7 @@ describe('the figures of a day of 500 mixed calls', function () {
       intranet: true,
       env: { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}` },
     });
-    owner = await fixture.person({ role: 'owner' });
+    owner = await fixture.createUser({ role: 'owner' });
     const status = (body: unknown, expected: number) => async () => {
       const answer = await fixture.render(body);
       expect(answer.status, answer.body.toString().slice(0, 300)).to.equal(expected);
@@ -111,7 +111,7 @@ describe('the figures of a day of 500 mixed calls', function () {
       ['validation_error', INVALID],
     ]);
 
-    const operator = await fixture.person({ operator: true });
+    const operator = await fixture.createUser({ operator: true });
     const { lastMinutes } = await operator.good<Live>('GET', '/operator/live');
     expect({
       ok: sumOf(lastMinutes, 'ok'),

@@ -8,7 +8,7 @@ import type { Role } from '../../../api/store/store.ts';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import {
   type CookieClient,
@@ -21,13 +21,13 @@ const PASSWORD = 'correct horse battery staple';
 describe('an invitation', () => {
   let fixture: ConsoleFixture;
   let account: string;
-  let owner: Person;
+  let owner: TestUser;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
   });
   beforeEach(async () => {
     account = await fixture.account2();
-    owner = await fixture.person({ role: 'owner', account });
+    owner = await fixture.createUser({ role: 'owner', account });
   });
   after(() => fixture.stop());
 
@@ -42,12 +42,12 @@ describe('an invitation', () => {
     );
     return { email, id: invitation.id, link, token: link.split('#')[1]! };
   }
-  function browser(person?: Person): CookieClient {
+  function browser(person?: TestUser): CookieClient {
     const visitor = visitorOf(fixture.api.port());
     if (person) visitor.cookies.set(SESSION, person.cookie.split('=')[1]!);
     return visitor;
   }
-  async function opened(token: string, person?: Person): Promise<CookieClient> {
+  async function opened(token: string, person?: TestUser): Promise<CookieClient> {
     const visitor = browser(person);
     const answer = await visitor.post('/app/invitation', { token });
     expect(answer.status).to.equal(303);
@@ -173,7 +173,7 @@ describe('an invitation', () => {
   });
 
   it('is accepted with one button by the invited user', async () => {
-    const person = await fixture.person();
+    const person = await fixture.createUser();
     const { token } = await invited(person.email, 'admin');
     const visitor = await opened(token, person);
     expect((await visitor.get('/app/invitation/accept')).html).to.include('Accept');
@@ -184,7 +184,7 @@ describe('an invitation', () => {
   });
 
   it('sends an existing user to the sign-in and back', async () => {
-    const person = await fixture.person();
+    const person = await fixture.createUser();
     const { token } = await invited(person.email);
     const visitor = await opened(token);
     const page = (await visitor.get('/app/invitation/accept')).html;
@@ -196,8 +196,8 @@ describe('an invitation', () => {
   });
 
   it('offers another user only to sign out', async () => {
-    const other = await fixture.person();
-    const { token } = await invited((await fixture.person()).email);
+    const other = await fixture.createUser();
+    const { token } = await invited((await fixture.createUser()).email);
     const visitor = await opened(token, other);
     const look = await visitor.get('/app/invitation/accept');
     expect(look.status).to.equal(403);
@@ -210,7 +210,7 @@ describe('an invitation', () => {
   });
 
   it('is rejected for a disabled user', async () => {
-    const person = await fixture.person();
+    const person = await fixture.createUser();
     const { token } = await invited(person.email);
     await fixture.store.console.users.updateOne({ _id: person.id }, { $set: { disabled: true } });
     const look = await (await opened(token, person)).get('/app/invitation/accept');
@@ -236,7 +236,7 @@ describe('an invitation', () => {
   });
 
   it('is not accepted from a form of another site', async () => {
-    const person = await fixture.person();
+    const person = await fixture.createUser();
     const { token } = await invited(person.email);
     const visitor = await opened(token, person);
     for (const site of ['cross-site', 'same-site', 'none'])

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import { renderCall } from '../../support/http-call.ts';
 import { type Installation, installation } from '../../support/installation.ts';
@@ -15,7 +15,7 @@ type Created = { key: { id: string }; text: string };
 describe('API keys in two API processes', () => {
   let fixture: ConsoleFixture;
   let other: Installation;
-  let owner: Person;
+  let owner: TestUser;
   before(async () => {
     fixture = await consoleFixture();
     other = await installation({
@@ -23,7 +23,7 @@ describe('API keys in two API processes', () => {
       uri: fixture.uri,
       env: { PRESSROOM_WORKERS: fixture.worker.address },
     });
-    owner = await fixture.person({ role: 'owner' });
+    owner = await fixture.createUser({ role: 'owner' });
   });
   after(async () => {
     await other?.stop();

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 
 interface Key {
@@ -25,7 +25,7 @@ const at = (text: string | null) => new Date(text!).getTime();
 
 describe('API keys in the management API', () => {
   let fixture: ConsoleFixture;
-  let developer: Person;
+  let developer: TestUser;
   /** An account without a key. */
   let account: string;
   before(async () => {
@@ -34,7 +34,7 @@ describe('API keys in the management API', () => {
   after(() => fixture.stop());
   beforeEach(async () => {
     account = await fixture.account2();
-    developer = await fixture.person({ role: 'developer', account });
+    developer = await fixture.createUser({ role: 'developer', account });
   });
 
   const path = (rest = '') => `/accounts/${account}/keys${rest}`;
@@ -259,7 +259,7 @@ describe('API keys in the management API', () => {
   it('of another account are not found', async () => {
     const own = await create();
     const other = await fixture.account2();
-    const stranger = await fixture.person({ role: 'owner', account: other });
+    const stranger = await fixture.createUser({ role: 'owner', account: other });
     for (const [method, rest, body] of [
       ['POST', `/${own.key.id}/rotate`, { overlap: 'none' }],
       ['DELETE', `/${own.key.id}`, undefined],
@@ -275,8 +275,8 @@ describe('API keys in the management API', () => {
 
   it('are read-only for viewers and hidden from the billing role', async () => {
     const { key } = await create();
-    const viewer = await fixture.person({ role: 'viewer', account });
-    const payer = await fixture.person({ role: 'billing', account });
+    const viewer = await fixture.createUser({ role: 'viewer', account });
+    const payer = await fixture.createUser({ role: 'billing', account });
     expect((await viewer.good<{ items: Key[] }>('GET', path())).items).to.deep.equal([key]);
     expect((await payer.call('GET', path())).status).to.equal(403);
     for (const person of [viewer, payer]) {

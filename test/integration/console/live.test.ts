@@ -16,9 +16,9 @@ describe('live data for operators', () => {
   after(() => fixture?.stop());
 
   const live = async () =>
-    (await fixture.person({ operator: true })).good<Live>('GET', '/operator/live');
+    (await fixture.createUser({ operator: true })).good<Live>('GET', '/operator/live');
   const health = async () =>
-    (await fixture.person({ operator: true })).good<Health>('GET', '/operator/health');
+    (await fixture.createUser({ operator: true })).good<Health>('GET', '/operator/health');
 
   it('contain the worker with its slots', async () => {
     const { processes } = await eventually(async () => {
@@ -46,7 +46,7 @@ describe('live data for operators', () => {
       { id: fixture.accountId, name: fixture.account, waiting: 2 },
     ]);
     expect(found.processes[0]!.queue.oldestMs).to.be.greaterThan(0);
-    const viewer = await fixture.person({ role: 'viewer' });
+    const viewer = await fixture.createUser({ role: 'viewer' });
     const overview = await viewer.good<Overview>('GET', `/accounts/${fixture.accountId}/overview`);
     expect(overview).to.include({ running: 3, waiting: 2 });
     for (const call of calls) call.disconnect();
@@ -99,7 +99,7 @@ describe('live data for operators', () => {
   it('report the status down without a worker', async () => {
     const without = await consoleFixture({ workers: 0 });
     try {
-      const operator = await without.person({ operator: true });
+      const operator = await without.createUser({ operator: true });
       const { status, checks } = await operator.good<Health>('GET', '/operator/health');
       expect(status).to.equal('down');
       expect(checks.find(({ name }) => name === 'Workers of default')).to.include({
@@ -112,7 +112,7 @@ describe('live data for operators', () => {
   });
 
   it('are available only to operators', async () => {
-    const owner = await fixture.person({ role: 'owner' });
+    const owner = await fixture.createUser({ role: 'owner' });
     for (const path of ['live', 'health'])
       expect((await owner.call('GET', `/operator/${path}`)).status, path).to.equal(403);
   });

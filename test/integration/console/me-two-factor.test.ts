@@ -109,7 +109,7 @@ describe('two-factor settings', () => {
   });
 
   it('require no password from a user without one', async () => {
-    const person = await fixture.person();
+    const person = await fixture.createUser();
     expect((await person.call('POST', '/me/two-factor', {})).status).to.equal(200);
   });
 

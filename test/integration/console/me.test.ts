@@ -138,7 +138,7 @@ describe('a signed-in user', () => {
     });
 
     it('sets a first password without a current one', async () => {
-      const person = await fixture.person();
+      const person = await fixture.createUser();
       expect((await person.call('POST', '/me/password', { next: NEXT })).status).to.equal(204);
       expect((await person.call('POST', '/me/password', { next: PASSWORD })).status).to.equal(400);
     });
@@ -180,7 +180,7 @@ describe('a signed-in user', () => {
     });
 
     it('cannot end those of another user', async () => {
-      const [who, stranger] = [await signedIn(), await fixture.person()];
+      const [who, stranger] = [await signedIn(), await fixture.createUser()];
       const { items } = await json(who, 'GET', '/me/sessions');
       expect((await stranger.call('DELETE', `/me/sessions/${items[0].id}`)).status).to.equal(404);
       expect((await who.api('GET', '/me')).status).to.equal(200);

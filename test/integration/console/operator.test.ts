@@ -8,7 +8,7 @@ import type { OperatorAccount } from '../../../api/console/contract/accounts.ts'
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import { cookieClient } from '../../support/cookie-client.ts';
 
@@ -19,10 +19,10 @@ interface Page<T> {
 
 describe('an operator', () => {
   let fixture: ConsoleFixture;
-  let operator: Person;
+  let operator: TestUser;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
-    operator = await fixture.person({ operator: true });
+    operator = await fixture.createUser({ operator: true });
   });
   after(() => fixture.stop());
 
@@ -96,8 +96,8 @@ describe('an operator', () => {
 
     it('with members, keys, plan and usage', async () => {
       const account = await fixture.account2('starter');
-      await fixture.person({ role: 'owner', account });
-      await fixture.person({ role: 'viewer', account });
+      await fixture.createUser({ role: 'owner', account });
+      await fixture.createUser({ role: 'viewer', account });
       const shown = await operator.good<OperatorAccount>('GET', `/operator/accounts/${account}`);
       expect(shown).to.include({
         id: account,
@@ -246,7 +246,7 @@ describe('an operator', () => {
   describe('lists users', () => {
     it('by prefix of address or name, with their accounts and without secrets', async () => {
       const account = await fixture.account2();
-      const person = await fixture.person({ role: 'developer', account });
+      const person = await fixture.createUser({ role: 'developer', account });
       await fixture.store.console.users.updateOne(
         { _id: person.id },
         {
@@ -278,7 +278,7 @@ describe('an operator', () => {
     });
 
     it('paginated, each once', async () => {
-      const people = await Promise.all(Array.from({ length: 5 }, () => fixture.person()));
+      const people = await Promise.all(Array.from({ length: 5 }, () => fixture.createUser()));
       const found = await all<{ id: string }>('/operator/users?limit=2');
       expect(found.map(({ id }) => id)).to.include.members(people.map(({ id }) => id));
       expect(new Set(found.map(({ id }) => id)).size).to.equal(found.length);
@@ -287,7 +287,7 @@ describe('an operator', () => {
 
   describe('changes users', () => {
     it('and a disabled user loses all sessions immediately and cannot sign in', async () => {
-      const person = await fixture.person({ role: 'owner', account: await fixture.account2() });
+      const person = await fixture.createUser({ role: 'owner', account: await fixture.account2() });
       await person.good('GET', '/me');
       await operator.good('PATCH', `/operator/users/${person.id}`, { disabled: true });
       expect((await person.call('GET', '/me')).status).to.equal(401);
@@ -304,7 +304,7 @@ describe('an operator', () => {
     });
 
     it('and a removed operator is rejected from the next call on', async () => {
-      const other = await fixture.person();
+      const other = await fixture.createUser();
       await operator.good('PATCH', `/operator/users/${other.id}`, { operator: true });
       await other.good('GET', '/operator/users');
       await operator.good('PATCH', `/operator/users/${other.id}`, { operator: false });
@@ -325,8 +325,8 @@ describe('an operator', () => {
         for (let round = 0; round < 10; round += 1) {
           await alone.store.console.users.deleteMany({});
           const [one, other] = [
-            await alone.person({ operator: true }),
-            await alone.person({ operator: true }),
+            await alone.createUser({ operator: true }),
+            await alone.createUser({ operator: true }),
           ];
           const change = round % 2 ? { operator: false } : { disabled: true };
           await Promise.all([
@@ -355,9 +355,9 @@ describe('an account that an operator suspends', function () {
   after(() => fixture.stop());
 
   it('is rejected from the next request on, and served again once reactivated', async () => {
-    const operator = await fixture.person({ operator: true });
+    const operator = await fixture.createUser({ operator: true });
     const page = { html: '<p>Hello</p>' };
-    const owner = await fixture.person({ role: 'owner' });
+    const owner = await fixture.createUser({ role: 'owner' });
     expect((await fixture.render(page)).status).to.equal(200);
     await operator.good('PATCH', `/operator/accounts/${fixture.accountId}`, { state: 'paused' });
     expect(await fixture.renderError(page)).to.include({

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Call, httpCall } from '../../support/http-call.ts';
@@ -21,10 +21,10 @@ async function isBlank(pdf: Buffer): Promise<boolean> {
 
 describe('the playground', () => {
   let fixture: ConsoleFixture;
-  let developer: Person;
+  let developer: TestUser;
   before(async () => {
     fixture = await consoleFixture({ plan: 'starter' });
-    developer = await fixture.person({ role: 'developer' });
+    developer = await fixture.createUser({ role: 'developer' });
   });
   after(() => fixture.stop());
   afterEach(async () => {
@@ -177,7 +177,7 @@ describe('the playground', () => {
   });
 
   describe('is closed', () => {
-    const refused = async (person: Person) => {
+    const refused = async (person: TestUser) => {
       const before = await fixture.usage();
       const answer = await render({ ...HELLO, sandbox: false }, person);
       expect(await fixture.usage()).to.equal(before);
@@ -186,7 +186,7 @@ describe('the playground', () => {
 
     it('to viewers and to the billing role', async () => {
       for (const role of ['viewer', 'billing'] as const)
-        expect(await refused(await fixture.person({ role }))).to.deep.equal({
+        expect(await refused(await fixture.createUser({ role }))).to.deep.equal({
           status: 403,
           code: 'forbidden',
         });
@@ -195,16 +195,16 @@ describe('the playground', () => {
     it('to members of other accounts, and to an operator who is not a member', async () => {
       const account = await fixture.account2();
       for (const person of [
-        await fixture.person({ role: 'owner', account }),
-        await fixture.person({ operator: true }),
+        await fixture.createUser({ role: 'owner', account }),
+        await fixture.createUser({ operator: true }),
       ])
         expect(await refused(person)).to.deep.equal({ status: 404, code: 'not_found' });
     });
 
     it('from the next call on when the session or the role was removed', async () => {
       const [out, demoted] = [
-        await fixture.person({ role: 'developer' }),
-        await fixture.person({ role: 'developer' }),
+        await fixture.createUser({ role: 'developer' }),
+        await fixture.createUser({ role: 'developer' }),
       ];
       expect((await render(HELLO, out)).status).to.equal(200);
       expect((await render(HELLO, demoted)).status).to.equal(200);

@@ -8,7 +8,7 @@ import type { RenderDocument } from '../../../api/store/store.ts';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -19,7 +19,7 @@ interface Page {
 
 describe('pages of the render log', () => {
   let fixture: ConsoleFixture;
-  let person: Person;
+  let person: TestUser;
   const lines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
   before(async () => {
@@ -28,13 +28,13 @@ describe('pages of the render log', () => {
       log,
       env: { PRESSROOM_RENDER_LOG_KEEP: '48h', PRESSROOM_QUEUE_TIMEOUT_NO_WORKER: '100ms' },
     });
-    person = await fixture.person({ role: 'viewer' });
+    person = await fixture.createUser({ role: 'viewer' });
   });
   after(() => fixture?.stop());
 
   async function filled(documents: Partial<RenderDocument>[]) {
     const account = await fixture.account2();
-    const who = await fixture.person({ role: 'viewer', account });
+    const who = await fixture.createUser({ role: 'viewer', account });
     const base = {
       account,
       via: 'api',

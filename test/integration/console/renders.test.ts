@@ -181,7 +181,7 @@ describe('the log of renders', () => {
       key: null,
       sandbox: true,
       counted: false,
-      user: 'A Person',
+      user: 'A TestUser',
     });
   });
 
@@ -201,7 +201,7 @@ describe('the log of renders', () => {
   it('does not show the renders of one account to another', async () => {
     const { id } = await rowOf({ html: html('mine') }, 200);
     const account = await fixture.account2();
-    const other = await fixture.person({ role: 'owner', account });
+    const other = await fixture.createUser({ role: 'owner', account });
     expect((await other.call('GET', `/accounts/${fixture.accountId}/renders`)).status).to.equal(
       404,
     );

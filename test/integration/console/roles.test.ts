@@ -8,7 +8,7 @@ import { ROLES, type Role } from '../../../api/store/store.ts';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import {
   nameOf,
@@ -60,20 +60,20 @@ describe('the management API', function () {
   });
   after(() => fixture.stop());
 
-  async function person(caller: Caller, account: string): Promise<Person> {
-    if (isMember(caller)) return fixture.person({ role: caller, account });
-    if (caller === 'an operator') return fixture.person({ operator: true });
+  async function person(caller: Caller, account: string): Promise<TestUser> {
+    if (isMember(caller)) return fixture.createUser({ role: caller, account });
+    if (caller === 'an operator') return fixture.createUser({ operator: true });
     if (caller === 'an operator who is a viewer')
-      return fixture.person({ operator: true, role: 'viewer', account });
+      return fixture.createUser({ operator: true, role: 'viewer', account });
     if (caller === 'an owner elsewhere')
-      return fixture.person({ role: 'owner', account: await fixture.account2() });
-    return fixture.person();
+      return fixture.createUser({ role: 'owner', account: await fixture.account2() });
+    return fixture.createUser();
   }
 
   /** An account with an owner of its own, so that the caller is not its last. */
   async function anAccount(): Promise<string> {
     const account = await fixture.account2();
-    await fixture.person({ role: 'owner', account });
+    await fixture.createUser({ role: 'owner', account });
     return account;
   }
 
@@ -140,8 +140,8 @@ describe('the management API', function () {
           const row = rowOf();
           const [own, foreign] = [await anAccount(), await anAccount()];
           const [caller, other] = [
-            await fixture.person({ role: 'owner', account: own }),
-            await fixture.person({ role: 'owner', account: foreign }),
+            await fixture.createUser({ role: 'owner', account: own }),
+            await fixture.createUser({ role: 'owner', account: foreign }),
           ];
           const ids = {
             ...(await sample.make!({ fixture, account: foreign, caller: other })),
@@ -165,7 +165,7 @@ describe('the management API', function () {
         it('returns 404 for an unknown id', async () => {
           const row = rowOf();
           const account = await anAccount();
-          const caller = await fixture.person({
+          const caller = await fixture.createUser({
             role: 'owner',
             account,
             operator: sample.needs === 'operator',
@@ -183,7 +183,7 @@ describe('the management API', function () {
 
   it('applies a changed role from the next call on', async () => {
     const account = await anAccount();
-    const admin = await fixture.person({ role: 'admin', account });
+    const admin = await fixture.createUser({ role: 'admin', account });
     await admin.good('GET', `/accounts/${account}/audit`);
     await fixture.store.console.teams.updateOne(
       { _id: account, 'members.user': admin.id },

@@ -207,7 +207,7 @@ describe('the sign-in page', () => {
     });
 
     it('rejects a user without a password', async () => {
-      const { email: ofCompany } = await fixture.person();
+      const { email: ofCompany } = await fixture.createUser();
       expect(
         (await browser().post('/app/sign-in', { email: ofCompany, password: '' })).status,
       ).to.equal(400);

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { type ConsoleBrowser, looks } from '../../support/console/console-browser.ts';
 import { newLogin } from '../../support/console/sso-fixture.ts';
-import { PASSWORD, personWithPassword, signInAtProvider } from '../../support/pages/page-steps.ts';
+import { PASSWORD, signInAtProvider, userWithPassword } from '../../support/pages/page-steps.ts';
 import { type PublicUrlFixture, publicUrlFixture } from '../../support/public-url-fixture.ts';
 import type { TestProvider } from '../../support/servers/identity-provider.ts';
 
@@ -46,7 +46,7 @@ describe('single sign-on in a browser', function () {
   });
 
   it('asks for the password of an existing user and signs in', async () => {
-    const person = await personWithPassword(all.fixture, { operator: true });
+    const person = await userWithPassword(all.fixture, { operator: true });
     const ada = newLogin({ email: person.email });
     provider.addLogin(ada);
     const { page } = await browser.open(undefined, '/sign-in');

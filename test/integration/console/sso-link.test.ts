@@ -209,7 +209,7 @@ describe('single sign-on for a user with a password', () => {
 
   /** The page that a new person with `email` is shown by the link of an invitation. */
   async function invited(visitor: SsoClient, email: string): Promise<string> {
-    const owner = await fixture.person({ role: 'owner' });
+    const owner = await fixture.createUser({ role: 'owner' });
     const invitation = { email, role: 'viewer' };
     const { link } = await owner.good<{ link: string }>(
       'POST',

@@ -217,7 +217,7 @@ describe('single sign-on', () => {
       const { ada, user } = await known();
       const before = fixture.client();
       await fixture.signIn(before, ada);
-      const operator = await fixture.person({ operator: true });
+      const operator = await fixture.createUser({ operator: true });
       await operator.good('PATCH', `/operator/users/${user._id}`, { company: false });
       expect(await before.me(), 'the sessions of before').to.equal(undefined);
       const visitor = fixture.client();

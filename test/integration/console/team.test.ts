@@ -7,7 +7,7 @@ import { ROLES, type Role } from '../../../api/store/store.ts';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 
 interface Invited {
@@ -18,15 +18,15 @@ interface Invited {
 describe('a team', () => {
   let fixture: ConsoleFixture;
   let account: string;
-  let owner: Person;
+  let owner: TestUser;
   const base = () => `/accounts/${account}/team`;
-  const member = (role: Role) => fixture.person({ role, account });
+  const member = (role: Role) => fixture.createUser({ role, account });
   const rolesOf = async () =>
     Object.fromEntries(
       (await owner.good<Team>('GET', base())).members.map(({ user, role }) => [user, role]),
     );
   const newAddress = () => `${randomUUID()}@example.com`;
-  const invite = (by: Person, role: Role, email = newAddress()) =>
+  const invite = (by: TestUser, role: Role, email = newAddress()) =>
     by.call('POST', `${base()}/invitations`, { email, role });
 
   before(async () => {
@@ -34,7 +34,7 @@ describe('a team', () => {
   });
   beforeEach(async () => {
     account = await fixture.account2();
-    owner = await fixture.person({ role: 'owner', account });
+    owner = await fixture.createUser({ role: 'owner', account });
   });
   after(() => fixture.stop());
 
@@ -47,12 +47,12 @@ describe('a team', () => {
       { user: owner.id, role: 'owner', you: false },
       { user: viewer.id, role: 'viewer', you: true },
     ]);
-    expect(members[0]).to.include({ email: owner.email, name: 'A Person' });
+    expect(members[0]).to.include({ email: owner.email, name: 'A TestUser' });
     expect(invitations).to.have.length(1);
     expect(invitations[0]).to.include({
       email: 'ada@example.com',
       role: 'developer',
-      invitedBy: 'A Person',
+      invitedBy: 'A TestUser',
     });
     const { hash } = (await fixture.store.console.teams.findOne({ _id: account }))!.invitations[0]!;
     expect(answer.body.toString()).not.to.include(hash);
@@ -222,7 +222,7 @@ describe('a team', () => {
       await leaver.good('DELETE', `${base()}/members/${leaver.id}`);
       await owner.good('PATCH', `${base()}/members/${second.id}`, { role: 'admin' });
       expect(await open()).to.deep.equal(['kept@example.com', 'admin@example.com']);
-      const operator = await fixture.person({ operator: true });
+      const operator = await fixture.createUser({ operator: true });
       await operator.good('PATCH', `/operator/users/${second.id}`, { disabled: true });
       expect(await open()).to.deep.equal(['kept@example.com']);
     });

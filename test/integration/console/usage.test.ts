@@ -4,7 +4,7 @@ import { bucketOf } from '../../../api/history/usage-buckets.ts';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { html } from '../../support/installation.ts';
@@ -13,19 +13,19 @@ const today = () => new Date().toISOString().slice(0, 10);
 
 describe('the usage of an account', () => {
   let fixture: ConsoleFixture;
-  let person: Person;
+  let person: TestUser;
   let keyId: string;
   let day: string;
   before(async () => {
     fixture = await consoleFixture();
-    person = await fixture.person({ role: 'billing' });
+    person = await fixture.createUser({ role: 'billing' });
     keyId = (await fixture.accounts.listKeys(fixture.account))[0]!.id;
     day = today();
     await fixture.pdf({ html: html('one') });
     await fixture.pdf({ html: html('two') });
     await fixture.pdf({ html: html('mark'), sandbox: true });
     await fixture.renderError({ html: 7 });
-    const owner = await fixture.person({ role: 'owner' });
+    const owner = await fixture.createUser({ role: 'owner' });
     await owner.call('POST', `/accounts/${fixture.accountId}/playground/render`, {
       html: html('tried'),
     });
@@ -91,7 +91,7 @@ describe('the usage of an account', () => {
       _id: { account, day, key: '' },
       ...{ ok: 0, sandbox: 0, failed: 2, bytes: 0, pages: 0, lastAt: new Date(), flushes: [] },
     });
-    const owner = await fixture.person({ role: 'owner', account });
+    const owner = await fixture.createUser({ role: 'owner', account });
     const { days } = await owner.good<Usage>(
       'GET',
       `/accounts/${account}/usage?from=${day}&to=${day}`,
@@ -106,7 +106,7 @@ describe('the usage of an account', () => {
 
   it('includes when a key was last used', async () => {
     await written();
-    const { items } = await (await fixture.person({ role: 'viewer' })).good<{
+    const { items } = await (await fixture.createUser({ role: 'viewer' })).good<{
       items: { lastUsedAt: string | null }[];
     }>('GET', `/accounts/${fixture.accountId}/keys`);
     expect(items[0]!.lastUsedAt).to.match(/^\d{4}-/);
@@ -131,7 +131,7 @@ describe('the usage of an account', () => {
         flushes: [],
       },
     });
-    const answer = await (await fixture.person({ role: 'billing', account })).call(
+    const answer = await (await fixture.createUser({ role: 'billing', account })).call(
       'GET',
       `/accounts/${account}/usage.csv?from=${day}&to=${day}`,
     );
@@ -158,7 +158,7 @@ describe('the usage of an account', () => {
   });
 
   it('is not readable by other accounts', async () => {
-    const other = await fixture.person({ role: 'owner', account: await fixture.account2() });
+    const other = await fixture.createUser({ role: 'owner', account: await fixture.account2() });
     for (const path of ['usage', 'usage.csv', 'overview'])
       expect(
         (await other.call('GET', `/accounts/${fixture.accountId}/${path}`)).status,
@@ -169,7 +169,7 @@ describe('the usage of an account', () => {
   it('appears in the overview', async () => {
     await written();
     const found = await eventually(async () => {
-      const overview = await (await fixture.person({ role: 'viewer' })).good<Overview>(
+      const overview = await (await fixture.createUser({ role: 'viewer' })).good<Overview>(
         'GET',
         `/accounts/${fixture.accountId}/overview`,
       );
@@ -206,7 +206,7 @@ describe('the usage of an account', () => {
 
   it('appears in the minutes of the installation', async () => {
     await written();
-    const operator = await fixture.person({ operator: true });
+    const operator = await fixture.createUser({ operator: true });
     const { lastMinutes } = await operator.good<Live>('GET', '/operator/live');
     expect(lastMinutes).to.have.length(30);
     expect(lastMinutes.reduce((sum, { ok, rejected }) => sum + ok + rejected, 0)).to.equal(5);

@@ -24,7 +24,8 @@ describe('authentication at /mcp', () => {
   let token: string;
   before(async () => {
     fixture = await consoleFixture({ env: { PRESSROOM_BODY_MAX: '64KiB' } });
-    token = (await authorizeApp(fixture, await fixture.person({ role: 'developer' }))).access_token;
+    token = (await authorizeApp(fixture, await fixture.createUser({ role: 'developer' })))
+      .access_token;
   });
   after(() => fixture.stop());
 
@@ -138,7 +139,7 @@ describe('authentication at /mcp', () => {
       const account = await fixture.account2('starter');
       const { access_token } = await authorizeApp(
         fixture,
-        await fixture.person({ role: 'owner', account }),
+        await fixture.createUser({ role: 'owner', account }),
         {
           account,
         },
@@ -173,7 +174,7 @@ describe('the MCP endpoint, when it is turned off', () => {
     const oauth = ['/.well-known/oauth-authorization-server', '/oauth/authorize', '/oauth/jwks'];
     for (const path of ['/mcp', resource, ...oauth, `/files/${'a'.repeat(43)}`])
       expect((await fixture.call('GET', path)).status, path).to.equal(404);
-    expect((await (await fixture.person()).call('GET', '/me/apps')).status).to.equal(404);
+    expect((await (await fixture.createUser()).call('GET', '/me/apps')).status).to.equal(404);
     expect(fixture.api.accessTokens).to.equal(undefined);
     expect((await fixture.call('GET', '/openapi.json')).body.toString()).not.to.include('/mcp');
   });

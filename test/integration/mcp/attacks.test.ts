@@ -19,7 +19,7 @@ describe('a hostile MCP client', () => {
 
   /** A member with a stored PDF of this size, and the message that reads it. */
   async function reader(account: string, bytes: number) {
-    const person = await fixture.person({ role: 'developer', account });
+    const person = await fixture.createUser({ role: 'developer', account });
     const renderId = crypto.randomUUID();
     const pdfs = new PdfStore(fixture.store, { ttlMs: 600_000, accountMaxBytes: 2 ** 30 });
     const pdf = {
@@ -40,7 +40,7 @@ describe('a hostile MCP client', () => {
   it('receives no progress for a token longer than 200 characters', async () => {
     const { access_token } = await authorizeApp(
       fixture,
-      await fixture.person({ role: 'developer' }),
+      await fixture.createUser({ role: 'developer' }),
     );
     const responseTo = async (progressToken: string) => {
       const params = { name: 'render_pdf', arguments: {}, _meta: { progressToken } };

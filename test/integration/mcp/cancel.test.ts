@@ -9,7 +9,7 @@ import { silentLog } from '../../../common/log.ts';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import { earlierMessage, mcpCall, notification, replyOf } from '../../support/console/mcp-call.ts';
 import { authorizeApp } from '../../support/console/oauth-flow.ts';
@@ -25,12 +25,12 @@ const cancel = (requestId: string | number) =>
 describe('a cancellation message', () => {
   let fixture: ConsoleFixture;
   let replica: ConsoleFixture;
-  let developer: Person;
+  let developer: TestUser;
   let token: string;
   before(async () => {
     fixture = await consoleFixture();
     replica = await consoleFixture({ uri: fixture.uri, workers: 0 });
-    developer = await fixture.person({ role: 'developer' });
+    developer = await fixture.createUser({ role: 'developer' });
     token = (await authorizeApp(fixture, developer)).access_token;
   });
   after(async () => {

@@ -8,7 +8,7 @@ import { CHUNK_BYTES, type NewPdf, PdfStore } from '../../../api/console/downloa
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import {
   type McpClient,
@@ -28,12 +28,12 @@ const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avi
 
 describe('a download link', () => {
   let fixture: ConsoleFixture;
-  let developer: Person;
+  let developer: TestUser;
   let token: string;
   let client: McpClient;
   before(async () => {
     fixture = await consoleFixture({ env: { PRESSROOM_MCP_LINK_BYTES: '1MiB' } });
-    developer = await fixture.person({ role: 'developer' });
+    developer = await fixture.createUser({ role: 'developer' });
     token = (await authorizeApp(fixture, developer)).access_token;
     client = await mcpClient('present', fixture.url, token);
   });
@@ -171,7 +171,7 @@ describe('a download link', () => {
   });
 
   it('works until its expiry, even when the app, the user or the account is disabled', async () => {
-    const leaving = await fixture.person({ role: 'developer' });
+    const leaving = await fixture.createUser({ role: 'developer' });
     const { access_token, client: app } = await authorizeApp(fixture, leaving);
     const theirs = await connect('present', fixture.url, access_token);
     const answer = await theirs.render({ ...HELLO, sandbox: true });
@@ -295,7 +295,7 @@ describe('a download link', () => {
   });
 
   it('is rejected before the render when the account has reached its storage limit', async () => {
-    const owner = await fixture.person({ role: 'owner', account: await fixture.account2() });
+    const owner = await fixture.createUser({ role: 'owner', account: await fixture.account2() });
     const team = await fixture.store.console.teams.findOne({ 'members.user': owner.id });
     const mine = await connect(
       'present',

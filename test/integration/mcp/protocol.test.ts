@@ -5,7 +5,7 @@ import { PdfStore } from '../../../api/console/downloads/pdf-store.ts';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import {
   earlierMessage,
@@ -23,11 +23,11 @@ const INVALID_PARAMS = -32_602;
 
 describe('the protocol of the MCP endpoint', () => {
   let fixture: ConsoleFixture;
-  let developer: Person;
+  let developer: TestUser;
   let token: string;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
-    developer = await fixture.person({ role: 'developer' });
+    developer = await fixture.createUser({ role: 'developer' });
     token = (await authorizeApp(fixture, developer)).access_token;
   });
   after(() => fixture.stop());

@@ -10,7 +10,8 @@ describe('the stream of a long MCP call', () => {
   let token: string;
   before(async () => {
     fixture = await consoleFixture();
-    token = (await authorizeApp(fixture, await fixture.person({ role: 'developer' }))).access_token;
+    token = (await authorizeApp(fixture, await fixture.createUser({ role: 'developer' })))
+      .access_token;
   });
   after(() => fixture.stop());
 

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import { loggedRows } from '../../support/console/log-fixture.ts';
 import {
@@ -27,11 +27,11 @@ const LONG = { html: '<h1>long</h1>', wait_for_expression: 'false' };
 for (const line of SDK_VERSIONS)
   describe(`the tool render_pdf, called by a client of the ${line} line`, () => {
     let fixture: ConsoleFixture;
-    let developer: Person;
+    let developer: TestUser;
     let client: McpClient;
     before(async () => {
       fixture = await consoleFixture({ plan: 'free' });
-      developer = await fixture.person({ role: 'developer' });
+      developer = await fixture.createUser({ role: 'developer' });
       client = await mcpClient(
         line,
         fixture.url,
@@ -165,7 +165,7 @@ for (const line of SDK_VERSIONS)
       expect(
         Buffer.from(await client.read(uri), 'base64').equals((await download(answer)).body),
       ).to.equal(true);
-      const colleague = await fixture.person({ role: 'owner' });
+      const colleague = await fixture.createUser({ role: 'owner' });
       const other = await connect(
         line,
         fixture.url,

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import {
   accessOf,
@@ -28,12 +28,12 @@ interface App {
 
 describe('connected apps', () => {
   let fixture: ConsoleFixture;
-  let person: Person;
+  let person: TestUser;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
   });
   beforeEach(async () => {
-    person = await fixture.person({ role: 'developer' });
+    person = await fixture.createUser({ role: 'developer' });
   });
   after(() => fixture.stop());
 
@@ -54,14 +54,14 @@ describe('connected apps', () => {
     });
     await accessOf(fixture, access_token);
     expect(Date.parse((await apps())[0]!.lastUsedAt!)).to.be.closeTo(Date.now(), 10_000);
-    expect(await apps(await fixture.person({ role: 'owner' }))).to.deep.equal([]);
+    expect(await apps(await fixture.createUser({ role: 'owner' }))).to.deep.equal([]);
   });
 
   it('are disconnected at once, by their user only', async () => {
     const tokens = await authorizeApp(fixture, person);
     const other = await authorizeApp(fixture, person);
     const [, app] = await apps();
-    const stranger = await fixture.person({ role: 'owner' });
+    const stranger = await fixture.createUser({ role: 'owner' });
     expect((await stranger.call('DELETE', `/me/apps/${app!.id}`)).status).to.equal(404);
     expect(await accessOf(fixture, tokens.access_token)).to.include({ grantId: app!.id });
     await person.good('DELETE', `/me/apps/${app!.id}`);
@@ -74,7 +74,7 @@ describe('connected apps', () => {
 
   it('end when an operator disables the user, and stay ended when the user is enabled again', async () => {
     const { access_token, refresh_token, client } = await authorizeApp(fixture, person);
-    const operator = await fixture.person({ operator: true });
+    const operator = await fixture.createUser({ operator: true });
     for (const disabled of [true, false])
       await operator.good('PATCH', `/operator/users/${person.id}`, { disabled });
     expect(await accessOf(fixture, access_token)).to.equal(undefined);
@@ -84,7 +84,7 @@ describe('connected apps', () => {
 
   it('end when the user is removed from the account, and stay ended when the user joins again', async () => {
     const { access_token, refresh_token, client } = await authorizeApp(fixture, person);
-    const owner = await fixture.person({ role: 'owner' });
+    const owner = await fixture.createUser({ role: 'owner' });
     await owner.good('DELETE', `/accounts/${fixture.accountId}/team/members/${person.id}`);
     await joinTeam(fixture.store, fixture.accountId, person.id, 'developer');
     expect(await accessOf(fixture, access_token)).to.equal(undefined);

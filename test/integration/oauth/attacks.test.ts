@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import {
   accessOf,
@@ -35,11 +35,11 @@ import { endAccess, keptForMs, usedBeforeMs } from '../../support/console/stored
 
 describe('the OAuth server under attack', () => {
   let fixture: ConsoleFixture;
-  let person: Person;
+  let person: TestUser;
   let client: Client;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
-    person = await fixture.person({ role: 'developer' });
+    person = await fixture.createUser({ role: 'developer' });
     client = await newClient(fixture);
   });
   after(() => fixture.stop());

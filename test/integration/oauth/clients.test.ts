@@ -7,7 +7,7 @@ import { clientMetadata } from '../../../api/console/oauth/client-metadata.ts';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import { DOCUMENTS, REGISTRATIONS } from '../../support/console/oauth-client-samples.ts';
 import {
@@ -40,7 +40,7 @@ interface Registered {
 
 describe('OAuth apps', () => {
   let fixture: ConsoleFixture;
-  let person: Person;
+  let person: TestUser;
   /** Documents by URL. */
   const documents = new Map<string, unknown>();
   const fetched: string[] = [];
@@ -63,7 +63,7 @@ describe('OAuth apps', () => {
         return Response.json(clientMetadata(document, 'document'));
       },
     });
-    person = await fixture.person({ role: 'developer' });
+    person = await fixture.createUser({ role: 'developer' });
   });
   after(() => fixture.stop());
 

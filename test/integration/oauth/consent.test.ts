@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import { earlierMessage, mcpCall } from '../../support/console/mcp-call.ts';
 import {
@@ -28,17 +28,17 @@ import { joinTeam } from '../../support/console/signed-in.ts';
 
 describe('the consent for an app', () => {
   let fixture: ConsoleFixture;
-  let person: Person;
+  let person: TestUser;
   let client: Client;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
-    person = await fixture.person({ role: 'developer' });
+    person = await fixture.createUser({ role: 'developer' });
     client = await newClient(fixture);
   });
   after(() => fixture.stop());
 
   it('ends with the next call of a disabled user', async () => {
-    const other = await fixture.person({ role: 'developer' });
+    const other = await fixture.createUser({ role: 'developer' });
     const { access_token, refresh_token } = await authorizeApp(fixture, other, { client });
     const { code, verifier } = await codeOf(fixture, other, { client });
     await fixture.store.console.users.updateOne({ _id: other.id }, { $set: { disabled: true } });
@@ -56,7 +56,7 @@ describe('the consent for an app', () => {
       (user: string) => ({ $pull: { members: { user } } }),
       (_user: string) => ({ $set: { 'members.$.role': 'viewer' as const } }),
     ]) {
-      const other = await fixture.person({ role: 'developer' });
+      const other = await fixture.createUser({ role: 'developer' });
       const { access_token, refresh_token } = await authorizeApp(fixture, other, { client });
       expect(await accessOf(fixture, access_token)).to.include({ user: other.id });
       await fixture.store.console.teams.updateOne(
@@ -70,7 +70,7 @@ describe('the consent for an app', () => {
 
   it('is rejected for roles that may not render', async () => {
     for (const role of ['viewer', 'billing'] as const) {
-      const other = await fixture.person({ role });
+      const other = await fixture.createUser({ role });
       const userBrowser = browser(fixture, other.cookie);
       const page = await openConsent(userBrowser, client, pkce().challenge);
       const shown = (await userBrowser.get(page)).body.toString();
@@ -99,7 +99,7 @@ describe('the consent for an app', () => {
   });
 
   it('applies to the chosen account', async () => {
-    const both = await fixture.person({ role: 'developer' });
+    const both = await fixture.createUser({ role: 'developer' });
     const second = await fixture.account2();
     await joinTeam(fixture.store, second, both.id, 'admin');
     const { access_token } = await authorizeApp(fixture, both, { client, account: second });
@@ -140,7 +140,7 @@ describe('the consent for an app', () => {
       account: fieldOf(shown, 'account')!,
       answer: 'allow',
     };
-    const other = await fixture.person({ role: 'owner' });
+    const other = await fixture.createUser({ role: 'owner' });
     userBrowser.cookie = other.cookie;
     const answer = await userBrowser.post(page, fields);
     expect(answer.status).to.equal(409);

@@ -7,7 +7,7 @@ import type { ManagedMongod } from '../../../standalone/mongod.ts';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import { earlierMessage, mcpCall } from '../../support/console/mcp-call.ts';
 import {
@@ -45,13 +45,13 @@ describe('the OAuth server without its database', () => {
   let mongod: ManagedMongod;
   let admin: MongoClient;
   let fixture: ConsoleFixture;
-  let person: Person;
+  let person: TestUser;
   let client: Client;
   before(async () => {
     mongod = await freshMongod();
     admin = await MongoClient.connect(mongod.uri);
     fixture = await consoleFixture({ workers: 0, uri: mongod.uriFor('oauth') });
-    person = await fixture.person({ role: 'developer' });
+    person = await fixture.createUser({ role: 'developer' });
     client = await newClient(fixture);
   });
   after(async () => {

@@ -12,7 +12,7 @@ import {
   CONSOLE_SECRET,
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import {
   authorizeApp,
@@ -30,12 +30,12 @@ const PROGRAMS = {
 
 describe('the rotation of the OAuth server’s keys', () => {
   let fixture: ConsoleFixture;
-  let person: Person;
+  let person: TestUser;
   /** Each process reads the keys at its first call. */
   const another = moreProcesses();
   beforeEach(async () => {
     fixture = await consoleFixture({ workers: 0 });
-    person = await fixture.person({ role: 'developer' });
+    person = await fixture.createUser({ role: 'developer' });
   });
   afterEach(() => fixture.stop());
 

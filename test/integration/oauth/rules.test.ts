@@ -8,7 +8,7 @@ import {
   CONSOLE_SECRET,
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import {
   accessOf,
@@ -35,7 +35,7 @@ import { callsCounted, eventsCounted } from '../../support/counted.ts';
 
 describe('the rules of the OAuth server', () => {
   let fixture: ConsoleFixture;
-  let person: Person;
+  let person: TestUser;
   let client: Client;
   const fetched: string[] = [];
   before(async () => {
@@ -52,7 +52,7 @@ describe('the rules of the OAuth server', () => {
         );
       },
     });
-    person = await fixture.person({ role: 'developer' });
+    person = await fixture.createUser({ role: 'developer' });
     client = await newClient(fixture);
   });
   after(() => fixture.stop());

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import {
   accessOf,
@@ -29,10 +29,10 @@ import { inTurn, moreProcesses } from '../../support/more-processes.ts';
 
 describe('the OAuth server', () => {
   let fixture: ConsoleFixture;
-  let person: Person;
+  let person: TestUser;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
-    person = await fixture.person({ role: 'developer' });
+    person = await fixture.createUser({ role: 'developer' });
   });
   after(() => fixture.stop());
   const another = moreProcesses();

@@ -8,7 +8,7 @@ import {
   CONSOLE_SECRET,
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import {
   accessOf,
@@ -21,10 +21,10 @@ import {
 
 describe('parallel refreshes of one app', () => {
   let fixture: ConsoleFixture;
-  let person: Person;
+  let person: TestUser;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
-    person = await fixture.person({ role: 'developer' });
+    person = await fixture.createUser({ role: 'developer' });
   });
   after(() => fixture.stop());
 

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import {
   authorizeApp,
@@ -38,11 +38,11 @@ describe('an app whose metadata document cannot be read', () => {
   let fixture: ConsoleFixture;
   /** Another API process, which has not read the document yet. */
   let fresh: ConsoleFixture;
-  let person: Person;
+  let person: TestUser;
   before(async () => {
     fixture = await consoleFixture({ workers: 0, clientFetch });
     fresh = await consoleFixture({ workers: 0, clientFetch, uri: fixture.uri });
-    person = await fixture.person({ role: 'developer' });
+    person = await fixture.createUser({ role: 'developer' });
   });
   after(async () => {
     await fresh?.stop();

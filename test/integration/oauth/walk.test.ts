@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import {
   type ConsoleFixture,
   consoleFixture,
-  type Person,
+  type TestUser,
 } from '../../support/console/console-fixture.ts';
 import {
   accessOf,
@@ -16,10 +16,10 @@ import {
 
 describe('the OAuth flow of an app', () => {
   let fixture: ConsoleFixture;
-  let person: Person;
+  let person: TestUser;
   before(async () => {
     fixture = await consoleFixture({ workers: 0 });
-    person = await fixture.person({ role: 'developer' });
+    person = await fixture.createUser({ role: 'developer' });
   });
   after(() => fixture.stop());
 

@@ -2,7 +2,7 @@
 import type { AccountDocument } from '../../../api/store/store.ts';
 import { SECRET_KEY, type StripeFake, stripeFake, WEBHOOK_SECRET } from '../servers/stripe-fake.ts';
 import type { FakeSubscription } from '../servers/stripe-world.ts';
-import { type ConsoleFixture, consoleFixture, type Person } from './console-fixture.ts';
+import { type ConsoleFixture, consoleFixture, type TestUser } from './console-fixture.ts';
 
 export interface BillingFixture extends ConsoleFixture {
   stripe: StripeFake;
@@ -18,7 +18,7 @@ export interface Customer {
   id: string;
   name: string;
   key: string;
-  owner: Person;
+  owner: TestUser;
   read(): Promise<AccountDocument>;
   /** Creates a checkout for `plan` and returns its URL. */
   checkout(plan: string): Promise<string>;
@@ -58,7 +58,7 @@ export async function billingFixture(
     const read = async () => (await fixture.store.accounts.findOne({ _id: id }))!;
     const { name } = await read();
     const { text: key } = await fixture.accounts.createKey(name, { name: 'key' });
-    const owner = await fixture.person({ role: 'owner', account: id });
+    const owner = await fixture.createUser({ role: 'owner', account: id });
     const checkout = async (wanted: string) =>
       (
         await owner.good<{ url: string }>('POST', `/accounts/${id}/billing/checkout`, {

@@ -1,11 +1,11 @@
 // A user with a password who opens the authorization URL of an app in a browser, signs in and
 // answers the consent page.
 import type { TestBrowser } from '../browser.ts';
-import { consentShown, personWithPassword, press, signIn } from '../pages/page-steps.ts';
-import type { ConsoleFixture, Person } from './console-fixture.ts';
+import { consentShown, press, signIn, userWithPassword } from '../pages/page-steps.ts';
+import type { ConsoleFixture, TestUser } from './console-fixture.ts';
 
 export interface ConsentingUser {
-  person: Person;
+  person: TestUser;
   /** Resolves when the browser is back at the app. The browser stays signed in between calls. */
   answer(url: string, button?: 'Allow' | 'Cancel'): Promise<void>;
   /** Switches to a new browser without a session. */
@@ -16,7 +16,7 @@ export async function consentingUser(
   fixture: ConsoleFixture,
   browser: TestBrowser,
 ): Promise<ConsentingUser> {
-  const person = await personWithPassword(fixture, { role: 'developer' });
+  const person = await userWithPassword(fixture, { role: 'developer' });
   let { page } = await browser.page();
   return {
     person,

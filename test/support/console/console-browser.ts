@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../browser.ts';
-import type { ConsoleFixture, Person } from './console-fixture.ts';
+import type { ConsoleFixture, TestUser } from './console-fixture.ts';
 
 const PICTURES = fileURLToPath(new URL('../../../artifacts/dashboard', import.meta.url));
 export const SIZES = {
@@ -34,13 +34,13 @@ export interface ConsoleBrowser {
   /** `http://localhost:PORT`, the origin of the session cookie. */
   origin: string;
   /** Opens `path` (below /app) in a new context, signed in as `person` if given. */
-  open(person: Person | undefined, path: string, options?: ContextOptions): Promise<OpenPage>;
+  open(person: TestUser | undefined, path: string, options?: ContextOptions): Promise<OpenPage>;
   /**
    * Opens the screen, waits for `ready` and checks it in both colour schemes on desktop and phone:
    * no axe violations, no horizontal overflow, no errors but `expected`. Saves screenshots.
    */
   looks(
-    person: Person | undefined,
+    person: TestUser | undefined,
     path: string,
     name: string,
     ready: (page: Page) => Promise<unknown>,

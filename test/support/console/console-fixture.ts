@@ -7,7 +7,7 @@ import { type SignedIn, signedIn } from './signed-in.ts';
 
 export const CONSOLE_SECRET = 'a secret of the tests, long enough';
 
-export interface Person extends SignedIn {
+export interface TestUser extends SignedIn {
   /** Sends a request like the dashboard, with `body` as JSON. `headers` override the defaults. */
   call(
     method: string,
@@ -25,7 +25,7 @@ export interface ConsoleFixture extends Installation {
    * Creates a user with a session. With `role`, the user is a member of `account` (default: the
    * account of the fixture).
    */
-  person(options?: { role?: Role; account?: string; operator?: boolean }): Promise<Person>;
+  createUser(options?: { role?: Role; account?: string; operator?: boolean }): Promise<TestUser>;
   /** Creates another account and returns its id. */
   account2(plan?: string): Promise<string>;
 }
@@ -43,13 +43,13 @@ export async function consoleFixture(
   const { store, accounts } = pressroom;
   const accountId = (await store.accounts.findOne({ name: pressroom.account }))!._id;
 
-  async function person({
+  async function createUser({
     role,
     account = accountId,
     operator = false,
-  }: Parameters<ConsoleFixture['person']>[0] = {}): Promise<Person> {
+  }: Parameters<ConsoleFixture['createUser']>[0] = {}): Promise<TestUser> {
     const { id, email, cookie } = await signedIn(store, { account, role, operator });
-    const call: Person['call'] = async (method, path, body, headers = {}) => {
+    const call: TestUser['call'] = async (method, path, body, headers = {}) => {
       const text = body === undefined ? undefined : JSON.stringify(body);
       const answer = await httpCall(
         pressroom.api.port(),
@@ -82,7 +82,7 @@ export async function consoleFixture(
   return {
     ...pressroom,
     accountId,
-    person,
+    createUser,
     account2: async (plan = 'scale') =>
       (await accounts.createAccount(`test ${randomUUID()}`, { plan })).id,
   };

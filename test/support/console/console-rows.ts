@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Permission } from '../../../api/console/contract/permissions.ts';
 import type { ConsoleRoute } from '../../../api/console/kit/route.ts';
-import type { ConsoleFixture, Person } from './console-fixture.ts';
+import type { ConsoleFixture, TestUser } from './console-fixture.ts';
 
 /** The context of a request. */
 export interface Scene {
@@ -11,7 +11,7 @@ export interface Scene {
   /** The account of the request. */
   account: string;
   /** The signed-in user. For requests without a session, an unrelated user. */
-  caller: Person;
+  caller: TestUser;
 }
 
 export interface Sample {
@@ -50,7 +50,7 @@ async function anInvitation({ fixture, account }: Scene) {
 }
 
 const aMember = async ({ fixture, account }: Scene) => ({
-  user: (await fixture.person({ role: 'viewer', account })).id,
+  user: (await fixture.createUser({ role: 'viewer', account })).id,
 });
 
 async function aRender({ fixture, account }: Scene) {

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import type { RenderDetail, RenderSummary } from '../../../api/console/contract/accounts.ts';
 import { eventually } from '../eventually.ts';
-import type { ConsoleFixture, Person } from './console-fixture.ts';
+import type { ConsoleFixture, TestUser } from './console-fixture.ts';
 
 export interface LoggedRows {
-  person: Person;
+  person: TestUser;
   /** Waits until there are exactly `count` rows and returns them. `query` starts with `?`. */
   rows(count: number, query?: string): Promise<RenderSummary[]>;
   /** Waits until the render is written and returns it. */
@@ -16,7 +16,7 @@ export async function loggedRows(
   fixture: ConsoleFixture,
   account = fixture.accountId,
 ): Promise<LoggedRows> {
-  const person = await fixture.person({ role: 'owner', account });
+  const person = await fixture.createUser({ role: 'owner', account });
   const path = `/accounts/${account}/renders`;
   return {
     person,

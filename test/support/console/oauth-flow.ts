@@ -2,7 +2,7 @@
 // and token request. Each step can also be called separately.
 import { createHash, randomBytes } from 'node:crypto';
 import { type Answer, httpCall } from '../http-call.ts';
-import type { ConsoleFixture, Person } from './console-fixture.ts';
+import type { ConsoleFixture, TestUser } from './console-fixture.ts';
 
 /** The part of an installation that the flow needs. */
 export interface ApiFixture {
@@ -252,7 +252,7 @@ export const revoke = (fixture: ApiFixture, client: Client, token: string) =>
  */
 export async function codeOf(
   fixture: ApiFixture,
-  person: Pick<Person, 'cookie'>,
+  person: Pick<TestUser, 'cookie'>,
   {
     account,
     client,
@@ -273,7 +273,7 @@ export async function codeOf(
 /** Obtains tokens for an app, by default a new one and the first account of the user. */
 export async function authorizeApp(
   fixture: ApiFixture,
-  person: Pick<Person, 'cookie'>,
+  person: Pick<TestUser, 'cookie'>,
   options: { account?: string; client?: Client } = {},
 ): Promise<AuthorizedApp> {
   const { client, code, verifier } = await codeOf(fixture, person, options);

@@ -38,7 +38,7 @@ export async function signedIn(
   await store.console.users.insertOne({
     _id: id,
     email,
-    name: 'A Person',
+    name: 'A TestUser',
     operator,
     identities: [],
     createdAt: new Date(),

@@ -131,7 +131,7 @@ export async function ssoFixture({
     ...(log && { log }),
   });
   // Without a user, the dashboard shows the setup page.
-  await fixture.person({ operator: true });
+  await fixture.createUser({ operator: true });
   const variants: ConsoleFixture[] = [];
 
   async function startSignIn(client: SsoClient, next?: string): Promise<string> {

@@ -1,16 +1,16 @@
 // Steps on the sign-in and consent pages in a browser.
 import type { Page } from 'playwright-core';
 import { passwords } from '../../../api/console/security/passwords.ts';
-import type { ConsoleFixture, Person } from '../console/console-fixture.ts';
+import type { ConsoleFixture, TestUser } from '../console/console-fixture.ts';
 
 export const PASSWORD = 'a password of the tests';
 
 /** Creates a user who can sign in with PASSWORD. */
-export async function personWithPassword(
+export async function userWithPassword(
   fixture: ConsoleFixture,
-  options?: Parameters<ConsoleFixture['person']>[0],
-): Promise<Person> {
-  const person = await fixture.person(options);
+  options?: Parameters<ConsoleFixture['createUser']>[0],
+): Promise<TestUser> {
+  const person = await fixture.createUser(options);
   await fixture.store.console.users.updateOne(
     { _id: person.id },
     { $set: { password: await passwords.hash(PASSWORD, person.id) } },
@@ -23,7 +23,7 @@ export const press = (page: Page, name: string) =>
 
 export async function signIn(
   page: Page,
-  { email }: Pick<Person, 'email'>,
+  { email }: Pick<TestUser, 'email'>,
   password = PASSWORD,
 ): Promise<void> {
   await page.getByLabel('Email').fill(email);

@@ -10,12 +10,12 @@ interface Held {
   response: ServerResponse;
 }
 
-export interface Witness {
+export interface ProbePages {
   readonly port: number;
   /** The address of a page that answers 500, or that hangs up without an answer. */
   bad(how: 'fails' | 'breaks'): string;
   /**
-   * A document that is finished when the witness lets its call go. `render` names it; to be sent
+   * A document that is finished when the server lets its call go. `render` names it; to be sent
    * with `wait_for_expression: 'window.done'`.
    */
   page(account: string, render: string): { html: string; wait_for_expression: string };
@@ -34,7 +34,7 @@ export interface Witness {
   close(): Promise<void>;
 }
 
-export async function startWitness(): Promise<Witness> {
+export async function startProbePages(): Promise<ProbePages> {
   const held = new Set<Held>();
   const most = new Map<string, number>();
   const calls = new Map<string, number>();
@@ -55,7 +55,7 @@ export async function startWitness(): Promise<Witness> {
   }
 
   const server = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url!, 'http://witness');
+    const { pathname, searchParams } = new URL(request.url!, 'http://probe-pages');
     if (pathname === '/fails') return void response.writeHead(500).end('It failed.');
     if (pathname === '/breaks') return void response.destroy();
     const account = searchParams.get('account')!;

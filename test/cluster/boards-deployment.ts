@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { browserPoolCrd } from '../../crds/crd.ts';
 import { WORDS } from '../../tools/boards/rules.ts';
 import { withValues } from '../../tools/boards/rules-yaml.ts';
+import { startDeployment } from '../fault/harness/deployment.ts';
 import type { PressroomProcess } from '../fault/harness/pressroom-process.ts';
-import { startSite } from '../fault/harness/site.ts';
 import { httpCall } from '../support/http-call.ts';
 import { namespaceWithRights, startController } from './controller-fixture.ts';
 import { type Cluster, startCluster, whyNoCluster } from './kube/cluster.ts';
@@ -63,13 +63,13 @@ async function build(
   atEnd: (end: () => Promise<unknown>) => void,
 ): Promise<Omit<BoardsSite, 'stop'>> {
   const env = { PRESSROOM_POOL: POOL };
-  const site = await startSite({
+  const deployment = await startDeployment({
     apis: 1,
     workers: 1,
     api: { ...env, PRESSROOM_TRIAL: 'on' },
     worker: env,
   });
-  atEnd(site.stop);
+  atEnd(deployment.stop);
   const rules = join(folder, 'rules.yaml');
   await writeFile(rules, withValues(await readFile(RULES, 'utf8')));
   const target = (pod: string, process: PressroomProcess): Target => ({
@@ -77,8 +77,8 @@ async function build(
     labels: { namespace: NAMESPACE, pod, job: pod.replace(/-.*/, '') },
   });
   const targets = [
-    target('api-1', site.apis[0]!.process),
-    target('workers-1', site.workers[0]!.process),
+    target('api-1', deployment.apis[0]!.process),
+    target('workers-1', deployment.workers[0]!.process),
   ];
   const prometheus = await startPrometheus({
     binaries,
@@ -104,7 +104,7 @@ async function build(
     'up == 1',
     samples => samples.length === targets.length + (cluster ? 1 : 0),
   );
-  await makeEvents(site);
+  await makeEvents(deployment);
   if (cluster) await changeSize(cluster, prometheus);
   // The rates need two scrapes after the last event.
   await prometheus.until(`rate(pressroom_render_duration_seconds_count{phase="post"}[30s]) > 0`);
@@ -112,33 +112,33 @@ async function build(
 }
 
 /** Renders with every outcome: succeeded, failed, rejected, trial, without a database. */
-async function makeEvents(site: Awaited<ReturnType<typeof startSite>>): Promise<void> {
-  const account = await site.account('scale');
+async function makeEvents(deployment: Awaited<ReturnType<typeof startDeployment>>): Promise<void> {
+  const account = await deployment.account('scale');
   const must = async (call: Promise<{ status: number; body: Buffer }>, status: number) => {
     const response = await call;
     if (response.status !== status)
       throw new Error(`expected ${status}, got ${response.status} ${response.body}`);
   };
   for (let count = 0; count < 3; count++)
-    await must(site.render(account, { html: `<p>${count}</p>` }), 200);
-  await must(site.render(account, { url: site.witness.bad('fails') }), 502);
-  const small = await site.account('free');
-  const held = site.render(small, site.witness.page(small.id, 'held'));
-  await site.witness.until(small.id, 1);
-  await must(site.render(small, { html: '<p>one too many</p>' }), 429);
-  site.witness.release(small.id);
+    await must(deployment.render(account, { html: `<p>${count}</p>` }), 200);
+  await must(deployment.render(account, { url: deployment.probePages.bad('fails') }), 502);
+  const small = await deployment.account('free');
+  const held = deployment.render(small, deployment.probePages.page(small.id, 'held'));
+  await deployment.probePages.until(small.id, 1);
+  await must(deployment.render(small, { html: '<p>one too many</p>' }), 429);
+  deployment.probePages.release(small.id);
   await must(held, 200);
   const trial = { 'content-type': 'application/json' };
   await httpCall(
-    site.apis[0]!.port,
+    deployment.apis[0]!.port,
     'POST',
     '/v1/trial/render',
     trial,
     JSON.stringify({ html: '<p>trial</p>' }),
   );
-  await site.cluster.fail(['findAndModify', 'update'], { errorCode: UNAUTHORIZED });
-  await must(site.render(account, { html: '<p>no database</p>' }), 502);
-  await site.cluster.working();
+  await deployment.cluster.fail(['findAndModify', 'update'], { errorCode: UNAUTHORIZED });
+  await must(deployment.render(account, { html: '<p>no database</p>' }), 502);
+  await deployment.cluster.working();
 }
 
 /** A MongoDB error that the driver does not retry. */

@@ -11,7 +11,7 @@ import { type Cluster, startCluster } from './cluster.ts';
 import { type Link, openLink } from './link.ts';
 import { ownPort } from './ports.ts';
 import { type PressroomProcess, startPressroom } from './pressroom-process.ts';
-import { startWitness, type Witness } from './witness.ts';
+import { type ProbePages, startProbePages } from './probe-pages.ts';
 import { untilAllReady } from './worker-look.ts';
 
 const PEPPER = 'a pepper of the scenarios';
@@ -22,20 +22,20 @@ const START_MS = 60_000;
 const POOL_SECRET = 'a pool secret of the scenarios';
 
 /** A place where an API or a worker runs, now this process, later perhaps another. */
-export interface Seat {
+export interface Replica {
   readonly port: number;
   readonly process: PressroomProcess;
   /** Starts another process in the place of one that is gone; resolves when it is ready. */
   start(env?: Record<string, string>): Promise<void>;
 }
 
-export interface ApiSeat extends Seat {
+export interface ApiReplica extends Replica {
   /** With `links`: to each worker, in their order, and to MongoDB. */
   readonly toWorkers: Link[];
   readonly toMongod: Link | undefined;
 }
 
-export interface SiteAccount {
+export interface DeploymentAccount {
   readonly id: string;
   readonly name: string;
   readonly key: string;
@@ -45,18 +45,18 @@ export interface SiteAccount {
   leases(): Promise<number>;
 }
 
-export interface Site {
+export interface Deployment {
   readonly cluster: Cluster;
-  readonly witness: Witness;
-  readonly apis: ApiSeat[];
-  readonly workers: Seat[];
-  readonly accounts: SiteAccount[];
-  /** A new account whose pages may reach the witness. */
-  account(plan?: string): Promise<SiteAccount>;
+  readonly probePages: ProbePages;
+  readonly apis: ApiReplica[];
+  readonly workers: Replica[];
+  readonly accounts: DeploymentAccount[];
+  /** A new account whose pages may reach the probe pages. */
+  account(plan?: string): Promise<DeploymentAccount>;
   /** A render at one of the API processes, by default each in turn. */
-  render(account: SiteAccount, body: unknown, api?: ApiSeat): Call;
+  render(account: DeploymentAccount, body: unknown, api?: ApiReplica): Call;
   /** One more API process, ready. */
-  addApi(env?: Record<string, string>): Promise<ApiSeat>;
+  addApi(env?: Record<string, string>): Promise<ApiReplica>;
   /**
    * Rejects when one of the processes has written a key, the pepper or the pool's secret into its
    * log.
@@ -64,7 +64,7 @@ export interface Site {
   stop(): Promise<void>;
 }
 
-export interface SiteOptions {
+export interface DeploymentOptions {
   apis?: number;
   workers?: number;
   slots?: number;
@@ -79,7 +79,7 @@ export interface SiteOptions {
 }
 
 /** The lines of the processes' logs that have one of the texts in them. */
-export const toldIn = (
+export const linesWith = (
   processes: readonly PressroomProcess[],
   secrets: readonly string[],
 ): string[] =>
@@ -90,9 +90,9 @@ export const toldIn = (
   );
 
 /**
- * Stops what a start that failed has left behind: a scenario without a site has nothing to stop.
+ * Stops what a start that failed has left behind: a scenario without a deployment has nothing to stop.
  */
-export async function startSite(options: SiteOptions = {}): Promise<Site> {
+export async function startDeployment(options: DeploymentOptions = {}): Promise<Deployment> {
   const ends: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     await Promise.all(ends.splice(0).map(end => end()));
@@ -107,10 +107,10 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
 
 /** Every part that is opened says with `atEnd` how it ends. */
 async function build(
-  options: SiteOptions,
+  options: DeploymentOptions,
   atEnd: (end: () => Promise<unknown>) => void,
   stop: () => Promise<void>,
-): Promise<Site> {
+): Promise<Deployment> {
   const {
     apis: wantedApis = 2,
     workers: wantedWorkers = 2,
@@ -121,11 +121,11 @@ async function build(
   } = options;
   const cluster = await startCluster({ size: members, ...(dataDir !== undefined && { dataDir }) });
   atEnd(cluster.stop);
-  const witness = await startWitness();
-  atEnd(witness.close);
+  const probePages = await startProbePages();
+  atEnd(probePages.close);
   const shared = {
     PRESSROOM_POOL_SECRET: POOL_SECRET,
-    PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${witness.port}`,
+    PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${probePages.port}`,
     PRESSROOM_LOG_LEVEL: 'info',
   };
   const linkTo = async (target: number, frames: 'websocket' | 'mongodb') => {
@@ -136,11 +136,11 @@ async function build(
 
   const everyProcess: PressroomProcess[] = [];
 
-  async function seat(
+  async function replica(
     kind: 'api' | 'worker',
     name: string,
     env: Record<string, string>,
-  ): Promise<Seat> {
+  ): Promise<Replica> {
     const [port, operationsPort] = [await ownPort(), await ownPort()];
     const own =
       kind === 'api' ? { PRESSROOM_PORT: String(port) } : { PRESSROOM_GATEWAY_PORT: String(port) };
@@ -172,21 +172,21 @@ async function build(
 
   const workers = await Promise.all(
     Array.from({ length: wantedWorkers }, (_, index) =>
-      seat('worker', `worker ${index + 1}`, {
+      replica('worker', `worker ${index + 1}`, {
         PRESSROOM_GATEWAY_HOST: '127.0.0.1',
         PRESSROOM_SLOTS: String(slots),
       }),
     ),
   );
-  const apis: ApiSeat[] = [];
+  const apis: ApiReplica[] = [];
 
-  async function addApi(env: Record<string, string> = {}): Promise<ApiSeat> {
+  async function addApi(env: Record<string, string> = {}): Promise<ApiReplica> {
     const toWorkers = links
       ? await Promise.all(workers.map(({ port }) => linkTo(port, 'websocket')))
       : [];
     const toMongod =
       links && members === 1 ? await linkTo(cluster.members[0]!.port, 'mongodb') : undefined;
-    const added = await seat('api', `api ${apis.length + 1}`, {
+    const added = await replica('api', `api ${apis.length + 1}`, {
       PRESSROOM_HOST: '127.0.0.1',
       PRESSROOM_DRAIN_DELAY: '0s',
       PRESSROOM_PEPPER: PEPPER,
@@ -200,7 +200,7 @@ async function build(
     const api = Object.defineProperties(
       { toWorkers, toMongod },
       Object.getOwnPropertyDescriptors(added),
-    ) as ApiSeat;
+    ) as ApiReplica;
     apis.push(api);
     await api.process.untilReady();
     return api;
@@ -221,14 +221,14 @@ async function build(
   atEnd(() => store.stop(AbortSignal.timeout(1_000)));
   await store.start();
   const book = new Accounts(store, { plans: parsePlans([]), peppers: [PEPPER] });
-  const accounts: SiteAccount[] = [];
+  const accounts: DeploymentAccount[] = [];
   /** By the scenario's own client: nothing of the product stands between it and the server. */
   const documents = cluster.client.db('pressroom').collection<AccountDocument>('accounts');
   let turn = 0;
 
   return {
     cluster,
-    witness,
+    probePages,
     apis,
     workers,
     accounts,
@@ -241,7 +241,7 @@ async function build(
       const unexpired = {
         $filter: { input: '$leases', as: 'lease', cond: { $gt: ['$$lease.expires', '$$NOW'] } },
       };
-      const account: SiteAccount = {
+      const account: DeploymentAccount = {
         id,
         name,
         key,
@@ -264,7 +264,7 @@ async function build(
       renderCall((api ?? apis[turn++ % apis.length]!).port, account.key, body),
     stop: async () => {
       await stop();
-      const told = toldIn(everyProcess, [
+      const told = linesWith(everyProcess, [
         PEPPER,
         POOL_SECRET,
         DASHBOARD_SECRET,
