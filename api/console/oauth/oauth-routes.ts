@@ -8,10 +8,10 @@ import { formBytes } from '../kit/form-body.ts';
 import { OAUTH_PATHS } from '../kit/oauth-paths.ts';
 import { SCOPE } from './access.ts';
 import { clientMetadata, InvalidClient } from './client-metadata.ts';
-import { type HandOverDeps, handOver } from './hand-over.ts';
+import { type ForwardDeps, forwardToProvider } from './forward-request.ts';
 import { type OAuthLimits, tooManyOauthCalls } from './oauth-limits.ts';
 
-interface Deps extends HandOverDeps {
+interface Deps extends ForwardDeps {
   /** Responds when the database is unavailable. */
   onDatabaseError: Middleware;
   budget: ByteBudget;
@@ -66,7 +66,7 @@ export function oauthRoutes({
   registration,
   page,
 }: Deps): Route[] {
-  const toProvider = handOver({ publicUrl, serve, ipOf });
+  const toProvider = forwardToProvider({ publicUrl, serve, ipOf });
 
   async function count(what: 'registration' | 'authorization', ctx: Context): Promise<void> {
     const waitS = await limit(what, ipOf(ctx));

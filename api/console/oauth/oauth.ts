@@ -15,7 +15,7 @@ import { createAccessTokens } from './access-tokens.ts';
 import { type Adapter, createAdapter } from './adapter.ts';
 import type { ClientFetch } from './client-fetch.ts';
 import { type Consents, createConsents } from './consents.ts';
-import { type DatabaseGuard, databaseErrorAsJson, databaseGuard } from './database-away.ts';
+import { type DatabaseGuard, databaseErrorAsJson, databaseGuard } from './database-unavailable.ts';
 import { createFreshKeys, rebuiltForKeys } from './fresh-keys.ts';
 import { appName, createGrants, type Grants } from './grants.ts';
 import { type OAuthKeys, oauthKeys, readOAuthKeys } from './keys.ts';

@@ -7,9 +7,9 @@ import { SCOPE } from './access.ts';
 import type { Adapter } from './adapter.ts';
 import type { ClientFetch } from './client-fetch.ts';
 import { CLIENT_AUTH_METHODS } from './client-metadata.ts';
+import { errorRedirect, keepErrorsHere, type OAuthErrorFields } from './error-redirects.ts';
 import type { OAuthKeys } from './keys.ts';
 import { isDue, type RefreshTokens } from './refresh-tokens.ts';
-import { errorRedirect, keepErrorsHere, type OAuthErrorFields } from './refused-requests.ts';
 import { reportUnreadable } from './unreadable-documents.ts';
 
 type Library = typeof import('oidc-provider');
@@ -205,7 +205,7 @@ export function createProvider(library: Library, deps: ProviderDeps): Provider {
   };
   provider.on('authorization.error', keepErrorsHere);
   reportUnreadable(provider);
-  // Each request carries host and protocol of the public URL (hand-over.ts).
+  // Each request carries host and protocol of the public URL (forward-request.ts).
   provider.proxy = true;
   provider.use(adjustResponse);
   return provider;

@@ -11,10 +11,10 @@ import { consentPath } from '../kit/oauth-paths.ts';
 import type { SignedIn } from '../kit/route.ts';
 import { SCOPE } from '../oauth/access.ts';
 import type { PendingConsent } from '../oauth/consents.ts';
+import type { OAuthErrorFields } from '../oauth/error-redirects.ts';
 import { appName } from '../oauth/grants.ts';
 import type { OAuth } from '../oauth/oauth.ts';
 import { isLoopback, redirectName } from '../oauth/redirects.ts';
-import type { OAuthErrorFields } from '../oauth/refused-requests.ts';
 import { UNREADABLE } from '../oauth/unreadable-documents.ts';
 
 type Account = { id: string; name: string };

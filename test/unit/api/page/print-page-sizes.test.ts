@@ -10,14 +10,14 @@ const rules = (request: object) =>
     ),
   );
 
-describe('the rules that hold over a page’s own', () => {
-  it('are none where the page can have none', () => {
+describe('page-size overrides', () => {
+  it('are empty when the page cannot set a size', () => {
     expect(rules({ html: '<h1>x</h1>' })).to.equal(undefined);
     expect(rules({ html: '<h1>x</h1>', margin: { top: '1in' }, header: { html: 'x' } })).to.equal(
       undefined,
     );
   });
-  it('are none where the page only names its own sheet', () => {
+  it('are empty when the page only sets its own paper size', () => {
     expect(rules({ html: '<style>@page { size: A4 }</style>' })).to.equal(undefined);
     expect(rules({ html: '<style>@page{size:letter;}</style>', format: 'Letter' })).to.equal(
       undefined,

@@ -7,7 +7,7 @@ import type { ErrorCode } from '../../../common/contract/errors.ts';
 import type { Context } from '../../http/state.ts';
 import { COOKIES } from './provider.ts';
 
-export interface HandOverDeps {
+export interface ForwardDeps {
   publicUrl: string;
   serve(): Promise<ReturnType<Provider['callback']>>;
   /** Also stores it for limits that are checked inside the provider. */
@@ -44,11 +44,11 @@ const withBody = (
   }) as unknown as IncomingMessage;
 
 /** The provider builds links from the request's host and protocol, set to the public URL's. */
-export function handOver({
+export function forwardToProvider({
   publicUrl,
   serve,
   ipOf,
-}: HandOverDeps): (ctx: Context, replaced?: Replaced) => Promise<void> {
+}: ForwardDeps): (ctx: Context, replaced?: Replaced) => Promise<void> {
   const { host, protocol } = new URL(publicUrl);
 
   return async (ctx, { url = ctx.req.url!, body } = {}) => {
