@@ -12,7 +12,7 @@ import {
   withKey,
 } from './account-rules.ts';
 import { addressIsAllowed } from './allowed-ips.ts';
-import { hashKeyByEach, parseKey } from './keys.ts';
+import { hashKeyByEach, NOT_A_KEY, parseKey } from './keys.ts';
 import type { Plan } from './plans.ts';
 import { createRecentReads } from './recent-reads.ts';
 
@@ -40,16 +40,12 @@ export interface Accepted extends Omit<Caller, 'requestId'> {
 
 export interface AcceptedKeys {
   /**
-   * `keyText`: the text after `Bearer`, if any. `onKnown` is called for a valid key, also when the
+   * `keyText`: the text after `Bearer`. `onKnown` is called for a valid key, also when the
    * call is then rejected for the account's state. Throws ApiError `unauthorized`,
    * `subscription_inactive`, or `render_failed`/`database` when the key is neither cached nor
    * readable.
    */
-  check(
-    keyText: string | undefined,
-    clientIp: string,
-    onKnown?: (caller: Accepted) => void,
-  ): Promise<Accepted>;
+  check(keyText: string, clientIp: string, onKnown?: (caller: Accepted) => void): Promise<Accepted>;
   /** Removes the key from the cache because the admission rejected the caller. */
   forget(accepted: Pick<Accepted, 'keyHash'>): void;
   /**
@@ -126,13 +122,13 @@ export function createAcceptedKeys(
   }
 
   async function check(
-    keyText: string | undefined,
+    keyText: string,
     clientIp: string,
     onKnown?: (caller: Accepted) => void,
   ): Promise<Accepted> {
-    const accountId = keyText === undefined ? undefined : parseKey(keyText);
-    if (accountId === undefined) throw unauthorized();
-    const keyHash = hashKeyByEach(keyText!, config.peppers);
+    const accountId = parseKey(keyText);
+    if (accountId === undefined) throw unauthorized(NOT_A_KEY);
+    const keyHash = hashKeyByEach(keyText, config.peppers);
     const found = await reads
       .of(keyHash[0]!, () => read(accountId, keyHash))
       .catch(cause => {

@@ -3,16 +3,21 @@ import { ApiError, renderFailed } from '../../common/contract/errors.ts';
 import { type AccountState, isDatabaseUnavailable, NoPrimary } from '../store/store.ts';
 
 /**
- * The same error for a missing, malformed, unknown, expired or revoked key and for a disallowed
- * address, so that a caller cannot tell these apart.
+ * The default is the same for an unknown, expired or revoked key and for a disallowed address, so
+ * that a caller cannot tell these apart.
  */
-export const unauthorized = () =>
-  new ApiError(
-    'unauthorized',
-    'The API key is missing or invalid. Send it as `Authorization: Bearer <API key>`.',
-    {
-      headers: { 'WWW-Authenticate': 'Bearer' },
-    },
+export const unauthorized = (
+  message = 'The API key is unknown, expired or revoked, or it must not be used from your IP address. Use a key from the dashboard.',
+) => new ApiError('unauthorized', message, { headers: { 'WWW-Authenticate': 'Bearer' } });
+
+const BEARER = 'Send `Authorization: Bearer <API key>`.';
+
+/** For a request without a bearer token. Says nothing about any key. */
+export const noBearerToken = (header: string | undefined) =>
+  unauthorized(
+    header === undefined
+      ? `The \`Authorization\` header is missing. ${BEARER}`
+      : `The \`Authorization\` header is not a Bearer token. ${BEARER}`,
   );
 
 /** The states as users read them. */

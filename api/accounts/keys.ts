@@ -13,6 +13,8 @@ const SHAPE = new RegExp(
   `^${PREFIX}([0-9A-Za-z]{${ACCOUNT_LENGTH}})[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`,
 );
 
+export const NOT_A_KEY = `The Bearer token is not an API key. A key starts with \`${PREFIX}\` and has ${KEY_LENGTH} characters. Check that you copied all of it.`;
+
 /** `randomInt` has no modulo bias: every character is equally likely. */
 export const randomBase62 = (length: number): string =>
   Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');

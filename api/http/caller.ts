@@ -3,6 +3,7 @@
 import { inNetwork, type Network, normalizeAddress, parseNetwork } from '../../common/addresses.ts';
 import { ConfigError } from '../../common/config.ts';
 import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
+import { noBearerToken } from '../accounts/account-errors.ts';
 import type { AccountRequests } from '../accounts/account-requests.ts';
 import type { Context, Middleware } from './state.ts';
 
@@ -60,7 +61,9 @@ export const bearer = (keys: AcceptedKeys, trustedProxies: readonly Network[]): 
   return async (ctx, next) => {
     const address = callerIp(ctx, trustedProxies);
     // Also for a known key that is rejected, so that the log has its account.
-    await keys.check(bearerToken(ctx.headers.authorization), address, accepted => {
+    const token = bearerToken(ctx.headers.authorization);
+    if (token === undefined) throw noBearerToken(ctx.headers.authorization);
+    await keys.check(token, address, accepted => {
       ctx.state.accepted = accepted;
     });
     await next();

@@ -148,7 +148,7 @@ export const renderRefusals = (dashboardUrl: string): Refusal[] => [
   {
     code: 'unauthorized',
     when: 'The API key is missing, malformed, unknown, expired or revoked, or not allowed from your IP address.',
-    message: 'The API key is missing or invalid. Send it as `Authorization: Bearer <API key>`.',
+    message: 'The `Authorization` header is missing. Send `Authorization: Bearer <API key>`.',
     headers: ['WWW-Authenticate'],
   },
   {

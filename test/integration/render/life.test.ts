@@ -4,6 +4,7 @@
 // @proves method_not_allowed, client-disconnect, bearer, usage
 
 import { expect } from 'chai';
+import { createKeyText } from '../../../api/accounts/keys.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Installation, installation } from '../../support/installation.ts';
 import { pdfFonts, pdfInfo, pdfText } from '../../support/pdf.ts';
@@ -141,28 +142,30 @@ describe('the lifecycle of a render', () => {
     });
   });
 
-  it('responds with the same 401 to every invalid key before reading the body', async () => {
-    const keys = [
-      '',
-      'Bearer',
-      'Bearer x',
-      `Basic ${pressroom.key}`,
-      `Bearer ${pressroom.key.slice(0, -1)}`,
-      `Bearer ${pressroom.key}x`,
+  it('responds with a 401 that says what is wrong with the key, before reading the body', async () => {
+    const unknown = createKeyText((await pressroom.store.accounts.findOne())!._id);
+    const cases: [authorization: string | undefined, message: string][] = [
+      [undefined, 'The `Authorization` header is missing.'],
+      ['', 'is not a Bearer token'],
+      ['Bearer', 'is not a Bearer token'],
+      [`Basic ${pressroom.key}`, 'is not a Bearer token'],
+      [`Bearer ${pressroom.key} x`, 'is not a Bearer token'],
+      [`Bearer ${pressroom.key.slice(0, -1)}`, 'is not an API key'],
+      [`Bearer ${pressroom.key}x`, 'is not an API key'],
+      [`Bearer ${pressroom.key.replace(/_live_.{10}/, '_live_0000000000')}`, 'is not an API key'],
+      [`Bearer ${unknown}`, 'is unknown, expired or revoked'],
     ];
-    const unknown = pressroom.key.replace(/_live_.{10}/, '_live_0000000000');
-    const answers = await Promise.all(
-      [...keys, `Bearer ${unknown}`].map(authorization =>
-        pressroom.render('not json', { authorization }),
-      ),
-    );
-    for (const answer of answers) {
-      expect(answer.status).to.equal(401);
+    for (const [authorization, message] of cases) {
+      const answer = await pressroom.call(
+        'POST',
+        '/v1/render',
+        { ...(authorization !== undefined && { authorization }) },
+        'not json',
+      );
+      expect(answer.status, authorization).to.equal(401);
       expect(answer.headers['www-authenticate']).to.equal('Bearer');
-      expect(answer.error()).to.include({
-        code: 'unauthorized',
-        message: answers[0]!.error().message,
-      });
+      expect(answer.error().code).to.equal('unauthorized');
+      expect(answer.error().message).to.include(message);
     }
   });
 

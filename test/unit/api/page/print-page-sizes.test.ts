@@ -23,7 +23,7 @@ describe('page-size overrides', () => {
       undefined,
     );
   });
-  it('are there where the page has or may have its own', () => {
+  it('are set when the page has or may have its own size', () => {
     for (const html of [
       '<style>@page{margin:0}</style>',
       '<style>@page{size:A4;margin:0}</style>',
