@@ -1,5 +1,6 @@
 // Turns zod's issues into error messages such as "`landscape` must be true or false, not a string."
 import type { z } from 'zod';
+import { foreignAdvice } from './foreign-fields.ts';
 import { nearestName } from './nearest-name.ts';
 
 const MAX_SHOWN = 60;
@@ -30,7 +31,9 @@ const unknownField = (name: string, names: readonly string[]) => {
     '.0.',
     index ?? '.0.',
   );
-  const advice = nearest ? `Did you mean \`${nearest}\`?` : 'See /docs for the list of fields.';
+  const advice =
+    foreignAdvice(name) ??
+    (nearest ? `Did you mean \`${nearest}\`?` : 'See /docs for the list of fields.');
   return `${code(name)} is not a valid field. ${advice}`;
 };
 

@@ -2,6 +2,8 @@
 // @proves validation_error
 
 import { expect } from 'chai';
+import { FIELD_NAMES } from '../../../../common/contract/fields.ts';
+import { FOREIGN_NAMES } from '../../../../common/contract/foreign-fields.ts';
 import { requestError, shown } from '../../../support/request-error.ts';
 
 const COMBINATIONS: [body: object, names: string[]][] = [
@@ -48,7 +50,6 @@ const UNKNOWN: [body: object, field: string, nearest?: string][] = [
   [{ formt: 'A4' }, 'formt', 'format'],
   [{ waitForSelector: 'a' }, 'waitForSelector', 'wait_for_selector'],
   [{ network_idle: true }, 'network_idle', 'wait_for_network_idle'],
-  [{ margin_top: '1in' }, 'margin_top', 'margin.top'],
   [{ margin: { tpo: '1in' } }, 'margin.tpo', 'margin.top'],
   [{ margin: { Left: '1in' } }, 'margin.Left', 'margin.left'],
   [{ margin: { x: '1in' } }, 'margin.x'],
@@ -58,6 +59,42 @@ const UNKNOWN: [body: object, field: string, nearest?: string][] = [
   [{ '': 1 }, ''],
   [JSON.parse('{"__proto__": {"landscape": true}}'), '__proto__'],
   [{ margin: JSON.parse('{"__proto__": {"top": "1in"}}') }, 'margin.__proto__'],
+];
+
+const FOREIGN: [name: string, advice: string][] = [
+  ['displayHeaderFooter', 'Set `header` and `footer`.'],
+  ['headerTemplate', 'Use `header.html`.'],
+  ['footer_html', 'Use `footer.html`.'],
+  ['marginTop', 'Use `margin.top`.'],
+  ['margin_left', 'Use `margin.left`.'],
+  ['paperSize', 'Use `format`.'],
+  ['width', 'Use `paper_width`.'],
+  ['orientation', 'Use `landscape`.'],
+  ['omitBackground', 'Use `print_background`.'],
+  ['pageRanges', 'Use `pages`.'],
+  ['emulatedMediaType', 'Use `emulate_media`.'],
+  ['failOnHttpStatusCodes', 'Use `raise_for_status`.'],
+  ['headers', 'Use `extra_http_headers`.'],
+  ['httpCredentials', 'Use `auth`.'],
+  ['addStyleTag', 'Use `css`.'],
+  ['addScriptTag', 'Use `javascript`.'],
+  ['waitDelay', 'Use `wait_delay`.'],
+  ['javascript_delay', 'Use `wait_delay`.'],
+  ['waitForFunction', 'Use `wait_for_expression`.'],
+  ['waitUntil', 'Use `wait_for_network_idle`.'],
+  ['test', 'Use `sandbox`.'],
+  ['title', 'Use `metadata.title`.'],
+  ['source', 'Use `html`.'],
+  ['webhook_url', 'Webhooks are not supported: the response is the PDF.'],
+  [
+    'viewport',
+    'It is not supported: the page is laid out for the width of the paper. Set `format`, or `zoom`.',
+  ],
+  [
+    'preferCSSPageSize',
+    'It is not supported: the paper is set by `format`, or by `paper_width` and `paper_height`.',
+  ],
+  ['userPassword', 'It is not supported. Encrypt the PDF with another program.'],
 ];
 
 describe('invalid render requests', () => {
@@ -80,6 +117,18 @@ describe('invalid render requests', () => {
       );
     });
   }
+
+  for (const [name, advice] of FOREIGN) {
+    it(`rejects ${name} and says what to use instead`, () => {
+      const error = requestError({ html: 'x', [name]: 1 });
+      expect(error.code).to.equal('validation_error');
+      expect(error.message).to.equal(`\`${name}\` is not a valid field. ${advice}`);
+    });
+  }
+
+  it('suggests only fields that exist', () => {
+    expect(FIELD_NAMES).to.include.members(Object.keys(FOREIGN_NAMES));
+  });
 
   for (const body of [null, undefined, [], [{ html: 'x' }], 'x', 1, true]) {
     it(`rejects the body ${shown(body)}`, () => {
