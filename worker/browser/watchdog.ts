@@ -175,7 +175,9 @@ export class Watchdog {
     // While paused, the answers may be unread behind the events of the page.
     if (!answered && !pipe.paused()) {
       const busyMs = sumOf(cpuMs, this.#shared) - beforeMs;
-      const byPage = this.#rendering && busyMs > BUSY_SHARE * (performance.now() - sentAtMs);
+      // With a lower priority, a busy Chrome may get little CPU.
+      const byPage =
+        this.#rendering && (this.#reniced || busyMs > BUSY_SHARE * (performance.now() - sentAtMs));
       return retire(
         byPage ? 'flooded' : 'hung',
         byPage ? 'the page kept Chrome too busy to answer' : 'Chrome does not answer',
