@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { renderFailed } from '../../common/contract/errors.ts';
+import { quoted } from '../../common/contract/problems.ts';
 import type { Budget, Printed } from '../pdf/printed.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
 import { BrowserFailed, SlotLost } from '../workers/slot-port.ts';
@@ -22,7 +23,7 @@ export interface Step {
    * What the caller reads when the deadline passes here: "The render took longer than … s while
    * waiting for …".
    */
-  waitingFor: string;
+  waitingFor(settings: RenderSettings): string;
   phase: 'load' | 'wait';
   wanted(settings: RenderSettings): boolean;
   run(page: Page): Promise<void>;
@@ -35,51 +36,52 @@ const always = () => true;
  * expression, network idle, delay, then print.
  */
 export const STEPS: Step[] = [
-  { waitingFor: "the page's load event", phase: 'load', wanted: always, run: load },
+  { waitingFor: () => "the page's load event", phase: 'load', wanted: always, run: load },
   {
-    waitingFor: "the page's fonts",
+    waitingFor: () => "the page's fonts",
     phase: 'load',
     wanted: settings => !settings.isStatic,
     run: fonts,
   },
   {
-    waitingFor: 'css to be loaded and applied',
+    waitingFor: () => '`css` to be loaded and applied',
     phase: 'wait',
     wanted: settings => settings.css !== undefined,
     run: css,
   },
   {
-    waitingFor: 'javascript to finish and its promise to settle',
+    waitingFor: () => '`javascript` to finish and its promise to settle',
     phase: 'wait',
     wanted: settings => settings.javascript !== undefined,
     run: javascript,
   },
   {
-    waitingFor: 'lazy_load_images to scroll through the page',
+    waitingFor: () => '`lazy_load_images` to scroll through the page',
     phase: 'wait',
     wanted: settings => settings.lazyImages,
     run: lazyImages,
   },
   {
-    waitingFor: 'wait_for_selector to match an element',
+    waitingFor: ({ waits }) =>
+      `\`wait_for_selector\` ${quoted(waits.selector!)} to match an element`,
     phase: 'wait',
     wanted: settings => settings.waits.selector !== undefined,
     run: selector,
   },
   {
-    waitingFor: 'wait_for_expression to be truthy',
+    waitingFor: ({ waits }) => `\`wait_for_expression\` ${quoted(waits.expression!)} to be truthy`,
     phase: 'wait',
     wanted: settings => settings.waits.expression !== undefined,
     run: expression,
   },
   {
-    waitingFor: 'the network to be idle (wait_for_network_idle)',
+    waitingFor: () => 'the network to be idle (`wait_for_network_idle`)',
     phase: 'wait',
     wanted: settings => settings.waits.networkIdle,
     run: networkIdle,
   },
   {
-    waitingFor: 'wait_delay',
+    waitingFor: () => '`wait_delay`',
     phase: 'wait',
     wanted: settings => settings.waits.delayMs > 0,
     run: delay,
@@ -135,7 +137,7 @@ export async function runPageSession(
     network: watchNetwork(session),
   };
   const pageConsole = lines && !settings.isStatic ? readConsole(session, lines) : undefined;
-  const page = { session, settings, ...watched, fail: interrupted.reject };
+  const page: Page = { session, settings, ...watched, lastSeen: '', fail: interrupted.reject };
   // A dialog blocks the page and every command until it is handled.
   session.on('Page.javascriptDialogOpening', ({ defaultPrompt = '' }) => {
     session
@@ -150,7 +152,7 @@ export async function runPageSession(
       interrupted.reject(
         renderFailed(
           'page_timeout',
-          `The render took longer than ${limitMs / 1000} s while waiting for ${waitingFor}.`,
+          `The render took longer than ${limitMs / 1000} s while waiting for ${waitingFor}. ${page.lastSeen}`.trim(),
         ),
       );
     },
@@ -181,10 +183,12 @@ export async function runPageSession(
     Object.assign(timings, { load: 0, wait: 0 });
     for (const step of STEPS) {
       if (!step.wanted(settings)) continue;
-      waitingFor = step.waitingFor;
+      waitingFor = step.waitingFor(settings);
+      page.lastSeen = '';
       await timed(step.phase, step.run(page));
     }
     waitingFor = 'the PDF to be printed';
+    page.lastSeen = '';
     timings.print = 0;
     const printed = await timed(
       'print',

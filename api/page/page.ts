@@ -17,6 +17,11 @@ export interface Page {
   navigation: Navigation;
   network: NetworkActivity;
   blockedRequests: BlockedRequests;
+  /**
+   * The last result of the current step's wait, for the error if it times out: a sentence such as
+   * `Its last value was false.`
+   */
+  lastSeen: string;
   /** Ends the render with this error, whatever step it is at. */
   fail(error: unknown): void;
 }

@@ -142,7 +142,9 @@ const UNTIL_MATCH = `selector => {
 }`;
 
 /** Present in the DOM, not necessarily visible. */
-export async function selector({ session, settings }: Page): Promise<void> {
+export async function selector(page: Page): Promise<void> {
+  const { session, settings } = page;
+  page.lastSeen = 'No element matched it.';
   try {
     await inOwnWorld<void>(session, UNTIL_MATCH, settings.waits.selector);
   } catch (error) {
@@ -173,11 +175,34 @@ export function isTruthy({
 const isSyntaxError = ({ exception }: Protocol.Runtime.ExceptionDetails) =>
   exception?.className === 'SyntaxError' && !/\n\s+at /.test(exception.description ?? '');
 
+const MAX_EXCEPTION_LENGTH = 200;
+
+/** The first line of an exception, without control characters, cut. The page controls it. */
+function exceptionText({ exception, text }: Protocol.Runtime.ExceptionDetails): string {
+  const thrown =
+    exception?.description ?? (exception && 'value' in exception ? String(exception.value) : text);
+  const line = thrown
+    .slice(0, 2 * MAX_EXCEPTION_LENGTH)
+    .split(/[\r\n\u2028\u2029]/)[0]!
+    .replace(/\p{C}/gu, ' ')
+    .trim();
+  return line.length > MAX_EXCEPTION_LENGTH ? `${line.slice(0, MAX_EXCEPTION_LENGTH - 1)}…` : line;
+}
+
+/** Such as `false`, `null`, `0` or `an empty string`: values that are not truthy. */
+const valueText = ({ type, subtype, value, unserializableValue }: Protocol.Runtime.RemoteObject) =>
+  value === ''
+    ? 'an empty string'
+    : (unserializableValue ??
+      (subtype === 'null' ? 'null' : type === 'undefined' ? type : String(value)));
+
 /**
  * Polls in the page's own world until truthy; promises are awaited, an exception or a rejection
  * counts as false.
  */
-export async function expression({ session, settings }: Page): Promise<void> {
+export async function expression(page: Page): Promise<void> {
+  const { session, settings } = page;
+  page.lastSeen = 'It never returned a value.';
   for (let ended = false; !ended; ) {
     void session.ended.then(() => {
       ended = true;
@@ -189,6 +214,9 @@ export async function expression({ session, settings }: Page): Promise<void> {
         allowUnsafeEvalBlockedByCSP: true,
       });
       if (!exceptionDetails && isTruthy(result)) return;
+      page.lastSeen = exceptionDetails
+        ? `It last threw: ${exceptionText(exceptionDetails)}`
+        : `Its last value was ${valueText(result)}.`;
       if (exceptionDetails && isSyntaxError(exceptionDetails))
         throw invalid(
           `\`wait_for_expression\` is not valid JavaScript: ${exceptionDetails.exception?.description?.split('\n')[0]}.`,

@@ -84,19 +84,43 @@ describe('waits', () => {
     [
       'a selector that never matches',
       { wait_for_selector: '#never' },
-      /wait_for_selector/,
+      /waiting for `wait_for_selector` "#never" to match an element\. No element matched it\.$/,
       'page_timeout',
     ],
     [
       'an expression that stays false',
       { wait_for_expression: '1 > 2' },
-      /wait_for_expression/,
+      /waiting for `wait_for_expression` "1 > 2" to be truthy\. Its last value was false\.$/,
       'page_timeout',
     ],
     [
       'a promise that never settles',
       { wait_for_expression: 'new Promise(() => {})' },
-      /wait_for_expression/,
+      /to be truthy\. It never returned a value\.$/,
+      'page_timeout',
+    ],
+    [
+      'an expression that throws each time',
+      { wait_for_expression: 'foo.bar' },
+      /"foo\.bar" to be truthy\. It last threw: ReferenceError: foo is not defined$/,
+      'page_timeout',
+    ],
+    [
+      'an expression that throws a text of the page',
+      { wait_for_expression: `(() => { throw '\\u0007<b>' + 'x'.repeat(1e6) + '\\nsecond' })()` },
+      /It last threw: <b>x{190,200}…$/,
+      'page_timeout',
+    ],
+    [
+      'an expression that rejects with an object',
+      { wait_for_expression: 'Promise.reject({ a: 1 })' },
+      /It last threw: \S.{0,200}$/,
+      'page_timeout',
+    ],
+    [
+      'an expression with several empty values',
+      { wait_for_expression: 'window.nothing' },
+      /Its last value was undefined\.$/,
       'page_timeout',
     ],
     [

@@ -119,12 +119,12 @@ describe('the steps of a render', () => {
         PUBLIC,
       ),
     );
-    const words = STEPS.filter(step => step.wanted(all)).map(({ waitingFor }) => waitingFor);
+    const words = STEPS.filter(step => step.wanted(all)).map(step => step.waitingFor(all));
     const order = [
       /load event/,
       /fonts/,
-      /^css/,
-      /^javascript/,
+      /^`css/,
+      /^`javascript/,
       /lazy_load/,
       /selector/,
       /expression/,
