@@ -10,6 +10,7 @@ export interface RedactedRequest {
   source?: 'html' | 'url';
   /** Without user, query and fragment. */
   url?: string;
+  reference?: string;
   options: ShownOptions;
   sandbox: boolean;
 }
@@ -67,6 +68,8 @@ const SHOW: Record<keyof RenderRequest, Show> = {
   wait_for_expression: characters,
   wait_for_network_idle: verbatim,
   metadata: (metadata: object) => Object.keys(metadata).join(', '),
+  filename: verbatim,
+  reference: () => undefined,
   sandbox: verbatim,
 };
 
@@ -87,6 +90,7 @@ export function redactedRequest(request: Partial<RenderRequest>): RedactedReques
   return {
     ...(request.html !== undefined && { source: 'html' }),
     ...(request.url !== undefined && { source: 'url', url: redactedUrl(request.url) }),
+    ...(request.reference !== undefined && { reference: request.reference }),
     options,
     sandbox: request.sandbox ?? false,
   };

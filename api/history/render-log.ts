@@ -81,6 +81,7 @@ export function recordOf(
     counted: error === undefined && !sandbox,
     ...(request?.source && { source: request.source }),
     ...(request?.url !== undefined && { url: request.url }),
+    ...(request?.reference !== undefined && { reference: request.reference }),
     options: request?.options ?? {},
     timings,
     totalMs: rounded(nowMs - startMs),

@@ -8,6 +8,7 @@ import {
   type RenderFailedReason,
   STATUS,
 } from '../../common/contract/errors.ts';
+import { MAX_REFERENCE_LENGTH } from '../../common/contract/fields.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { Middleware } from './state.ts';
@@ -97,6 +98,8 @@ const accessLine = z.object({
   /** Of the response. */
   bytes: z.int().optional(),
   accountId: z.string().length(10).optional(),
+  keyId: z.string().max(40).optional(),
+  reference: z.string().max(MAX_REFERENCE_LENGTH).optional(),
 });
 
 /** Probes come every second; successful ones are logged at `debug`. */
@@ -139,6 +142,8 @@ export const accessLog = (log: Log, count: CountRequest): Middleware => {
         bodyBytes,
         bytes: left ? undefined : ctx.response.length,
         accountId: accepted?.accountId ?? access?.account,
+        keyId: accepted?.keyId,
+        reference: ctx.state.entry?.request?.reference,
       });
       if (line.data)
         log[QUIET.has(path) && ctx.status === 200 ? 'debug' : 'info'](line.data, 'request');

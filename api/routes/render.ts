@@ -7,6 +7,7 @@ import { redactedBody, redactedRequest } from '../history/redacted-request.ts';
 import type { RenderLog } from '../history/render-log.ts';
 import { ClientClosed, untilClientDisconnects } from '../http/errors.ts';
 import type { Context, Middleware } from '../http/state.ts';
+import { asciiFilename, pdfFilename } from '../pdf/filename.ts';
 import type { Rendered, RenderUseCase } from '../render/render.ts';
 import { PHASES } from '../store/phases.ts';
 
@@ -49,13 +50,20 @@ const serverTiming = (timings: Rendered['timings']): string =>
     .map(phase => `${phase};dur=${timings[phase]!.toFixed(1)}`)
     .join(', ');
 
+/** `filename`: of the request. Koa encodes it (RFC 6266). */
+export function setPdfHeaders(ctx: Context, filename: string | undefined): void {
+  const name = pdfFilename(filename);
+  ctx.attachment(name, { type: 'inline', fallback: asciiFilename(name) });
+  ctx.type = 'application/pdf';
+  ctx.set('Cache-Control', 'no-store');
+}
+
 export function answerWithPdf(
   ctx: Context,
   { pdf, pages, sandbox, usage, timings }: Rendered,
+  filename: string | undefined,
 ): void {
-  ctx.type = 'application/pdf';
-  ctx.set('Content-Disposition', 'inline; filename="render.pdf"');
-  ctx.set('Cache-Control', 'no-store');
+  setPdfHeaders(ctx, filename);
   ctx.set('X-Pdf-Pages', String(pages));
   ctx.set('Server-Timing', serverTiming(timings));
   if (sandbox) ctx.set('X-Sandbox', 'true');
@@ -92,7 +100,7 @@ export const renderRoute = ({ render, keys, ports }: RenderRoute): Middleware =>
           entry?.trace,
         ),
       );
-      answerWithPdf(ctx, rendered);
+      answerWithPdf(ctx, rendered, request.filename);
     } catch (error) {
       if (entry) entry.request ??= redactedBody(ctx.state.body);
       // The cached account may be out of date: its key, its state, or its access to the intranet.

@@ -11,6 +11,7 @@ import { createThrottle } from '../http/throttle.ts';
 import { noTrialSlot } from '../leases/trial-admission.ts';
 import type { TrialCaller, TrialLeases } from '../leases/trial-leases.ts';
 import type { RenderUseCase } from '../render/render.ts';
+import { setPdfHeaders } from './render.ts';
 
 export interface TrialRoute {
   leases: Pick<TrialLeases, 'enter'>;
@@ -59,7 +60,7 @@ const admitTrialCall = (
   };
 };
 
-const renderForVisitor = (render: TrialRoute['render'], ports: TrialParts['ports']): Middleware => {
+const renderForClient = (render: TrialRoute['render'], ports: TrialParts['ports']): Middleware => {
   return async ctx => {
     const { client, bodyBytes, requestId, reservation } = ctx.state;
     const request = parseRenderRequest(ctx.state.body, { ...ports, intranet: false });
@@ -67,9 +68,7 @@ const renderForVisitor = (render: TrialRoute['render'], ports: TrialParts['ports
     const { pdf, sandbox } = await untilClientDisconnects(ctx, signal =>
       render(request, { client, requestId }, { bodyBytes, budget: reservation }, signal),
     );
-    ctx.type = 'application/pdf';
-    ctx.set('Content-Disposition', 'inline; filename="render.pdf"');
-    ctx.set('Cache-Control', 'no-store');
+    setPdfHeaders(ctx, request.filename);
     if (sandbox) ctx.set('X-Sandbox', 'true');
     ctx.body = pdf;
   };
@@ -87,6 +86,6 @@ export function trialRoute(
       full: noTrialSlot,
       share: noTrialSlot,
     })),
-    renderForVisitor(render, ports),
+    renderForClient(render, ports),
   ];
 }

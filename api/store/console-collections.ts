@@ -87,6 +87,11 @@ export async function consoleIndexes(db: Db): Promise<void> {
     { key: { account: 1, at: -1, _id: -1 }, name: 'of an account' },
     { key: { account: 1, key: 1, at: -1, _id: -1 }, name: 'of a key' },
     { key: { account: 1, outcome: 1, at: -1, _id: -1 }, name: 'by outcome' },
+    {
+      key: { account: 1, reference: 1, at: -1, _id: -1 },
+      name: 'by reference',
+      partialFilterExpression: { reference: { $exists: true } },
+    },
     { key: { at: 1 }, expireAfterSeconds: RENDERS_KEPT_S, name: RENDERS_TTL_INDEX },
   ]);
   await of.usageDays.createIndexes([{ key: { '_id.account': 1, '_id.day': 1 }, name: 'days' }]);

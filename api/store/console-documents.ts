@@ -123,6 +123,8 @@ export interface RenderDocument {
   source?: 'html' | 'url';
   /** Without user, query and fragment. */
   url?: string;
+  /** The caller's identifier. */
+  reference?: string;
   /** The other fields of the request: harmless values as they are, others as their size. */
   options: Record<string, string | number | boolean>;
   /** Milliseconds. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { additionsShape } from './additions.ts';
 import { cookieNames, cookies } from './cookies.ts';
 import { DURATION_PATTERN, parseWaitDelayMs } from './durations.ts';
-import { notBlank, type Shown, text, trueOrFalse } from './field.ts';
+import { CONTROL, lengthProblem, notBlank, type Shown, text, trueOrFalse } from './field.ts';
 import { footer, header, headerFooterNames } from './header-footer.ts';
 import { metadata, metadataShape } from './metadata.ts';
 import { MAX_PAGES_LENGTH, PAGES_PATTERN, parsePages } from './page-ranges.ts';
@@ -53,6 +53,29 @@ const pagesProblem = (value: string) => {
   return parsePages(value) === undefined
     ? `must be ${PAGES_SYNTAX}, not ${quoted(value)}`
     : undefined;
+};
+
+const MAX_FILENAME_LENGTH = 80;
+/** Not blank, and one part of a path. */
+const FILENAME_PATTERN =
+  '^[^\\u0000-\\u001f\\u007f-\\u009f/\\\\]*[^\\u0000-\\u001f\\u007f-\\u009f/\\\\\\s][^\\u0000-\\u001f\\u007f-\\u009f/\\\\]*$';
+const filenameProblem = (value: string) => {
+  const tooLong = lengthProblem(value, MAX_FILENAME_LENGTH);
+  if (tooLong) return tooLong;
+  if (value.trim() === '') return 'must be a file name such as `invoice-42.pdf`, not blank';
+  return CONTROL.test(value) || /[/\\]/.test(value)
+    ? 'must not contain `/`, `\\` or control characters'
+    : undefined;
+};
+
+export const MAX_REFERENCE_LENGTH = 128;
+const REFERENCE_PATTERN =
+  '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\s][^\\u0000-\\u001f\\u007f-\\u009f]*$';
+const referenceProblem = (value: string) => {
+  const tooLong = lengthProblem(value, MAX_REFERENCE_LENGTH);
+  if (tooLong) return tooLong;
+  if (value.trim() === '') return 'must not be blank';
+  return CONTROL.test(value) ? 'must not contain control characters' : undefined;
 };
 
 const LENGTH_UNITS = 'a length with the unit px, in, cm, mm, pt or pc (without a unit: inches)';
@@ -210,6 +233,20 @@ export const requestShape = {
     default: false,
   }),
   metadata,
+  filename: text('a file name string such as "invoice-42.pdf"', filenameProblem, {
+    description: `The file name in the \`Content-Disposition\` header, with or without \`.pdf\`. At most ${MAX_FILENAME_LENGTH} characters, no \`/\`, \`\\\` or control characters. Punctuation other than \`.\`, \`_\` and \`-\` becomes a dash. Default: \`render.pdf\`.`,
+    examples: ['invoice-42.pdf', 'Rechnung Nº 42'],
+    pattern: FILENAME_PATTERN,
+    minLength: 1,
+    maxLength: MAX_FILENAME_LENGTH,
+  }),
+  reference: text('a string', referenceProblem, {
+    description: `Your own identifier of the render, such as an order number. It appears in the render log and can be searched there. At most ${MAX_REFERENCE_LENGTH} characters, no control characters. Not a place for secrets.`,
+    examples: ['order-1042'],
+    pattern: REFERENCE_PATTERN,
+    minLength: 1,
+    maxLength: MAX_REFERENCE_LENGTH,
+  }),
   sandbox: trueOrFalse({
     description:
       "Adds a SANDBOX watermark to every page. Sandbox renders don't count toward usage: the response has the header `X-Sandbox: true` and no `X-Usage-Count`. They still count toward your concurrency limit.",

@@ -31,6 +31,7 @@ export const FOREIGN_NAMES: Record<string, readonly string[]> = {
   wait_for_expression: ['waitForFunction', 'waitCondition', 'windowStatus', 'expression'],
   wait_for_network_idle: ['waitUntil', 'skipNetworkIdleEvent', 'networkIdle0', 'networkIdle2'],
   sandbox: ['test', 'testMode', 'isTest', 'watermark', 'draft'],
+  filename: ['outputFilename', 'outputFile', 'output', 'path', 'pdfName'],
   'metadata.title': ['title', 'documentTitle', 'pdfTitle'],
   'metadata.author': ['author'],
   'metadata.subject': ['subject'],
@@ -43,10 +44,6 @@ const ADVICE: [advice: string, names: readonly string[]][] = [
   [
     'Webhooks are not supported: the response is the PDF.',
     ['webhook', 'webhookUrl', 'callback', 'callbackUrl', 'async', 'webhookMethod'],
-  ],
-  [
-    'It is not supported: the response is the PDF, which you can save under any name.',
-    ['filename', 'fileName', 'outputFilename', 'outputFile', 'output', 'path'],
   ],
   [
     'It is not supported: the administrator of this installation sets the time limit.',

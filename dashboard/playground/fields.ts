@@ -101,7 +101,7 @@ const SECTIONS: [title: string, names: RegExp][] = [
   ['Wait conditions', /^(wait_.*|lazy_load_images)$/],
   ['HTTP', /^(raise_for_status|cookies|extra_http_headers|auth)$/],
   ['CSS & JavaScript', /^(css|javascript)$/],
-  ['Metadata', /^metadata$/],
+  ['Metadata', /^(metadata|filename|reference)$/],
   ['Other', /./],
 ];
 

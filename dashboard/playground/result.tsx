@@ -9,7 +9,7 @@ import classes from './playground.module.css';
 import type { RenderedPdf, RenderState } from './use-render.ts';
 
 function Done({ rendered }: { rendered: RenderedPdf }) {
-  const { pdfUrl, bytes, pages, phases, usage, sandbox, requestId, tookMs } = rendered;
+  const { pdfUrl, filename, bytes, pages, phases, usage, sandbox, requestId, tookMs } = rendered;
   const facts: [string, string][] = [
     ['Pages', pages === undefined ? 'Unknown' : formatCount(pages)],
     ['Size', formatBytes(bytes)],
@@ -48,7 +48,7 @@ function Done({ rendered }: { rendered: RenderedPdf }) {
         <Button
           component="a"
           href={pdfUrl}
-          download="render.pdf"
+          download={filename}
           variant="default"
           size="xs"
           leftSection={<Download size={14} aria-hidden />}

@@ -8,6 +8,7 @@ export interface RenderedPdf {
   /** A blob URL, revoked on the next render and on unmount. */
   pdfUrl: string;
   bytes: number;
+  filename: string;
   pages: number | undefined;
   phases: TimedPhase[];
   /** Usage in this billing period; undefined if this render was not counted. */
@@ -30,12 +31,20 @@ const figure = (headers: Headers, name: string): number | undefined => {
   return text === null ? undefined : Number(text);
 };
 
+/** Of a header as Pressroom sends it (RFC 6266): the encoded name, if there is one. */
+function filenameOf(disposition: string | null): string {
+  const encoded = /filename\*=UTF-8''([^;]+)/.exec(disposition ?? '')?.[1];
+  if (encoded !== undefined) return decodeURIComponent(encoded);
+  return /filename="([^"]+)"/.exec(disposition ?? '')?.[1] ?? 'render.pdf';
+}
+
 async function renderedFrom(response: Response, startMs: number): Promise<RenderedPdf> {
   const pdf = await response.blob();
   const { headers } = response;
   return {
     pdfUrl: URL.createObjectURL(pdf),
     bytes: pdf.size,
+    filename: filenameOf(headers.get('Content-Disposition')),
     pages: figure(headers, 'X-Pdf-Pages'),
     phases: phasesOf(headers.get('Server-Timing')),
     usage: figure(headers, 'X-Usage-Count'),

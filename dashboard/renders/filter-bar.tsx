@@ -30,6 +30,9 @@ export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeo
     queryFn: ({ signal }) => get<{ items: Key[] }>(`/accounts/${id}/keys`, signal),
     enabled: mayReadKeys,
   });
+  const applyReference = (reference: string) => {
+    if (reference !== filters.reference) change({ reference });
+  };
   // A revoked key is not in the list, but the log can still be filtered by it.
   const known = (keys.data?.items ?? []).map(key => ({
     value: key.id,
@@ -79,6 +82,15 @@ export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeo
           data={keyChoices}
           value={filters.key}
           onChange={event => change({ key: event.currentTarget.value })}
+        />
+        <TextInput
+          key={filters.reference}
+          size="xs"
+          label="Reference"
+          defaultValue={filters.reference}
+          maxLength={128}
+          onBlur={event => applyReference(event.currentTarget.value)}
+          onKeyDown={event => event.key === 'Enter' && applyReference(event.currentTarget.value)}
         />
         <TextInput
           size="xs"

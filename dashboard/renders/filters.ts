@@ -7,12 +7,13 @@ export interface Filters {
   status: RenderStatus | '';
   code: string;
   key: string;
+  reference: string;
   /** ISO 8601 or empty. */
   from: string;
   to: string;
 }
 
-const NAMES = ['status', 'code', 'key', 'from', 'to'] as const;
+const NAMES = ['status', 'code', 'key', 'reference', 'from', 'to'] as const;
 const STATUSES = ['ok', 'failed', 'rejected', 'client_closed'];
 const isoOf = (text: string | null) =>
   text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : '';
@@ -24,6 +25,7 @@ export function useFilters() {
     status: STATUSES.includes(status) ? (status as Filters['status']) : '',
     code: params.get('code') ?? '',
     key: params.get('key') ?? '',
+    reference: params.get('reference') ?? '',
     from: isoOf(params.get('from')),
     to: isoOf(params.get('to')),
   };

@@ -127,6 +127,7 @@ function Detail({ render }: { render: RenderDetail }) {
             ['Size', bytes === null ? null : formatBytes(bytes)],
             ['Requested by', user ? `${callerOf(render)}, ${user}` : callerOf(render)],
             ['Counts toward usage', counted ? 'Yes' : sandbox ? 'No (sandbox)' : 'No'],
+            ['Reference', render.reference],
             ['Request ID', <Code key="id">{id}</Code>],
           ]}
         />

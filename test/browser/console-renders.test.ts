@@ -44,6 +44,7 @@ describe('render log', function () {
     counted: false,
     source: 'url',
     url: 'https://example.com/invoices/7',
+    reference: 'order-7',
   };
 
   before(async () => {
@@ -129,6 +130,13 @@ describe('render log', function () {
     await page.reload();
     await count(page, 1);
     await page.getByRole('button', { name: 'Clear filters' }).click();
+    const reference = page.getByLabel('Reference', { exact: true });
+    await reference.fill('order-7');
+    await reference.press('Enter');
+    await count(page, 1);
+    expect(await rows(page).textContent()).to.include('order-7');
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await count(page, 50);
     await page.getByLabel('API key', { exact: true }).selectOption('No API key (playground, MCP)');
     await count(page, 2);
     expect(await rows(page).first().textContent()).to.include('Sandbox');

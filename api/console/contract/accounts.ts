@@ -2,6 +2,7 @@
 // operators (accounts, users, live view, health).
 import { z } from 'zod';
 import { RENDER_FAILED_REASONS } from '../../../common/contract/errors.ts';
+import { MAX_REFERENCE_LENGTH } from '../../../common/contract/fields.ts';
 import { MAX_NETWORKS } from '../../accounts/allowed-ips.ts';
 import { MIN_SAMPLES } from '../../history/usage-buckets.ts';
 import { ACCOUNT_STATES } from '../../store/documents.ts';
@@ -33,6 +34,7 @@ export const renderSummary = z.object({
     .nullable()
     .meta({ description: 'Null when the request was rejected before it was parsed.' }),
   url: z.string().nullable(),
+  reference: z.string().nullable().meta({ description: 'The `reference` of the request.' }),
   totalMs: z.number(),
   pages: count.nullable(),
   bytes: count.nullable(),
@@ -65,6 +67,7 @@ export const renderQuery = z.object({
     .max(40)
     .optional()
     .meta({ description: 'ID of an API key; `none` for renders without a key.' }),
+  reference: z.string().max(MAX_REFERENCE_LENGTH).optional(),
   from: time.optional(),
   to: time.optional(),
 });

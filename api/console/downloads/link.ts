@@ -7,6 +7,7 @@ import type { ByteBudget } from '../../http/byte-budget.ts';
 import { ClientClosed } from '../../http/errors.ts';
 import { sendPieces } from '../../http/send-pieces.ts';
 import type { Context, Middleware, Route } from '../../http/state.ts';
+import { asciiFilename } from '../../pdf/filename.ts';
 import type { StoredPdfDocument } from '../../store/store.ts';
 import { sendPage } from '../html/page.ts';
 import { createAccountShares } from './account-shares.ts';
@@ -26,12 +27,7 @@ const busy = () =>
 function describe(ctx: Context, pdf: StoredPdfDocument): void {
   // `attachment`: no PDF should open in the dashboard's origin, and under the policy below browsers
   // show none. Koa also sets the type by the name.
-  ctx.attachment(pdf.filename, {
-    fallback: pdf.filename
-      .normalize('NFKD')
-      .replace(/\p{M}/gu, '')
-      .replace(/[^\x20-\x7e]/g, '_'),
-  });
+  ctx.attachment(pdf.filename, { fallback: asciiFilename(pdf.filename) });
   ctx.type = 'application/pdf';
   ctx.set('Accept-Ranges', 'none');
   ctx.set('Cache-Control', 'private, no-store');

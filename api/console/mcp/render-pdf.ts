@@ -8,8 +8,8 @@ import type { Log } from '../../../common/log.ts';
 import { redactedBody, redactedRequest } from '../../history/redacted-request.ts';
 import type { Reservation } from '../../http/byte-budget.ts';
 import { asApiError, ClientClosed } from '../../http/errors.ts';
+import { pdfFilename } from '../../pdf/filename.ts';
 import type { RenderTrace } from '../../render/render.ts';
-import { pdfFilename } from '../downloads/filename.ts';
 import type { PdfStore } from '../downloads/pdf-store.ts';
 import { mayReachIntranet } from '../kit/intranet.ts';
 import type { GrantedAccess } from '../oauth/access.ts';
@@ -91,7 +91,11 @@ async function renderAndStore(
       signal,
       entry.trace,
     );
-    return { ...result, delivery, filename: pdfFilename(request.metadata?.title) };
+    return {
+      ...result,
+      delivery,
+      filename: pdfFilename(request.filename ?? request.metadata?.title),
+    };
   });
   // Already counted, like a PDF that the caller of /v1/render does not read to the end.
   const { pdf, pages, sandbox, delivery, filename } = rendered;

@@ -27,6 +27,7 @@ export const summaryOf = (
   counted: render.counted,
   source: render.source ?? null,
   url: render.url ?? null,
+  reference: render.reference ?? null,
   totalMs: render.totalMs,
   pages: render.pages ?? null,
   bytes: render.bytes ?? null,

@@ -61,18 +61,23 @@ export const playgroundRoutes = ({
         const { bodyBytes, requestId, reservation } = ctx.state;
         const intranet = await mayReachIntranet(store, account.id);
         const member: Member = { accountId: account.id, user: signedIn.user.id, requestId };
-        const rendered = await renders.logged(requestId, 'playground', async entry => {
-          entry.who = { account: account.id, user: signedIn.user.id };
-          entry.request = redactedBody(given);
-          const asked = parseRenderRequest(given, { ...ports, intranet });
-          const request = { ...asked, sandbox: asked.sandbox ?? true };
-          entry.request = redactedRequest(request);
-          ctx.state.rendering = true;
-          return untilClientDisconnects(ctx, signal =>
-            render(request, member, { bodyBytes, budget: reservation }, signal, entry.trace),
-          );
-        });
-        answerWithPdf(ctx, rendered);
+        const { filename, ...rendered } = await renders.logged(
+          requestId,
+          'playground',
+          async entry => {
+            entry.who = { account: account.id, user: signedIn.user.id };
+            entry.request = redactedBody(given);
+            const asked = parseRenderRequest(given, { ...ports, intranet });
+            const request = { ...asked, sandbox: asked.sandbox ?? true };
+            entry.request = redactedRequest(request);
+            ctx.state.rendering = true;
+            const result = await untilClientDisconnects(ctx, signal =>
+              render(request, member, { bodyBytes, budget: reservation }, signal, entry.trace),
+            );
+            return { ...result, filename: request.filename };
+          },
+        );
+        answerWithPdf(ctx, rendered, filename);
       },
     }),
   ];

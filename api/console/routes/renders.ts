@@ -11,6 +11,7 @@ interface Asked {
   status?: RenderStatus | undefined;
   code?: string | undefined;
   key?: string | undefined;
+  reference?: string | undefined;
   from?: string | undefined;
   to?: string | undefined;
 }
@@ -24,11 +25,15 @@ const STATUS_FILTERS: Record<RenderStatus, Document[]> = {
 };
 
 /** The indexes cover account with key or outcome, by time. Only errors have a code. */
-const filterOf = (account: string, { status, code, key, from, to }: Asked): Document[] => [
+const filterOf = (
+  account: string,
+  { status, code, key, reference, from, to }: Asked,
+): Document[] => [
   { account },
   ...(status === undefined ? [] : STATUS_FILTERS[status]),
   ...(code === undefined ? [] : [{ outcome: 'error' }, { code }]),
   ...(key === undefined ? [] : [{ key: key === 'none' ? { $exists: false } : key }]),
+  ...(reference === undefined ? [] : [{ reference }]),
   ...(from === undefined ? [] : [{ at: { $gte: new Date(from) } }]),
   ...(to === undefined ? [] : [{ at: { $lt: new Date(to) } }]),
 ];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RenderDetail } from '../../../api/console/contract/accounts.ts';
+import type { RenderDetail, RenderSummary } from '../../../api/console/contract/accounts.ts';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { type LoggedRows, loggedRows } from '../../support/console/log-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -110,6 +110,20 @@ describe('the log of renders', () => {
     });
     expect(row.key).to.include({ id: keyId });
     expect(row.message).to.include('`format`');
+  });
+
+  it('contains the reference of the caller, by which renders can be found', async () => {
+    const reference = 'Bestellung "1042" · 注文';
+    const row = await rowOf({ html: html('ordered'), reference, filename: 'order.pdf' }, 200);
+    expect(row).to.include({ reference });
+    expect(row.options).to.include({ filename: 'order.pdf' }).and.not.have.property('reference');
+    await rowOf({ html: html('other'), reference: 'another' }, 200);
+    const owner = await fixture.createUser({ role: 'owner' });
+    const found = await owner.good<{ items: RenderSummary[] }>(
+      'GET',
+      `/accounts/${fixture.accountId}/renders?reference=${encodeURIComponent(reference)}`,
+    );
+    expect(found.items.map(({ id }) => id)).to.deep.equal([row.id]);
   });
 
   it('contains a blocked private address, found by the worker or before', async () => {

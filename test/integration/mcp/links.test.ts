@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import { pdfFilename } from '../../../api/console/downloads/filename.ts';
 import { CHUNK_BYTES, type NewPdf, PdfStore } from '../../../api/console/downloads/pdf-store.ts';
+import { pdfFilename } from '../../../api/pdf/filename.ts';
 import {
   type ConsoleFixture,
   consoleFixture,

@@ -169,6 +169,22 @@ describe('the lifecycle of a render', () => {
     }
   });
 
+  it('names the PDF as requested', async () => {
+    const names: [filename: string, header: string][] = [
+      ['invoice-42.pdf', 'inline; filename="invoice-42.pdf"'],
+      ['invoice-42', 'inline; filename="invoice-42.pdf"'],
+      [
+        'Größe "5"; 請求書',
+        `inline; filename="Gro_e -5- ___.pdf"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20-5-%20%E8%AB%8B%E6%B1%82%E6%9B%B8.pdf`,
+      ],
+      ['..', 'inline; filename="render.pdf"'],
+    ];
+    for (const [filename, header] of names) {
+      const { status, headers } = await pressroom.render({ ...HELLO, filename });
+      expect([status, headers['content-disposition']]).to.deep.equal([200, header]);
+    }
+  });
+
   it('accepts the Bearer scheme in any case', async () => {
     expect(
       (await pressroom.render(HELLO, { authorization: `bEARER ${pressroom.key}` })).status,

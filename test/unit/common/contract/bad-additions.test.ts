@@ -1,5 +1,6 @@
 // @proves wrong-types, css, javascript, lazy_load_images, metadata, metadata.title
 // @proves metadata.author, metadata.subject, metadata.keywords, sandbox, ssrf_blocked
+// @proves filename, reference
 
 import { expect } from 'chai';
 import { requestError, shown } from '../../../support/request-error.ts';
@@ -52,6 +53,21 @@ const SWITCHES: Row[] = ['lazy_load_images', 'sandbox'].flatMap((field): Row[] =
   [field, {}, 'not an object'],
 ]);
 
+const NAMES: Row[] = [
+  ...['filename', 'reference'].flatMap((field): Row[] => [
+    [field, null, 'must be a'],
+    [field, 5, 'not a number'],
+    [field, '', 'not '],
+    [field, ' \u3000', 'blank'],
+    [field, 'a\nb', 'must not contain'],
+    [field, 'a\u0085b', 'must not contain'],
+  ]),
+  ['filename', 'a/b.pdf', 'must not contain `/`, `\\` or control characters'],
+  ['filename', 'a\\b.pdf', 'must not contain `/`, `\\` or control characters'],
+  ['filename', 'x'.repeat(81), 'must be at most 80 characters long, not 81'],
+  ['reference', `😀${'x'.repeat(128)}`, 'must be at most 128 characters long, not 129'],
+];
+
 const METADATA: Row[] = [
   [
     'metadata',
@@ -93,7 +109,7 @@ const METADATA: Row[] = [
 ];
 
 describe('invalid additions, booleans and metadata', () => {
-  for (const [field, value, says] of [...ADDITIONS, ...SWITCHES, ...METADATA]) {
+  for (const [field, value, says] of [...ADDITIONS, ...SWITCHES, ...NAMES, ...METADATA]) {
     it(`rejects ${shown(value)} as ${field}`, () => {
       const error = requestError({ html: 'x', [field.split('.')[0]!]: value });
       expect(error.code).to.equal('validation_error');

@@ -30,13 +30,14 @@ function requestWith(field: string, value: unknown): Record<string, unknown> {
 }
 
 describe('the schema of a render request', () => {
-  it('has exactly the fields of the specification', () => {
+  it('has exactly the fields of the specification, and the additions to it', () => {
     expect(fields.map(([name]) => name)).to.have.members(
       `html url format paper_width paper_height landscape print_background scale zoom margin pages single_page emulate_media raise_for_status
        wait_delay wait_for_selector wait_for_expression wait_for_network_idle header footer cookies extra_http_headers auth css javascript
        lazy_load_images metadata sandbox margin.top margin.right margin.bottom margin.left header.html header.height footer.html footer.height
        cookies.name cookies.value cookies.domain cookies.path cookies.secure cookies.http_only cookies.same_site auth.username auth.password
-       metadata.title metadata.author metadata.subject metadata.keywords`.split(/\s+/),
+       metadata.title metadata.author metadata.subject metadata.keywords
+       filename reference`.split(/\s+/),
     );
   });
 
@@ -108,6 +109,8 @@ describe('the schema of a render request', () => {
       'metadata.author': 2_048,
       'metadata.subject': 2_048,
       'metadata.keywords': 2_048,
+      filename: 80,
+      reference: 128,
     });
   });
 

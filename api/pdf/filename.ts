@@ -1,15 +1,15 @@
-// The file name of a PDF, from its title, safe for file systems and headers. Pure.
+// The file name of a PDF, safe for file systems and headers. Pure.
 
 const MAX_CHARACTERS = 80;
 /** Windows treats these as devices, whatever follows the first dot. */
 const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /**
- * `title`: the request's `metadata.title`. Keeps the letters of every script and replaces other
+ * `wanted`: the request's `filename`, or a title. Keeps the letters of every script and replaces other
  * characters with a dash. Always ends in `.pdf`.
  */
-export function pdfFilename(title: string | undefined): string {
-  const name = (title ?? '')
+export function pdfFilename(wanted: string | undefined): string {
+  const name = (wanted ?? '')
     .toWellFormed()
     .normalize('NFC')
     .replace(/\.pdf$/i, '')
@@ -22,3 +22,10 @@ export function pdfFilename(title: string | undefined): string {
     .replace(/^[-. ]+|[-. ]+$/g, '');
   return cut === '' || DEVICES.test(cut) ? 'render.pdf' : `${cut}.pdf`;
 }
+
+/** The name in ASCII, for clients that read only `filename` of the header, not `filename*`. */
+export const asciiFilename = (filename: string): string =>
+  filename
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\x20-\x7e]/g, '_');

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { pdfFilename } from '../../../../../api/console/downloads/filename.ts';
+import { pdfFilename } from '../../../../api/pdf/filename.ts';
 
 const NAMES: [title: string | undefined, name: string][] = [
   [undefined, 'render.pdf'],
@@ -27,7 +27,7 @@ describe('the file name of a PDF', () => {
       expect(pdfFilename(title)).to.equal(name));
 
   it('is render.pdf by default in code and documentation', () => {
-    const root = fileURLToPath(new URL('../../../../..', import.meta.url));
+    const root = fileURLToPath(new URL('../../../..', import.meta.url));
     const folders = ['README.md', 'api', 'charts', 'cli', 'dashboard', 'standalone'];
     const files = execFileSync('git', ['ls-files', '--', ...folders], {
       cwd: root,
