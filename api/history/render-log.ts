@@ -9,6 +9,7 @@ import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { asApiError, ClientClosed } from '../http/errors.ts';
 import type { RenderTrace } from '../render/render.ts';
+import { roundedMs } from '../store/phases.ts';
 import type { RenderDocument, Store } from '../store/store.ts';
 import { redactedMessage } from './redacted-message.ts';
 import type { RedactedRequest } from './redacted-request.ts';
@@ -27,6 +28,8 @@ export interface RenderEntry {
   who?: { account: string; key?: string | undefined; user?: string; app?: string };
   /** The request, once it is validated. */
   request?: RedactedRequest;
+  /** Set when the headers of the PDF are written. Monotonic. */
+  endMs?: number;
   /** Filled in by the use case. */
   readonly trace: RenderTrace;
 }
@@ -41,8 +44,6 @@ declare module '../http/state.ts' {
 /** True for a render that ended with an error before it had a slot. There may be many of these. */
 export const endedWithoutSlot = ({ trace: { timings } }: RenderEntry, error: unknown): boolean =>
   error !== undefined && !(error instanceof ClientClosed) && timings.load === undefined;
-
-const rounded = (ms: number) => Math.round(ms * 10) / 10;
 
 function endOf(error: unknown): Pick<RenderDocument, 'outcome' | 'code' | 'reason' | 'message'> {
   if (error === undefined) return { outcome: 'ok' };
@@ -66,7 +67,7 @@ export function recordOf(
   const { requestId, via, at, startMs, who, request, trace } = entry;
   const sandbox = request?.sandbox ?? false;
   const timings = Object.fromEntries(
-    Object.entries(trace.timings).map(([phase, ms]) => [phase, rounded(ms)]),
+    Object.entries(trace.timings).map(([phase, ms]) => [phase, roundedMs(ms)]),
   );
   return {
     _id: requestId,
@@ -84,7 +85,7 @@ export function recordOf(
     ...(request?.reference !== undefined && { reference: request.reference }),
     options: request?.options ?? {},
     timings,
-    totalMs: rounded(nowMs - startMs),
+    totalMs: roundedMs((entry.endMs ?? nowMs) - startMs),
     ...(error === undefined && trace.pages !== undefined && { pages: trace.pages }),
     ...(error === undefined && trace.bytes !== undefined && { bytes: trace.bytes }),
     ...(trace.console.length > 0 && { console: trace.console }),
@@ -147,17 +148,19 @@ export class RenderLog implements Service {
   /**
    * Runs `work`, resolves or rejects as it does, and records the outcome. `work` sets account and
    * request in the entry as soon as they are known, and passes `entry.trace` to the use case.
+   * `startMs`: when the request began, monotonic.
    */
   async logged<T>(
     requestId: string,
     via: RenderEntry['via'],
     work: (entry: RenderEntry) => Promise<T>,
+    startMs = performance.now(),
   ): Promise<T> {
     const entry: RenderEntry = {
       requestId,
       via,
       at: new Date(),
-      startMs: performance.now(),
+      startMs,
       trace: { timings: {}, console: [] },
     };
     try {

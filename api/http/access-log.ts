@@ -120,6 +120,7 @@ const countedPath = (path: string): string => (isLinkPath(path) ? LINK_ROUTE : p
 export const accessLog = (log: Log, count: CountRequest): Middleware => {
   return async (ctx, next) => {
     const startMs = performance.now();
+    ctx.state.startMs = startMs;
     const { method, path } = ctx;
     // Only `close` shows whether the response was sent.
     ctx.res.once('close', () => {

@@ -7,6 +7,8 @@ import type { Reservation } from './byte-budget.ts';
 
 export interface State {
   requestId: string;
+  /** Set by accessLog. Monotonic. */
+  startMs: number;
   /** Set by bearer. */
   accepted: Accepted;
   /** Set by admitTrialCall: whose calls are counted together. */

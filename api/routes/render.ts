@@ -4,12 +4,12 @@ import { ApiError, type RenderFailedReason } from '../../common/contract/errors.
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
 import { redactedBody, redactedRequest } from '../history/redacted-request.ts';
-import type { RenderLog } from '../history/render-log.ts';
+import type { RenderEntry, RenderLog } from '../history/render-log.ts';
 import { ClientClosed, untilClientDisconnects } from '../http/errors.ts';
 import type { Context, Middleware } from '../http/state.ts';
 import { asciiFilename, pdfFilename } from '../pdf/filename.ts';
 import type { Rendered, RenderUseCase } from '../render/render.ts';
-import { PHASES } from '../store/phases.ts';
+import { otherMs, PHASES } from '../store/phases.ts';
 
 /**
  * Counts calls that fail before the render begins; a render counts its own outcome. `failed`
@@ -32,7 +32,7 @@ export const countRefused = (failed: (reason: RenderFailedReason) => void): Midd
 
 export const logRenders = (renders: RenderLog): Middleware => {
   return async (ctx, next) => {
-    await renders.logged(ctx.state.requestId, 'api', async entry => {
+    const work = async (entry: RenderEntry) => {
       ctx.state.entry = entry;
       try {
         await next();
@@ -40,14 +40,18 @@ export const logRenders = (renders: RenderLog): Middleware => {
         const { accepted } = ctx.state;
         if (accepted) entry.who = { account: accepted.accountId, key: accepted.keyId };
       }
-    });
+    };
+    await renders.logged(ctx.state.requestId, 'api', work, ctx.state.startMs);
   };
 };
 
 /** https://www.w3.org/TR/server-timing/ */
-const serverTiming = (timings: Rendered['timings']): string =>
-  PHASES.filter(phase => timings[phase] !== undefined)
-    .map(phase => `${phase};dur=${timings[phase]!.toFixed(1)}`)
+const serverTiming = (timings: Rendered['timings'], totalMs: number): string =>
+  [
+    ...PHASES.map(phase => [phase, timings[phase]] as const),
+    ['other', otherMs(timings, totalMs)] as const,
+  ]
+    .flatMap(([name, ms]) => (ms === undefined ? [] : `${name};dur=${ms.toFixed(1)}`))
     .join(', ');
 
 /** `filename`: of the request. Koa encodes it (RFC 6266). */
@@ -62,10 +66,13 @@ export function answerWithPdf(
   ctx: Context,
   { pdf, pages, sandbox, usage, timings }: Rendered,
   filename: string | undefined,
+  entry: RenderEntry | undefined,
 ): void {
+  const endMs = performance.now();
+  if (entry) entry.endMs = endMs;
   setPdfHeaders(ctx, filename);
   ctx.set('X-Pdf-Pages', String(pages));
-  ctx.set('Server-Timing', serverTiming(timings));
+  ctx.set('Server-Timing', serverTiming(timings, endMs - ctx.state.startMs));
   if (sandbox) ctx.set('X-Sandbox', 'true');
   if (usage !== undefined) ctx.set('X-Usage-Count', String(usage));
   ctx.body = pdf;
@@ -100,7 +107,7 @@ export const renderRoute = ({ render, keys, ports }: RenderRoute): Middleware =>
           entry?.trace,
         ),
       );
-      answerWithPdf(ctx, rendered, request.filename);
+      answerWithPdf(ctx, rendered, request.filename, entry);
     } catch (error) {
       if (entry) entry.request ??= redactedBody(ctx.state.body);
       // The cached account may be out of date: its key, its state, or its access to the intranet.

@@ -5,3 +5,12 @@
 export const PHASES = ['admit', 'queue', 'load', 'wait', 'print', 'post', 'settle'] as const;
 /** Milliseconds. */
 export type PhaseTimings = Partial<Record<(typeof PHASES)[number], number>>;
+
+/** To a tenth of a millisecond, in the log, the header and the dashboard alike. */
+export const roundedMs = (ms: number): number => Math.round(ms * 10) / 10;
+
+/** The part of the total that belongs to no phase. All figures are rounded. */
+export function otherMs(timings: PhaseTimings, totalMs: number): number {
+  const known = Object.values(timings).reduce((sum, ms) => sum + roundedMs(ms), 0);
+  return Math.max(0, roundedMs(roundedMs(totalMs) - known));
+}

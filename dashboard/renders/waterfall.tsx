@@ -22,13 +22,12 @@ export function Waterfall({ timings, totalMs }: Pick<RenderDetail, 'timings' | '
   );
   if (known.length === 0)
     return <Text size="sm">Rejected before rendering started ({formatMs(totalMs)}).</Text>;
-  const whole = Math.max(
-    totalMs,
-    known.reduce((sum, { ms }) => sum + ms, 0),
-    1,
-  );
+  const other = totalMs - known.reduce((sum, { ms }) => sum + ms, 0);
+  const whole = Math.max(totalMs, totalMs - other, 1);
+  // Tenths of milliseconds are stored; smaller differences come from adding.
+  const rest = { phase: 'other', what: 'Read the request and all other work', ms: other };
   let begun = 0;
-  const bars = known.map(({ phase, what, ms }) => {
+  const bars = [...known, ...(other > 0.05 ? [rest] : [])].map(({ phase, what, ms }) => {
     const bar = { phase, what, ms, left: (begun / whole) * 100, width: (ms / whole) * 100 };
     begun += ms;
     return bar;

@@ -6,7 +6,7 @@ import {
   renderRequestSchema,
 } from '../../../common/contract/render-request.ts';
 import { redactedBody, redactedRequest } from '../../history/redacted-request.ts';
-import type { RenderLog } from '../../history/render-log.ts';
+import type { RenderEntry, RenderLog } from '../../history/render-log.ts';
 import { untilClientDisconnects } from '../../http/errors.ts';
 import type { Member } from '../../leases/leases.ts';
 import type { RenderUseCase } from '../../render/render.ts';
@@ -61,23 +61,19 @@ export const playgroundRoutes = ({
         const { bodyBytes, requestId, reservation } = ctx.state;
         const intranet = await mayReachIntranet(store, account.id);
         const member: Member = { accountId: account.id, user: signedIn.user.id, requestId };
-        const { filename, ...rendered } = await renders.logged(
-          requestId,
-          'playground',
-          async entry => {
-            entry.who = { account: account.id, user: signedIn.user.id };
-            entry.request = redactedBody(given);
-            const asked = parseRenderRequest(given, { ...ports, intranet });
-            const request = { ...asked, sandbox: asked.sandbox ?? true };
-            entry.request = redactedRequest(request);
-            ctx.state.rendering = true;
-            const result = await untilClientDisconnects(ctx, signal =>
-              render(request, member, { bodyBytes, budget: reservation }, signal, entry.trace),
-            );
-            return { ...result, filename: request.filename };
-          },
-        );
-        answerWithPdf(ctx, rendered, filename);
+        const work = async (entry: RenderEntry) => {
+          entry.who = { account: account.id, user: signedIn.user.id };
+          entry.request = redactedBody(given);
+          const asked = parseRenderRequest(given, { ...ports, intranet });
+          const request = { ...asked, sandbox: asked.sandbox ?? true };
+          entry.request = redactedRequest(request);
+          ctx.state.rendering = true;
+          const rendered = await untilClientDisconnects(ctx, signal =>
+            render(request, member, { bodyBytes, budget: reservation }, signal, entry.trace),
+          );
+          answerWithPdf(ctx, rendered, request.filename, entry);
+        };
+        await renders.logged(requestId, 'playground', work, ctx.state.startMs);
       },
     }),
   ];

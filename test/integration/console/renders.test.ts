@@ -112,6 +112,22 @@ describe('the log of renders', () => {
     expect(row.message).to.include('`format`');
   });
 
+  it('contains phases that add up to the total with what the response calls `other`', async () => {
+    const answer = await fixture.render({ html: html('timed'), wait_delay: '50ms' });
+    const entries = answer.headers['server-timing']!.toString()
+      .split(', ')
+      .map(entry => /^(\w+);dur=([\d.]+)$/.exec(entry)!.slice(1));
+    const ofHeader: Record<string, number> = Object.fromEntries(
+      entries.map(([name, ms]) => [name, Number(ms)]),
+    );
+    const { timings, totalMs } = await log.detail(answer.headers['x-request-id']!);
+    const { other, ...phases } = ofHeader;
+    expect(timings).to.deep.equal(phases);
+    const sum = Object.values(ofHeader).reduce((all, ms) => all + ms, 0);
+    expect(sum).to.be.closeTo(totalMs, 0.01);
+    expect(other).to.be.at.least(0);
+  });
+
   it('contains the reference of the caller, by which renders can be found', async () => {
     const reference = 'Bestellung "1042" · 注文';
     const row = await rowOf({ html: html('ordered'), reference, filename: 'order.pdf' }, 200);
