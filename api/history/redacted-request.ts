@@ -63,6 +63,7 @@ const SHOW: Record<keyof RenderRequest, Show> = {
   css: addition,
   javascript: addition,
   lazy_load_images: verbatim,
+  finish_animations: verbatim,
   wait_delay: verbatim,
   wait_for_selector: characters,
   wait_for_expression: characters,

@@ -7,6 +7,7 @@ import { quoted } from '../../common/contract/problems.ts';
 import type { Budget, Printed } from '../pdf/printed.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
 import { BrowserFailed, SlotLost } from '../workers/slot-port.ts';
+import { finishAnimations } from './animations.ts';
 import { css } from './css.ts';
 import { javascript } from './javascript.ts';
 import { lazyImages } from './lazy-images.ts';
@@ -33,7 +34,7 @@ const always = () => true;
 
 /**
  * The order is the contract's: load event, fonts, css, javascript, lazy images, selector,
- * expression, network idle, delay, then print.
+ * expression, network idle, delay, animations, then print.
  */
 export const STEPS: Step[] = [
   { waitingFor: () => "the page's load event", phase: 'load', wanted: always, run: load },
@@ -85,6 +86,12 @@ export const STEPS: Step[] = [
     phase: 'wait',
     wanted: settings => settings.waits.delayMs > 0,
     run: delay,
+  },
+  {
+    waitingFor: () => '`finish_animations`',
+    phase: 'wait',
+    wanted: settings => settings.finishAnimations,
+    run: finishAnimations,
   },
 ];
 

@@ -76,6 +76,7 @@ export interface RenderSettings {
   css?: Addition;
   javascript?: Addition;
   lazyImages: boolean;
+  finishAnimations: boolean;
   media: 'print' | 'screen';
   waits: { selector?: string; expression?: string; networkIdle: boolean; delayMs: number };
   /**
@@ -216,6 +217,7 @@ export function renderSettings(request: RenderRequest): RenderSettings {
     ...(css === undefined ? {} : { css: addition(css) }),
     ...(javascript === undefined ? {} : { javascript: addition(javascript) }),
     lazyImages: request.lazy_load_images ?? false,
+    finishAnimations: request.finish_animations ?? false,
     media: request.emulate_media ?? DEFAULT_MEDIA,
     waits: {
       ...(selector === undefined ? {} : { selector }),

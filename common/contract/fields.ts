@@ -199,6 +199,12 @@ export const requestShape = {
     examples: [true],
     default: false,
   }),
+  finish_animations: trueOrFalse({
+    description:
+      'Brings CSS animations and transitions to their end, after all `wait_*` conditions. Animations without an end stay as they are. Not for animations on a canvas: turn those off in the chart library.',
+    examples: [true],
+    default: false,
+  }),
   wait_delay: text('a duration string such as "500ms"', delayProblem, {
     description:
       'Pause after all other `wait_*` conditions, at most 30 s, such as `500ms`, `1.5s` or `1s500ms` (Go duration syntax).',

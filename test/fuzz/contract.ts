@@ -186,6 +186,7 @@ const FIELDS: Record<string, Make> = {
       'single_page',
       'raise_for_status',
       'lazy_load_images',
+      'finish_animations',
       'wait_for_network_idle',
       'sandbox',
     ].map(name => [name, flag]),

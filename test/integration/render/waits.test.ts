@@ -1,4 +1,4 @@
-// @proves wait_delay, wait_for_selector, wait_for_expression, order-of-waits, page_timeout
+// @proves finish_animations, wait_delay, wait_for_selector, wait_for_expression, order-of-waits, page_timeout
 
 import { expect } from 'chai';
 import { html, type Installation, installation } from '../../support/installation.ts';
@@ -65,6 +65,35 @@ describe('waits', () => {
       ),
     ).to.include('LATE');
   });
+  describe('with finish_animations', () => {
+    const style = `<style>
+      @keyframes appear { from { visibility: hidden } to { visibility: visible } }
+      @keyframes blink { from, to { visibility: visible } }
+      .in { animation: appear 60s steps(1, end) both }
+      .endless { animation: blink 1s infinite }
+      .moved { visibility: hidden; transition: visibility 60s steps(1, end) }
+    </style>`;
+    const page = html(
+      `${style}<p class=in>FADED</p><p class=endless>BLINKS</p><p class=moved>MOVED</p>
+      <iframe srcdoc='${style}<p class=in>FRAMED'></iframe>
+      <script>document.body.offsetTop; document.querySelector('.moved').style.visibility = 'visible'</script>`,
+    );
+
+    it('prints animations and transitions at their end, in frames of the same origin too', async () => {
+      const text = await pdfText(await print({ html: page, finish_animations: true }));
+      for (const word of ['FADED', 'BLINKS', 'MOVED', 'FRAMED']) expect(text).to.include(word);
+    });
+    it('prints them as they are by default', async () => {
+      const text = await pdfText(await print({ html: page }));
+      expect(text).to.include('BLINKS').and.not.include('FADED').and.not.include('FRAMED');
+    });
+    it('finishes the animations of a static document', async () => {
+      const html = `${style}<p class=in>FADED</p>`;
+      expect(await pdfText(await print({ html }))).to.not.include('FADED');
+      expect(await pdfText(await print({ html, finish_animations: true }))).to.include('FADED');
+    });
+  });
+
   it('waits for the selector, the expression and the delay in this order', async () => {
     const page = later(
       `setTimeout(() => { ${add} }, 100); setTimeout(() => { document.body.append("SECOND"); window.second = 1 }, 300)`,

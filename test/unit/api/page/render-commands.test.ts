@@ -115,6 +115,7 @@ describe('the steps of a render', () => {
           wait_for_expression: '1',
           wait_for_network_idle: true,
           wait_delay: '1ms',
+          finish_animations: true,
         },
         PUBLIC,
       ),
@@ -130,6 +131,7 @@ describe('the steps of a render', () => {
       /expression/,
       /network_idle/,
       /delay/,
+      /animations/,
     ];
     expect(words).to.have.lengthOf(order.length);
     order.forEach((pattern, at) => void expect(words[at]).to.match(pattern));

@@ -16,6 +16,7 @@ const BARE: Omit<RenderSettings, 'isStatic'> = {
   headers: {},
   cookies: [],
   lazyImages: false,
+  finishAnimations: false,
   media: 'print',
   waits: { networkIdle: false, delayMs: 0 },
   paper: { widthIn: 210 / 25.4, heightIn: 297 / 25.4 },
@@ -280,6 +281,7 @@ const SETTINGS: [title: string, body: Record<string, unknown>, differs: Partial<
       { css: { kind: 'inline', text: 'https://example.com/ {}' } },
     ],
     ['lazy images', { lazy_load_images: true }, { lazyImages: true }],
+    ['finished animations', { finish_animations: true }, { finishAnimations: true }],
     ['sandbox', { sandbox: true }, { sandbox: true }],
     [
       'metadata, the empty ones too',

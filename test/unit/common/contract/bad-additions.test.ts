@@ -1,6 +1,6 @@
 // @proves wrong-types, css, javascript, lazy_load_images, metadata, metadata.title
 // @proves metadata.author, metadata.subject, metadata.keywords, sandbox, ssrf_blocked
-// @proves filename, reference
+// @proves filename, reference, finish_animations
 
 import { expect } from 'chai';
 import { requestError, shown } from '../../../support/request-error.ts';
@@ -43,15 +43,17 @@ const ADDITIONS: Row[] = ['css', 'javascript'].flatMap((field): Row[] => [
   [field, 'https://example.com:9443/a', 'must use one of the ports 80, 443, 8080, 8443, not 9443'],
 ]);
 
-const SWITCHES: Row[] = ['lazy_load_images', 'sandbox'].flatMap((field): Row[] => [
-  [field, null, 'must be true or false, not null'],
-  [field, 'true', 'must be true or false, not a string'],
-  [field, '', 'not a string'],
-  [field, 1, 'must be true or false, not a number'],
-  [field, 0, 'not a number'],
-  [field, [], 'not an array'],
-  [field, {}, 'not an object'],
-]);
+const SWITCHES: Row[] = ['lazy_load_images', 'finish_animations', 'sandbox'].flatMap(
+  (field): Row[] => [
+    [field, null, 'must be true or false, not null'],
+    [field, 'true', 'must be true or false, not a string'],
+    [field, '', 'not a string'],
+    [field, 1, 'must be true or false, not a number'],
+    [field, 0, 'not a number'],
+    [field, [], 'not an array'],
+    [field, {}, 'not an object'],
+  ],
+);
 
 const NAMES: Row[] = [
   ...['filename', 'reference'].flatMap((field): Row[] => [
