@@ -186,6 +186,16 @@ describe('home and usage screens', function () {
     });
 
     it('is accessible', async () => {
+      // Enough renders for the chart of durations.
+      await fixture.store.console.usageDays.insertOne({
+        _id: {
+          account: fixture.accountId,
+          day: new Date(Date.now() - 86_400_000).toISOString().slice(0, 10),
+          key: '',
+        },
+        ...{ ok: 30, sandbox: 0, failed: 0, rejected: 0, pages: 30, bytes: 30_000, flushes: [] },
+        ...{ durations: { 12: 20, 16: 10 }, lastAt: new Date() },
+      });
       await browser.looks(owner, '/', 'home', page =>
         page.getByRole('table', { name: 'Recent renders' }).waitFor(),
       );
