@@ -201,7 +201,7 @@ export const requestShape = {
   }),
   finish_animations: trueOrFalse({
     description:
-      'Brings CSS animations and transitions to their end, after all `wait_*` conditions. Animations without an end stay as they are. Not for animations on a canvas: turn those off in the chart library.',
+      'Brings CSS animations and transitions to their end, after all `wait_*` conditions. Animations without an end or on a canvas stay as they are.',
     examples: [true],
     default: false,
   }),
@@ -240,14 +240,15 @@ export const requestShape = {
   }),
   metadata,
   filename: text('a file name string such as "invoice-42.pdf"', filenameProblem, {
-    description: `The file name in the \`Content-Disposition\` header, with or without \`.pdf\`. At most ${MAX_FILENAME_LENGTH} characters, no \`/\`, \`\\\` or control characters. Punctuation other than \`.\`, \`_\` and \`-\` becomes a dash. Default: \`render.pdf\`.`,
+    description: `The file name in \`Content-Disposition\`, with or without \`.pdf\`. No \`/\`, \`\\\` or control characters; most other punctuation becomes a dash. Default: \`render.pdf\`.`,
     examples: ['invoice-42.pdf', 'Rechnung Nº 42'],
     pattern: FILENAME_PATTERN,
     minLength: 1,
     maxLength: MAX_FILENAME_LENGTH,
   }),
   reference: text('a string', referenceProblem, {
-    description: `Your own identifier of the render, such as an order number. It appears in the render log and can be searched there. At most ${MAX_REFERENCE_LENGTH} characters, no control characters. Not a place for secrets.`,
+    description:
+      'Your own identifier of the render, such as an order number: in the render log and its search. Not for secrets. No control characters.',
     examples: ['order-1042'],
     pattern: REFERENCE_PATTERN,
     minLength: 1,
