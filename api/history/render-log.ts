@@ -118,7 +118,7 @@ export class RenderLog implements Service {
   readonly #succeeded: (via: RenderEntry['via']) => void;
   readonly #mayKeep = createWindowCount(KEPT_EACH_SECOND, 1_000).take;
   #waiting: RenderDocument[] = [];
-  /** One record for all further renders of an account with the same error, until the next write. */
+  /** One record for all further renders of a key with the same error, until the next write. */
   readonly #repeated = new Map<string, RenderDocument>();
   #tally = newTally();
   #pending: NamedTally | undefined;
@@ -204,7 +204,7 @@ export class RenderLog implements Service {
   }
 
   #repeat(record: RenderDocument): void {
-    const name = `${record.account} ${record.code} ${record.reason}`;
+    const name = `${record.account} ${record.key} ${record.code} ${record.reason}`;
     const first = this.#repeated.get(name) ?? record;
     first.times = (first.times ?? 0) + 1;
     this.#repeated.set(name, first);

@@ -57,7 +57,7 @@ export default function Home() {
                 {data.errors.length > 0 ? (
                   <DayErrors errors={data.errors} />
                 ) : (
-                  <Empty icon={CircleCheck} title="No failed renders in the last 24 hours" />
+                  <Empty icon={CircleCheck} title="No errors in the last 24 hours" />
                 )}
               </Section>
               {mayReadRenders && (

@@ -65,7 +65,7 @@ export function Minutes({ minutes }: { minutes: Live['lastMinutes'] }) {
             <Text size="xs">{formatCount(rejected)} rejected</Text>
           </Group>
         </Group>
-        <VisuallyHidden>{`Last minute: ${minutes.at(-1)?.ok ?? 0} succeeded, ${minutes.at(-1)?.failed ?? 0} failed.`}</VisuallyHidden>
+        <VisuallyHidden>{`Last minute: ${minutes.at(-1)?.ok ?? 0} succeeded, ${minutes.at(-1)?.failed ?? 0} failed, ${minutes.at(-1)?.rejected ?? 0} rejected.`}</VisuallyHidden>
       </figcaption>
     </figure>
   );
