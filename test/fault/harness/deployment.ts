@@ -264,14 +264,14 @@ async function build(
       renderCall((api ?? apis[turn++ % apis.length]!).port, account.key, body),
     stop: async () => {
       await stop();
-      const told = linesWith(everyProcess, [
+      const leaks = linesWith(everyProcess, [
         PEPPER,
         POOL_SECRET,
         DASHBOARD_SECRET,
         ...accounts.map(({ key }) => key),
       ]);
-      if (told.length > 0)
-        throw new Error(`a secret of the scenario stands in a log:\n${told.join('\n')}`);
+      if (leaks.length > 0)
+        throw new Error(`a secret of the scenario stands in a log:\n${leaks.join('\n')}`);
     },
   };
 }

@@ -1,5 +1,5 @@
-// A render that stays alive on a worker that is known, until the server of probe pages lets it go or something
-// happens to it.
+// A render that stays alive on a known worker until the server of probe pages releases it, or until
+// a fault ends it.
 import type { Answer } from '../../support/http-call.ts';
 import type { ApiReplica, Deployment, DeploymentAccount, Replica } from './deployment.ts';
 import { slotChromes } from './worker-look.ts';

@@ -47,30 +47,30 @@ describe('dispatch, when a worker is lost', function () {
   const faults: {
     what: string;
     strike(index: number, browser: number): unknown;
-    mend(index: number): unknown;
+    recover(index: number): unknown;
   }[] = [
     {
       what: 'its worker is killed',
       strike: index => deployment.workers[index]!.process.kill(),
-      mend: index => deployment.workers[index]!.start(),
+      recover: index => deployment.workers[index]!.start(),
     },
     {
       what: 'its worker is silently cut off',
       strike: index => deployment.apis[0]!.toWorkers[index]!.swallow(),
-      mend: index => deployment.apis[0]!.toWorkers[index]!.heal(),
+      recover: index => deployment.apis[0]!.toWorkers[index]!.heal(),
     },
     {
       what: 'its worker is heard no more',
       strike: index => deployment.apis[0]!.toWorkers[index]!.swallow('down'),
-      mend: index => deployment.apis[0]!.toWorkers[index]!.heal(),
+      recover: index => deployment.apis[0]!.toWorkers[index]!.heal(),
     },
     {
       what: 'the Chrome of its slot is killed',
       strike: (_index, browser) => process.kill(browser, 'SIGKILL'),
-      mend: () => {},
+      recover: () => {},
     },
   ];
-  for (const { what, strike, mend } of faults) {
+  for (const { what, strike, recover } of faults) {
     it(`retries a render on another worker when ${what}, after the first page has ended`, async () => {
       await start({ links: true });
       // The account may run one render at a time.
@@ -89,7 +89,7 @@ describe('dispatch, when a worker is lost', function () {
       expect(await outcomes()).to.include({ ok: 1 });
       if (!worker.process.alive())
         await eventually(() => expect(stillAlive(chromes)).to.deep.equal([]));
-      await mend(index);
+      await recover(index);
       await quiet(deployment);
     });
   }
