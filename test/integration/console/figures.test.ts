@@ -37,6 +37,10 @@ async function repeat(times: number, call: () => Promise<void>): Promise<void> {
   );
 }
 
+/** The sums of these fields over all rows. */
+const sums = <T extends string>(rows: Record<T, number>[], ...fields: T[]) =>
+  Object.fromEntries(fields.map(field => [field, rows.reduce((sum, row) => sum + row[field], 0)]));
+
 describe('the figures of a day of 500 mixed calls', function () {
   this.timeout(180_000);
   let fixture: ConsoleFixture;
@@ -82,19 +86,16 @@ describe('the figures of a day of 500 mixed calls', function () {
     // The playground renders in sandbox mode.
     const succeeded = RENDERS + SANDBOX + PLAYGROUND;
     const account = `/accounts/${fixture.accountId}`;
-    const sumOf = <T extends string>(rows: Record<T, number>[], field: T) =>
-      rows.reduce((sum, row) => sum + row[field], 0);
-
     // The usage is written last, and a few seconds late.
     await eventually(async () => {
       const { days, keys } = await owner.good<Usage>('GET', `${account}/usage`);
       for (const rows of [days, keys])
-        expect({
-          ok: sumOf(rows, 'ok'),
-          sandbox: sumOf(rows, 'sandbox'),
-          failed: sumOf(rows, 'failed'),
-          rejected: sumOf(rows, 'rejected'),
-        }).to.deep.equal({ ok: RENDERS, sandbox: SANDBOX + PLAYGROUND, failed: FAILED, rejected });
+        expect(sums(rows, 'ok', 'sandbox', 'failed', 'rejected')).to.deep.equal({
+          ok: RENDERS,
+          sandbox: SANDBOX + PLAYGROUND,
+          failed: FAILED,
+          rejected,
+        });
     }, 30_000);
 
     const home = await eventually(async () => {
@@ -113,11 +114,11 @@ describe('the figures of a day of 500 mixed calls', function () {
 
     const operator = await fixture.createUser({ operator: true });
     const { lastMinutes } = await operator.good<Live>('GET', '/operator/live');
-    expect({
-      ok: sumOf(lastMinutes, 'ok'),
-      failed: sumOf(lastMinutes, 'failed'),
-      rejected: sumOf(lastMinutes, 'rejected'),
-    }).to.deep.equal({ ok: succeeded, failed: FAILED, rejected });
+    expect(sums(lastMinutes, 'ok', 'failed', 'rejected')).to.deep.equal({
+      ok: succeeded,
+      failed: FAILED,
+      rejected,
+    });
     const seen = await operator.good<Overview>('GET', `${account}/overview`);
     expect(seen.lastDay).to.deep.include(home.lastDay);
 
