@@ -1,12 +1,12 @@
 // The file name of a PDF, safe for file systems and headers. Pure.
+import { MAX_FILENAME_LENGTH } from '../../common/contract/fields.ts';
 
-const MAX_CHARACTERS = 80;
 /** Windows treats these as devices, whatever follows the first dot. */
 const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /**
- * `wanted`: the request's `filename`, or a title. Keeps the letters of every script and replaces other
- * characters with a dash. Always ends in `.pdf`.
+ * `wanted`: the request's `filename`, or a title. Keeps the letters of every script and replaces
+ * other characters with a dash. Always ends in `.pdf`.
  */
 export function pdfFilename(wanted: string | undefined): string {
   const name = (wanted ?? '')
@@ -17,7 +17,7 @@ export function pdfFilename(wanted: string | undefined): string {
     .replace(/\s+/g, ' ')
     .replace(/\.{2,}/g, '.');
   const cut = [...name]
-    .slice(0, MAX_CHARACTERS)
+    .slice(0, MAX_FILENAME_LENGTH)
     .join('')
     .replace(/^[-. ]+|[-. ]+$/g, '');
   return cut === '' || DEVICES.test(cut) ? 'render.pdf' : `${cut}.pdf`;

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { additionsShape } from './additions.ts';
 import { cookieNames, cookies } from './cookies.ts';
 import { DURATION_PATTERN, parseWaitDelayMs } from './durations.ts';
-import { CONTROL, lengthProblem, notBlank, type Shown, text, trueOrFalse } from './field.ts';
+import { CONTROL, notBlank, type Shown, text, trueOrFalse } from './field.ts';
 import { footer, header, headerFooterNames } from './header-footer.ts';
 import { metadata, metadataShape } from './metadata.ts';
 import { MAX_PAGES_LENGTH, PAGES_PATTERN, parsePages } from './page-ranges.ts';
@@ -55,28 +55,23 @@ const pagesProblem = (value: string) => {
     : undefined;
 };
 
-const MAX_FILENAME_LENGTH = 80;
+/** Such a name fits into 255 bytes in any script, with `.pdf`. */
+export const MAX_FILENAME_LENGTH = 80;
 /** Not blank, and one part of a path. */
 const FILENAME_PATTERN =
   '^[^\\u0000-\\u001f\\u007f-\\u009f/\\\\]*[^\\u0000-\\u001f\\u007f-\\u009f/\\\\\\s][^\\u0000-\\u001f\\u007f-\\u009f/\\\\]*$';
-const filenameProblem = (value: string) => {
-  const tooLong = lengthProblem(value, MAX_FILENAME_LENGTH);
-  if (tooLong) return tooLong;
-  if (value.trim() === '') return 'must be a file name such as `invoice-42.pdf`, not blank';
-  return CONTROL.test(value) || /[/\\]/.test(value)
+const filenameProblem = (value: string) =>
+  notBlank('a file name such as `invoice-42.pdf`', MAX_FILENAME_LENGTH)(value) ??
+  (CONTROL.test(value) || /[/\\]/.test(value)
     ? 'must not contain `/`, `\\` or control characters'
-    : undefined;
-};
+    : undefined);
 
 export const MAX_REFERENCE_LENGTH = 128;
 const REFERENCE_PATTERN =
   '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\s][^\\u0000-\\u001f\\u007f-\\u009f]*$';
-const referenceProblem = (value: string) => {
-  const tooLong = lengthProblem(value, MAX_REFERENCE_LENGTH);
-  if (tooLong) return tooLong;
-  if (value.trim() === '') return 'must not be blank';
-  return CONTROL.test(value) ? 'must not contain control characters' : undefined;
-};
+const referenceProblem = (value: string) =>
+  notBlank('an identifier such as `order-1042`', MAX_REFERENCE_LENGTH)(value) ??
+  (CONTROL.test(value) ? 'must not contain control characters' : undefined);
 
 const LENGTH_UNITS = 'a length with the unit px, in, cm, mm, pt or pc (without a unit: inches)';
 
