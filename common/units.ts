@@ -1,4 +1,5 @@
-// Parses durations and sizes from requests and environment variables. Limits are up to the caller.
+// Parses durations and sizes from requests and environment variables, and rounds durations. Limits
+// are up to the caller.
 
 const NANOSECONDS: Record<string, number> = {
   ns: 1,
@@ -39,3 +40,6 @@ export function parseBytes(text: string): number | undefined {
   const bytes = Number(match[1]) * BYTES[match[2] ?? 'B']!;
   return Number.isSafeInteger(bytes) ? bytes : Math.round(bytes);
 }
+
+/** To a tenth of a millisecond: in logs, headers and the dashboard alike. */
+export const roundedMs = (ms: number): number => Math.round(ms * 10) / 10;

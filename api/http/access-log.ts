@@ -11,6 +11,7 @@ import {
 import { MAX_REFERENCE_LENGTH } from '../../common/contract/fields.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
+import { roundedMs } from '../../common/units.ts';
 import type { Middleware } from './state.ts';
 
 export const requestId: Middleware = async (ctx, next) => {
@@ -139,7 +140,7 @@ export const accessLog = (log: Log, count: CountRequest): Middleware => {
         status: ctx.res.statusCode,
         code: left ? 'client_closed' : code,
         reason,
-        ms: Math.round((performance.now() - startMs) * 10) / 10,
+        ms: roundedMs(performance.now() - startMs),
         bodyBytes,
         bytes: left ? undefined : ctx.response.length,
         accountId: accepted?.accountId ?? access?.account,

@@ -1,13 +1,11 @@
 // The phases of a render in order. A separate file, because both the stored documents and the use
 // case need them.
+import { roundedMs } from '../../common/units.ts';
 
 /** `post`: edits of the finished PDF, such as metadata and watermark. */
 export const PHASES = ['admit', 'queue', 'load', 'wait', 'print', 'post', 'settle'] as const;
 /** Milliseconds. */
 export type PhaseTimings = Partial<Record<(typeof PHASES)[number], number>>;
-
-/** To a tenth of a millisecond, in the log, the header and the dashboard alike. */
-export const roundedMs = (ms: number): number => Math.round(ms * 10) / 10;
 
 /** The part of the total that belongs to no phase. All figures are rounded. */
 export function otherMs(timings: PhaseTimings, totalMs: number): number {
