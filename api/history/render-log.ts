@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../common/contract/errors.ts';
+import type { RenderRequest } from '../../common/contract/render-request.ts';
 import { type Service, untilDeadline } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
@@ -12,7 +13,7 @@ import { asApiError, ClientClosed } from '../http/errors.ts';
 import type { RenderTrace } from '../render/render.ts';
 import type { RenderDocument, Store } from '../store/store.ts';
 import { redactedMessage } from './redacted-message.ts';
-import type { RedactedRequest } from './redacted-request.ts';
+import { type RedactedRequest, redactedBody, redactedRequest } from './redacted-request.ts';
 import { insertRenders, type NamedTally, writeTally } from './render-writes.ts';
 import { addTo, newTally } from './usage-tally.ts';
 import { createWindowCount } from './window-count.ts';
@@ -26,7 +27,7 @@ export interface RenderEntry {
   readonly startMs: number;
   /** The caller, once known. Renders of unknown callers are not recorded. */
   who?: { account: string; key?: string | undefined; user?: string; app?: string };
-  /** The request, once it is validated. */
+  /** Set by `validated`: the request, or the valid fields of a rejected one. */
   request?: RedactedRequest;
   /** Set when the headers of the PDF are written. Monotonic. */
   endMs?: number;
@@ -38,6 +39,22 @@ declare module '../http/state.ts' {
   interface State {
     /** Set when the render log is on. */
     entry?: RenderEntry;
+  }
+}
+
+/** Resolves or rejects as `validate` does, and sets the request of the entry in both cases. */
+export async function validated(
+  entry: RenderEntry | undefined,
+  body: unknown,
+  validate: () => RenderRequest | Promise<RenderRequest>,
+): Promise<RenderRequest> {
+  try {
+    const request = await validate();
+    if (entry) entry.request = redactedRequest(request);
+    return request;
+  } catch (error) {
+    if (entry) entry.request = redactedBody(body);
+    throw error;
   }
 }
 

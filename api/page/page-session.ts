@@ -153,6 +153,10 @@ export async function runPageSession(
   });
 
   let waitingFor = '';
+  const begin = (what: string) => {
+    waitingFor = what;
+    page.lastSeen = '';
+  };
   const limitMs = limits.renderMs + settings.waits.delayMs;
   const deadline = setTimeout(
     () => {
@@ -190,12 +194,10 @@ export async function runPageSession(
     Object.assign(timings, { load: 0, wait: 0 });
     for (const step of STEPS) {
       if (!step.wanted(settings)) continue;
-      waitingFor = step.waitingFor(settings);
-      page.lastSeen = '';
+      begin(step.waitingFor(settings));
       await timed(step.phase, step.run(page));
     }
-    waitingFor = 'the PDF to be printed';
-    page.lastSeen = '';
+    begin('the PDF to be printed');
     timings.print = 0;
     const printed = await timed(
       'print',

@@ -3,8 +3,7 @@
 import { ApiError, type RenderFailedReason } from '../../common/contract/errors.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
-import { redactedBody, redactedRequest } from '../history/redacted-request.ts';
-import type { RenderEntry, RenderLog } from '../history/render-log.ts';
+import { type RenderEntry, type RenderLog, validated } from '../history/render-log.ts';
 import { ClientClosed, untilClientDisconnects } from '../http/errors.ts';
 import type { Context, Middleware } from '../http/state.ts';
 import { asciiFilename, pdfFilename } from '../pdf/filename.ts';
@@ -94,10 +93,11 @@ export const renderRoute = ({ render, keys, ports }: RenderRoute): Middleware =>
     const { entry } = ctx.state;
     try {
       // Only for an early error: the worker's egress guard decides by the result of the admission.
-      const request = parseRenderRequest(ctx.state.body, { ...ports, intranet });
+      const request = await validated(entry, ctx.state.body, () =>
+        parseRenderRequest(ctx.state.body, { ...ports, intranet }),
+      );
       ctx.state.body = undefined;
       ctx.state.rendering = true;
-      if (entry) entry.request = redactedRequest(request);
       const rendered = await untilClientDisconnects(ctx, signal =>
         render(
           request,
@@ -109,7 +109,6 @@ export const renderRoute = ({ render, keys, ports }: RenderRoute): Middleware =>
       );
       answerWithPdf(ctx, rendered, request.filename, entry);
     } catch (error) {
-      if (entry) entry.request ??= redactedBody(ctx.state.body);
       // The cached account may be out of date: its key, its state, or its access to the intranet.
       if (
         error instanceof ApiError &&

@@ -3,9 +3,9 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
 import { type ApiError, invalid } from '../../../common/contract/errors.ts';
 import { kindOf, quoted } from '../../../common/contract/problems.ts';
-import { parseRenderRequest, type RenderRequest } from '../../../common/contract/render-request.ts';
+import { parseRenderRequest } from '../../../common/contract/render-request.ts';
 import type { Log } from '../../../common/log.ts';
-import { redactedBody, redactedRequest } from '../../history/redacted-request.ts';
+import { validated } from '../../history/render-log.ts';
 import type { Reservation } from '../../http/byte-budget.ts';
 import { asApiError, ClientClosed } from '../../http/errors.ts';
 import { pdfFilename } from '../../pdf/filename.ts';
@@ -74,15 +74,14 @@ async function renderAndStore(
   const rendered = await renders.logged(requestId, 'mcp', async entry => {
     entry.who = { account, user, ...(clientName !== '' && { app: clientName }) };
     onTrace(entry.trace);
-    entry.request = redactedBody(fields);
     const quota = pdfs.checkQuota(account);
     quota.catch(() => {}); // an invalid request is reported first
-    const delivery = deliveryOf(desired);
-    const request: RenderRequest = parseRenderRequest(fields, {
-      ...ports,
-      intranet: await mayReachIntranet(store, account),
+    let delivery = 'link' as Delivery;
+    const request = await validated(entry, fields, async () => {
+      delivery = deliveryOf(desired);
+      const intranet = await mayReachIntranet(store, account);
+      return parseRenderRequest(fields, { ...ports, intranet });
     });
-    entry.request = redactedRequest(request);
     await quota;
     const result = await render(
       request,

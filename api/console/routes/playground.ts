@@ -5,8 +5,7 @@ import {
   parseRenderRequest,
   renderRequestSchema,
 } from '../../../common/contract/render-request.ts';
-import { redactedBody, redactedRequest } from '../../history/redacted-request.ts';
-import type { RenderEntry, RenderLog } from '../../history/render-log.ts';
+import { type RenderEntry, type RenderLog, validated } from '../../history/render-log.ts';
 import { untilClientDisconnects } from '../../http/errors.ts';
 import type { Member } from '../../leases/leases.ts';
 import type { RenderUseCase } from '../../render/render.ts';
@@ -63,10 +62,10 @@ export const playgroundRoutes = ({
         const member: Member = { accountId: account.id, user: signedIn.user.id, requestId };
         const work = async (entry: RenderEntry) => {
           entry.who = { account: account.id, user: signedIn.user.id };
-          entry.request = redactedBody(given);
-          const asked = parseRenderRequest(given, { ...ports, intranet });
-          const request = { ...asked, sandbox: asked.sandbox ?? true };
-          entry.request = redactedRequest(request);
+          const request = await validated(entry, given, () => {
+            const asked = parseRenderRequest(given, { ...ports, intranet });
+            return { ...asked, sandbox: asked.sandbox ?? true };
+          });
           ctx.state.rendering = true;
           const rendered = await untilClientDisconnects(ctx, signal =>
             render(request, member, { bodyBytes, budget: reservation }, signal, entry.trace),
