@@ -216,7 +216,7 @@ export function createApi(
 ): Api {
   const dashboardUrl = `${config.publicUrl}/app`;
   const { peppers, plans, pastDueGraceMs, pool, poolSecret: secret } = config;
-  const served = { pastDueGraceMs, everyStateServed: config.billing.mode === 'none' };
+  const served = { pastDueGraceMs, billing: config.billing.mode };
   const times = createRecentTimes();
   const store = connectStore(
     { uri: config.mongodbUri, operationTimeoutMs: OPERATION_TIMEOUT_MS },

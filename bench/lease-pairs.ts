@@ -57,6 +57,7 @@ export async function openLeases(atEnd: AtEnd): Promise<LeasePairs> {
   const config = {
     plans,
     pastDueGraceMs: 0,
+    billing: 'manual' as const,
     dashboardUrl: '',
     retryAfterS: () => 1,
     metrics,

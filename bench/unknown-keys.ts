@@ -45,6 +45,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
     plans: parsePlans([]),
     peppers: PEPPERS,
     pastDueGraceMs: 60_000,
+    billing: 'manual',
     dashboardUrl: 'http://localhost/app',
   });
 

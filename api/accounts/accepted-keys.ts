@@ -146,7 +146,7 @@ export function createAcceptedKeys(
       parallel,
     };
     onKnown?.(caller);
-    if (!found.served) throw subscriptionInactive(found.state, config.dashboardUrl);
+    if (!found.served) throw subscriptionInactive(found.state, config);
     return caller;
   }
 

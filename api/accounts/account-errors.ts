@@ -1,6 +1,7 @@
 // Errors about accounts and keys that several routes return.
 import { ApiError, renderFailed } from '../../common/contract/errors.ts';
 import { type AccountState, isDatabaseUnavailable, NoPrimary } from '../store/store.ts';
+import type { BillingMode } from './plans.ts';
 
 /**
  * The default is the same for an unknown, expired or revoked key and for a disallowed address, so
@@ -30,13 +31,19 @@ const STATE_LABELS: Record<AccountState, string> = {
   paused: 'suspended',
 };
 
-export const subscriptionInactive = (state: AccountState, dashboardUrl: string) =>
-  new ApiError(
+/** Only with Stripe, and unless an administrator suspended the account, can its owner fix the state. */
+export function subscriptionInactive(
+  state: AccountState,
+  { billing, dashboardUrl }: { billing: BillingMode; dashboardUrl: string },
+) {
+  const subject = state === 'paused' ? 'account' : 'subscription';
+  return new ApiError(
     'subscription_inactive',
-    state === 'paused'
-      ? `Your account is suspended. Contact your administrator, or see ${dashboardUrl}.`
-      : `Your subscription is ${STATE_LABELS[state]}. Update your payment method at ${dashboardUrl}, then retry.`,
+    billing === 'stripe' && state !== 'paused'
+      ? `Your subscription is ${STATE_LABELS[state]}. Update your payment method at ${dashboardUrl}, then retry.`
+      : `Your ${subject} is ${STATE_LABELS[state]}. Contact your administrator, or see ${dashboardUrl}.`,
   );
+}
 
 /** The account has this many requests in progress in this process. */
 export const tooManyRequests = (requests: number, parallel: number) =>

@@ -1,7 +1,7 @@
 // Account rules as MongoDB expressions, so that one atomic operation decides with the server's
 // clock. Pure.
 import type { AccountState, Document } from '../store/store.ts';
-import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from './plans.ts';
+import { type BillingMode, PARALLEL_OF_UNKNOWN_PLAN, type Plan } from './plans.ts';
 
 const NEVER = new Date(8.64e15);
 
@@ -34,16 +34,16 @@ export const allowedIps: Document = { $ifNull: ['$$good.allowedIps', []] };
 export interface ServedRules {
   /** How long a past_due subscription may still render. */
   pastDueGraceMs: number;
-  /** Accounts in every state may render: an installation without billing. */
-  everyStateServed?: boolean;
+  /** With `none`, accounts in every state may render. */
+  billing: BillingMode;
 }
 
 const ALWAYS_SERVED: readonly AccountState[] = ['active', 'trialing'];
 
 /** True when the account's subscription may render. */
-export const isServed = ({ pastDueGraceMs, everyStateServed = false }: ServedRules): Document => ({
+export const isServed = ({ pastDueGraceMs, billing }: ServedRules): Document => ({
   $or: [
-    everyStateServed,
+    billing === 'none',
     { $in: ['$state', ALWAYS_SERVED] },
     {
       $and: [

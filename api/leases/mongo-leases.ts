@@ -120,14 +120,14 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
 
   async admit(caller: Caller | Member): Promise<Lease> {
     const { accountId, requestId } = caller;
-    const { retryAfterS, dashboardUrl } = this.#config;
+    const { retryAfterS } = this.#config;
     const by = 'user' in caller ? leaseKeyOf(caller.user) : caller.keyHash[0]!;
     const cap = this.#caps.capOf(accountId, by, this.#nowMs());
     if (cap !== undefined) throw concurrencyLimit(cap, retryAfterS());
     const { found, id, sentMs } =
       'user' in caller ? await this.#admitMember(caller) : await this.#admitWithKey(caller);
     if (!found.admitted) {
-      if (!found.served) throw subscriptionInactive(found.state, dashboardUrl);
+      if (!found.served) throw subscriptionInactive(found.state, this.#config);
       this.#caps.refused(accountId, by, found.limit, this.#nowMs());
       throw concurrencyLimit(found.limit, retryAfterS());
     }

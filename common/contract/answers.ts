@@ -154,7 +154,7 @@ export const renderRefusals = (dashboardUrl: string): Refusal[] => [
   {
     code: 'subscription_inactive',
     when: 'The subscription is canceled, unpaid or suspended.',
-    message: `Your subscription is unpaid. Update your payment method at ${dashboardUrl}, then retry.`,
+    message: `Your account is suspended. Contact your administrator, or see ${dashboardUrl}.`,
   },
   {
     code: 'payload_too_large',

@@ -55,7 +55,7 @@ export async function settleFixture(overrides: Partial<LeaseTimes> = {}) {
     return store;
   }
 
-  const rules = { plans, pastDueGraceMs: 0 };
+  const rules = { plans, pastDueGraceMs: 0, billing: 'manual' as const };
   const metrics = () => createMetrics({ processDefaults: false });
   /** The leases of one API process. Without `start` it renews none, like a disconnected process. */
   const leasesOn = (store: Awaited<ReturnType<typeof connect>>) =>

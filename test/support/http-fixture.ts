@@ -114,6 +114,7 @@ export async function httpFixture(fixture: LeaseFixture, options: HttpFixtureOpt
     plans,
     peppers: PEPPERS,
     pastDueGraceMs: 0,
+    billing: 'manual',
     dashboardUrl: 'http://localhost/app',
   });
   const state = { during: async (_signal: AbortSignal): Promise<void> => {} };

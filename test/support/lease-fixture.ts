@@ -78,7 +78,13 @@ export async function leaseFixture() {
       }),
     /** The MongoDB operations without the adapter. */
     operations: (from = store, rules: Partial<ServedRules> = {}) =>
-      leaseOperations(from, { plans, pastDueGraceMs: 60_000, ...LEASE_TIMES, ...rules }),
+      leaseOperations(from, {
+        plans,
+        pastDueGraceMs: 60_000,
+        billing: 'manual',
+        ...LEASE_TIMES,
+        ...rules,
+      }),
     async replica(
       times: Partial<LeaseTimes> = {},
       from = store,
@@ -88,6 +94,7 @@ export async function leaseFixture() {
       const config = {
         plans,
         pastDueGraceMs: 60_000,
+        billing: 'manual' as const,
         dashboardUrl: 'http://localhost/app',
         retryAfterS: () => 7,
         times,

@@ -5,6 +5,7 @@ import { MongoClient } from 'mongodb';
 import { createAcceptedKeys } from '../../../api/accounts/accepted-keys.ts';
 import { Accounts } from '../../../api/accounts/accounts.ts';
 import { createAccountId, createKeyText, hashKeyByEach } from '../../../api/accounts/keys.ts';
+import type { BillingMode } from '../../../api/accounts/plans.ts';
 import {
   type LeaseFixture,
   leaseFixture,
@@ -193,10 +194,11 @@ describe('accounts and keys', () => {
       plans,
       peppers: PEPPERS,
       pastDueGraceMs: 60_000,
+      billing: 'manual' as BillingMode,
       dashboardUrl: 'http://localhost/app',
     };
-    const checker = (peppers = PEPPERS) =>
-      createAcceptedKeys(fixture.store, { ...config, peppers }, () => nowMs);
+    const checker = (changes: Partial<typeof config> = {}) =>
+      createAcceptedKeys(fixture.store, { ...config, ...changes }, () => nowMs);
     const IP = '192.0.2.1';
 
     it('returns the account of a valid key and whether it may reach the intranet', async () => {
@@ -280,19 +282,42 @@ describe('accounts and keys', () => {
       }
     });
 
-    it('links to the dashboard when the subscription is canceled', async () => {
+    it('refers to the payment method when Stripe reports a canceled subscription', async () => {
       const { text } = await fixture.account('free', { state: 'canceled' });
       await expectError(
-        checker().check(text, IP),
+        checker({ billing: 'stripe' }).check(text, IP),
         'subscription_inactive',
         'Your subscription is canceled. Update your payment method at http://localhost/app, then retry.',
       );
     });
 
+    it('refers to the administrator when administrators manage subscriptions', async () => {
+      const { text } = await fixture.account('free', { state: 'canceled' });
+      await expectError(
+        checker({ billing: 'manual' }).check(text, IP),
+        'subscription_inactive',
+        'Your subscription is canceled. Contact your administrator, or see http://localhost/app.',
+      );
+    });
+
+    for (const state of ['past_due', 'unpaid', 'canceled', 'paused'] as const)
+      it(`accepts a key of an account that is ${state} in an installation without billing`, async () => {
+        const { id, text } = await fixture.account('free', {
+          state,
+          pastDueSince: new Date(Date.now() - 3_600_000),
+        });
+        expect(await checker({ billing: 'none' }).check(text, IP)).to.include({ accountId: id });
+        await expectError(
+          checker().check(text, IP),
+          'subscription_inactive',
+          'Contact your administrator',
+        );
+      });
+
     it('refers to the administrator when the account is suspended', async () => {
       const { text } = await fixture.account('free', { state: 'paused' });
       await expectError(
-        checker().check(text, IP),
+        checker({ billing: 'stripe' }).check(text, IP),
         'subscription_inactive',
         'Your account is suspended. Contact your administrator, or see http://localhost/app.',
       );
@@ -347,8 +372,12 @@ describe('accounts and keys', () => {
 
     it('accepts keys created with the former pepper during a rotation', async () => {
       const { text } = await fixture.account('free');
-      await checker(['a newer pepper', ...PEPPERS]).check(text, IP);
-      await expectError(checker(['a newer pepper']).check(text, IP), 'unauthorized', 'unknown');
+      await checker({ peppers: ['a newer pepper', ...PEPPERS] }).check(text, IP);
+      await expectError(
+        checker({ peppers: ['a newer pepper'] }).check(text, IP),
+        'unauthorized',
+        'unknown',
+      );
     });
   });
 });

@@ -89,7 +89,9 @@ describe('the lifecycle of a subscription', () => {
 
   it('rejects renders while unpaid, and allows the next request after the payment', async () => {
     await change(() => fixture.stripe.world.setStatus(subscription, 'unpaid'));
-    expect((await render()).error()).to.include({ code: 'subscription_inactive' });
+    const error = (await render()).error();
+    expect(error).to.include({ code: 'subscription_inactive' });
+    expect(error.message).to.include('Update your payment method at');
     await change(() => fixture.stripe.world.setStatus(subscription, 'active'));
     expect((await render()).status).to.equal(200);
     expect(await customer.read()).to.not.have.property('pastDueSince');

@@ -25,6 +25,7 @@ describe('the billing period', () => {
     operations = leaseOperations(fixture.store, {
       plans: parsePlans([]),
       pastDueGraceMs: 0,
+      billing: 'manual',
       ...LEASE_TIMES,
     });
   });

@@ -155,9 +155,7 @@ describe('authentication at /mcp', () => {
       const { isError, content } = await render();
       expect(isError).to.equal(true);
       expect(content[0]!.text).to.match(
-        state === 'paused'
-          ? /^subscription_inactive: Your account is suspended\. Contact your administrator, or see http:\/\/localhost:8080\/app/
-          : /^subscription_inactive: Your subscription is .*\. Update your payment method at http:\/\/localhost:8080\/app/,
+        /^subscription_inactive: Your (account is suspended|subscription is (unpaid|canceled))\. Contact your administrator, or see http:\/\/localhost:8080\/app/,
       );
       await fixture.accounts.setAccountById(account, { state: 'active' });
       expect((await render()).content[0]!.text).to.include('The PDF is ready');
