@@ -257,7 +257,7 @@ export function createApi(
   );
   const server = createServer(
     config,
-    { ...shared, keys, onRefused: meters.paid.ended, trial: trial?.route, console },
+    { ...shared, keys, onEarlyFailure: meters.paid.ended, trial: trial?.route, console },
     {
       database: timeoutMs => store.ping(timeoutMs),
       workers: () => ({

@@ -17,7 +17,7 @@ import type { Context, Middleware, Route, State } from './http/state.ts';
 import type { RenderUseCase } from './render/render.ts';
 import { description } from './routes/description.ts';
 import { type HealthChecks, healthz, readyz } from './routes/health.ts';
-import { countRefused, logRenders, renderRoute } from './routes/render.ts';
+import { countEarlyFailures, logRenders, renderRoute } from './routes/render.ts';
 import { runbook } from './routes/runbook.ts';
 import { type TrialRoute, trialRoute } from './routes/trial.ts';
 
@@ -28,7 +28,7 @@ export interface AppDeps {
   requests: AccountRequests;
   render: RenderUseCase;
   /** Called with the reason when a customer's render fails on our side before it begins. */
-  onRefused(reason: RenderFailedReason): void;
+  onEarlyFailure(reason: RenderFailedReason): void;
   /** Undefined turns the trial off. */
   trial?: TrialRoute | undefined;
   /** Undefined turns the dashboard off. */
@@ -56,7 +56,7 @@ const nosniff: Middleware = async (ctx, next) => {
 export interface App {
   handle: ReturnType<Koa['callback']>;
   /** The error for a request whose method no route accepts: 405 with the path's methods, or 404. */
-  refuseMethod(path: string): ApiError;
+  methodError(path: string): ApiError;
 }
 
 export function createApp(deps: AppDeps): App {
@@ -65,7 +65,7 @@ export function createApp(deps: AppDeps): App {
     keys,
     requests,
     render,
-    onRefused,
+    onEarlyFailure,
     trial,
     console,
     health,
@@ -93,7 +93,7 @@ export function createApp(deps: AppDeps): App {
       method: 'post',
       path: '/v1/render',
       handle: [
-        countRefused(onRefused),
+        countEarlyFailures(onEarlyFailure),
         ...(console ? [logRenders(console.renders)] : []),
         bearer(keys, trustedProxies),
         boundRequests(
@@ -134,7 +134,7 @@ export function createApp(deps: AppDeps): App {
   );
   return {
     handle: app.callback(),
-    refuseMethod: path =>
+    methodError: path =>
       noRoute(
         loggedPath(path),
         router.stack.filter(({ regexp }) => regexp.test(path)),

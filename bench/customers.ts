@@ -39,13 +39,13 @@ export async function modest(customer: Customer, atMs: readonly number[]): Promi
 export async function flood(
   customer: Customer,
   end: AbortSignal,
-): Promise<{ served: number; refused: number }> {
-  let [served, refused] = [0, 0];
+): Promise<{ served: number; rejected: number }> {
+  let [served, rejected] = [0, 0];
   const lane = async (first: number) => {
     for (let nth = first; !end.aborted; nth++) {
       const answer = await customer(document(nth));
       if (answer.status === 429) {
-        refused += 1;
+        rejected += 1;
         await sleep(FLOOD_AGAIN_MS);
       } else {
         mustBePdf(answer);
@@ -54,7 +54,7 @@ export async function flood(
     }
   };
   await Promise.all(Array.from({ length: FLOOD_CALLERS }, (_, nth) => lane(nth)));
-  return { served, refused };
+  return { served, rejected };
 }
 
 export const joined = (all: readonly Felt[]): Felt => ({

@@ -29,7 +29,7 @@ await runScript(LIMIT_MS, async atEnd => {
   );
   const alone: Record<'a' | 'b', Felt[]> = { a: [], b: [] };
   const beside: Record<'a' | 'b', Felt[]> = { a: [], b: [] };
-  let [served, refused, floodMs] = [0, 0, 0];
+  let [served, rejected, floodMs] = [0, 0, 0];
   await alternate(rounds, round => {
     const times = {
       a: arrivals(renders, perSecond, 2 * round + 1),
@@ -51,7 +51,7 @@ await runScript(LIMIT_MS, async atEnd => {
         await bothInto(beside).finally(() => end.abort());
         const flooded = await running;
         served += flooded.served;
-        refused += flooded.refused;
+        rejected += flooded.rejected;
         floodMs += performance.now() - began;
       },
     };
@@ -61,7 +61,7 @@ await runScript(LIMIT_MS, async atEnd => {
   );
   const rate = (count: number, digits: number) => ((count * 1_000) / floodMs).toFixed(digits);
   console.log(
-    `  overloading client: ${rate(served, 1)} renders/s and ${rate(refused, 0)} rejected/s`,
+    `  overloading client: ${rate(served, 1)} renders/s and ${rate(rejected, 0)} rejected/s`,
   );
   return figures;
 });

@@ -28,7 +28,7 @@ await runScript(LIMIT_MS, async atEnd => {
   );
   const alone: Felt[] = [];
   const beside: Felt[] = [];
-  const visits = { served: 0, refused: 0, unserved: 0, ms: 0, nodeMs: 0, mongodMs: 0, benchMs: 0 };
+  const visits = { served: 0, rejected: 0, unserved: 0, ms: 0, nodeMs: 0, mongodMs: 0, benchMs: 0 };
   await alternate(rounds, round => {
     const times = arrivals(renders, perSecond, round + 1);
     return {
@@ -40,9 +40,9 @@ await runScript(LIMIT_MS, async atEnd => {
         hammering.catch(() => end.abort()); // awaited below
         await sleep(1_000); // until all clients have started
         beside.push(await modest(customer, times).finally(() => end.abort()));
-        const { served, refused, unserved } = await hammering;
+        const { served, rejected, unserved } = await hammering;
         visits.served += served;
-        visits.refused += refused;
+        visits.rejected += rejected;
         visits.unserved += unserved;
         visits.ms += performance.now() - began;
         const { node, mongod } = cpuBetween(cpu, cpuOf(service.pid), 1);
@@ -56,7 +56,7 @@ await runScript(LIMIT_MS, async atEnd => {
   const rate = (count: number) => ((count * 1_000) / visits.ms).toFixed(1);
   const cores = (spentMs: number) => (spentMs / visits.ms).toFixed(2);
   console.log(
-    `  trial clients: ${rate(visits.served)} renders/s, ${rate(visits.refused)} rejected/s, ${visits.unserved} queue timeouts`,
+    `  trial clients: ${rate(visits.served)} renders/s, ${rate(visits.rejected)} rejected/s, ${visits.unserved} queue timeouts`,
   );
   console.log(
     `  cores in use: Node ${cores(visits.nodeMs)}, mongod ${cores(visits.mongodMs)}, load client ${cores(visits.benchMs)}`,

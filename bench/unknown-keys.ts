@@ -74,7 +74,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
     'canceled account': () => canceled,
   };
 
-  async function refusedAfterMs(accountId: string): Promise<number> {
+  async function rejectedAfterMs(accountId: string): Promise<number> {
     const key = createKeyText(accountId);
     const began = performance.now();
     const answer = await accepted.check(key, '192.0.2.1').catch(error => error);
@@ -87,7 +87,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   for (let i = -WARM_UP; i < calls; i++) {
     end.throwIfAborted();
     for (const [kind, accountId] of Object.entries(kinds)) {
-      const ms = await refusedAfterMs(accountId());
+      const ms = await rejectedAfterMs(accountId());
       if (i >= 0) times[kind]!.push(ms);
     }
   }

@@ -9,7 +9,7 @@ const AGAIN_MS = 250;
 
 export interface Visits {
   served: number;
-  refused: number;
+  rejected: number;
   /** Admitted, but timed out in the queue. */
   unserved: number;
 }
@@ -29,14 +29,14 @@ export async function hammer(
   callers: number,
   end: AbortSignal,
 ): Promise<Visits> {
-  const visits: Visits = { served: 0, refused: 0, unserved: 0 };
+  const visits: Visits = { served: 0, rejected: 0, unserved: 0 };
   const lane = async (caller: number) => {
     const own = newAddress();
     await sleep(Math.random() * AGAIN_MS); // not all in the same moment
     for (let nth = caller; !end.aborted; nth++) {
       const answer = await service.trial(document(nth), caller % 2 ? own : newAddress());
       if (answer.status === 429) {
-        visits.refused += 1;
+        visits.rejected += 1;
         await sleep(AGAIN_MS);
       } else if (answer.body.includes('"no_worker"')) visits.unserved += 1;
       else {

@@ -5,7 +5,7 @@
  * Why nothing was taken: the resource is used up, or the caller is over its fair share and the rest
  * is reserved for other callers.
  */
-export type BoundRefusal = 'full' | 'share';
+export type BoundRejection = 'full' | 'share';
 
 /** Default fair share: four callers fill the resource, and one alone leaves a quarter free. */
 const SHARE = 1 / 4;
@@ -35,17 +35,17 @@ export class SharedBound {
   }
 
   /** Why `take` would take nothing, or undefined when it would succeed. */
-  refusal(caller: string, amount: number): BoundRefusal | undefined {
+  rejection(caller: string, amount: number): BoundRejection | undefined {
     if (this.#used + amount > this.max) return 'full';
     const aboveShare = (this.#held.get(caller) ?? 0) + amount > this.share;
     return aboveShare && this.#used + amount > this.max - this.share ? 'share' : undefined;
   }
 
   /** Takes `amount` for this caller, or takes nothing and returns the reason. */
-  take(caller: string, amount: number): BoundRefusal | undefined {
-    const refused = this.refusal(caller, amount);
-    if (refused === undefined) this.hold(caller, amount);
-    return refused;
+  take(caller: string, amount: number): BoundRejection | undefined {
+    const rejection = this.rejection(caller, amount);
+    if (rejection === undefined) this.hold(caller, amount);
+    return rejection;
   }
 
   /** Takes `amount` without a check, for work that was already admitted. */

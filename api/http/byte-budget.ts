@@ -3,13 +3,13 @@
 
 import { type ApiError, renderFailed } from '../../common/contract/errors.ts';
 import { overShare } from '../accounts/account-errors.ts';
-import { type BoundRefusal, SharedBound } from '../accounts/shared-bound.ts';
+import { type BoundRejection, SharedBound } from '../accounts/shared-bound.ts';
 
 /**
  * The caller that bytes are counted for, and the errors when its reservation fails: `full` when the
  * budget is exhausted, `share` when this caller's part is.
  */
-export interface Holder extends Record<BoundRefusal, () => ApiError> {
+export interface Holder extends Record<BoundRejection, () => ApiError> {
   id: string;
 }
 
@@ -76,16 +76,16 @@ export function createByteBudget(
     let held = 0;
     let closed = false;
     let overBudget = holder.full;
-    const refusal = (bytes: number): (() => ApiError) | undefined => {
+    const errorFor = (bytes: number): (() => ApiError) | undefined => {
       if (closed) return holder.full;
-      const refused = bound.refusal(id, bytes);
-      if (refused) return holder[refused];
+      const rejection = bound.rejection(id, bytes);
+      if (rejection) return holder[rejection];
       return ofWhole?.fits(bytes) === false ? ofWhole.overBudget : undefined;
     };
     const fits = (bytes: number) => {
-      const refused = refusal(bytes);
-      if (refused) overBudget = refused;
-      return refused === undefined;
+      const error = errorFor(bytes);
+      if (error) overBudget = error;
+      return error === undefined;
     };
     const give = (bytes: number) => {
       if (closed) return;

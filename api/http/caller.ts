@@ -77,18 +77,18 @@ interface Caller {
 }
 
 /**
- * `onRefused` is called for a request over the bound. The sending of the answer is not counted: it
+ * `onRejected` is called for a request over the bound. The sending of the answer is not counted: it
  * has a share of the memory.
  */
 export const boundRequests = (
   requests: AccountRequests,
   callerOf: (ctx: Context) => Caller,
-  onRefused: (ctx: Context) => void = () => {},
+  onRejected: (ctx: Context) => void = () => {},
 ): Middleware => {
   return async (ctx, next) => {
     const { accountId, parallel } = callerOf(ctx);
     const leave = await requests.enter(accountId, parallel).catch(error => {
-      onRefused(ctx);
+      onRejected(ctx);
       throw error;
     });
     await next().finally(leave);

@@ -69,13 +69,13 @@ const UNKNOWN_METHOD: ReadonlySet<string | undefined> = new Set([
  */
 export function brokenRequest(
   error: BrokenRequest,
-  refuseMethod: (path: string) => ApiError,
+  methodError: (path: string) => ApiError,
 ): ApiError {
   const target = UNKNOWN_METHOD.has(error.code) ? targetOf(error) : undefined;
   if (target === undefined)
     return invalid(SENTENCES[error.code ?? ''] ?? 'The request is not valid HTTP/1.1.');
   const path = readTarget(target)?.split('?')[0];
-  return path === undefined ? badTarget() : refuseMethod(path);
+  return path === undefined ? badTarget() : methodError(path);
 }
 
 /**

@@ -78,7 +78,7 @@ function hostError({ headersDistinct, httpVersion }: IncomingMessage): ApiError 
 interface Handler {
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** The error of a request whose method is unknown to HTTP and to Node's parser. */
-  refuseMethod(path: string): ApiError;
+  methodError(path: string): ApiError;
 }
 
 export class HttpServer implements Service {
@@ -173,7 +173,7 @@ export class HttpServer implements Service {
     const address = socket.remoteAddress ?? '';
     const subscriber = subscriberOf(address);
     const isProxy = isTrustedProxy(address, this.#config.trustedProxies);
-    if (!isProxy && this.#shares.refusal(subscriber, 1)) {
+    if (!isProxy && this.#shares.rejection(subscriber, 1)) {
       socket.destroy();
       return;
     }
@@ -231,7 +231,7 @@ export class HttpServer implements Service {
       ({ req, headersSent }) => headersSent && !req.complete,
     );
     if (error.code === 'ECONNRESET' || !socket.writable || silent || begun) socket.destroy();
-    else this.#answerRaw(socket, brokenRequest(error, this.#handler.refuseMethod));
+    else this.#answerRaw(socket, brokenRequest(error, this.#handler.methodError));
   }
 
   /** Sends the last response of the connection: what the client sends after it is ignored. */

@@ -26,7 +26,7 @@ export class CapCache {
   }
 
   /** MongoDB rejected this key (by its hash) or this member only because of the limit. */
-  refused(accountId: string, by: string, cap: number, nowMs: number): void {
+  rejected(accountId: string, by: string, cap: number, nowMs: number): void {
     if (!this.#held.has(accountId)) return;
     const each = this.#caps.get(accountId) ?? new Map();
     this.#caps.set(accountId, each.set(by, { cap, atMs: nowMs }));

@@ -128,7 +128,7 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
       'user' in caller ? await this.#admitMember(caller) : await this.#admitWithKey(caller);
     if (!found.admitted) {
       if (!found.served) throw subscriptionInactive(found.state, this.#config);
-      this.#caps.refused(accountId, by, found.limit, this.#nowMs());
+      this.#caps.rejected(accountId, by, found.limit, this.#nowMs());
       throw concurrencyLimit(found.limit, retryAfterS());
     }
     this.#open.set(id, requestId);

@@ -36,7 +36,7 @@ interface AnonymousClient {
   /** Bodies read since `sinceMs`. */
   read: number;
   sinceMs: number;
-  refusedUntilMs: number;
+  rejectedUntilMs: number;
 }
 
 export const tooManyCalls = (perMinute: number) =>
@@ -69,7 +69,7 @@ export function createTrialAdmission(
   function known(name: string): AnonymousClient {
     let client = clients.get(name);
     if (!client) {
-      client = { open: 0, read: 0, sinceMs: nowMs(), refusedUntilMs: Number.NEGATIVE_INFINITY };
+      client = { open: 0, read: 0, sinceMs: nowMs(), rejectedUntilMs: Number.NEGATIVE_INFINITY };
       clients.set(name, client);
     }
     if (nowMs() - client.sinceMs >= TRIAL_WINDOW_MS)
@@ -83,7 +83,7 @@ export function createTrialAdmission(
       if (open >= parallel * OPEN_PER_TRIAL_SLOT || nowMs() < fullUntilMs) throw taken;
       const client = known(name);
       if (
-        nowMs() < client.refusedUntilMs ||
+        nowMs() < client.rejectedUntilMs ||
         client.open >= perMinute ||
         client.read >= perMinute * BODIES_PER_CALL
       )
@@ -97,7 +97,7 @@ export function createTrialAdmission(
       };
     },
     usedUp: (name, forMs) => {
-      known(name).refusedUntilMs = nowMs() + forMs;
+      known(name).rejectedUntilMs = nowMs() + forMs;
     },
     full: () => {
       fullUntilMs = nowMs() + FULL_MS;

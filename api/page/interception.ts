@@ -60,8 +60,8 @@ async function continueRequest(
   } catch (error) {
     if (!(error instanceof CommandFailed) || /InterceptionId|Invalid state/i.test(error.message))
       return;
-    const refused = /(?:Unsafe|Invalid) header: (.+)$/.exec(error.message)?.[1]?.toLowerCase();
-    const ours = Object.keys(settings.headers).find(name => name.toLowerCase() === refused);
+    const rejected = /(?:Unsafe|Invalid) header: (.+)$/.exec(error.message)?.[1]?.toLowerCase();
+    const ours = Object.keys(settings.headers).find(name => name.toLowerCase() === rejected);
     if (ours === undefined) throw error;
     throw invalid(
       `\`extra_http_headers.${ours}\` is not supported: the browser does not send this header, or not with this value.`,

@@ -50,10 +50,10 @@ export async function setCookies(
     }
   };
   const taken = await Promise.all(cookies.map(set));
-  const refused = taken.indexOf(false);
-  if (refused === -1) return;
+  const rejected = taken.indexOf(false);
+  if (rejected === -1) return;
   throw invalid(
-    `\`cookies.${refused}\` was rejected by the browser. Check its \`domain\`, \`path\` and \`value\`, and its length (at most 4096 bytes).`,
+    `\`cookies.${rejected}\` was rejected by the browser. Check its \`domain\`, \`path\` and \`value\`, and its length (at most 4096 bytes).`,
   );
 }
 

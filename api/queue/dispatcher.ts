@@ -12,7 +12,7 @@ import {
   type OpenSlot,
   type SlotEndReason,
   SlotLost,
-  SlotRefused,
+  SlotRejected,
   type SlotSession,
   WorkerUnreachable,
 } from '../workers/slot-port.ts';
@@ -87,7 +87,7 @@ const isRetryable = (error: unknown): boolean =>
  */
 function outcomeOf(error: unknown, signal: AbortSignal): 'refused' | 'unreachable' | 'cancelled' {
   if (signal.aborted) return 'cancelled';
-  if (error instanceof SlotRefused) return 'refused';
+  if (error instanceof SlotRejected) return 'refused';
   return error instanceof WorkerUnreachable || error instanceof SlotLost
     ? 'unreachable'
     : 'cancelled';

@@ -2,7 +2,7 @@
 // goes first; equals take turns; first in, first out within one account. Trial renders go only when
 // no paid one waits. Bounded in length and bytes, with a share of both for each account. Pure: the
 // caller passes the time and the capacity, and acts on the results.
-import { type BoundRefusal, SharedBound } from '../accounts/shared-bound.ts';
+import { type BoundRejection, SharedBound } from '../accounts/shared-bound.ts';
 import type { Capacity } from '../workers/registry.ts';
 import { FairShare } from './fair-share.ts';
 
@@ -96,10 +96,10 @@ export class FairQueue<J extends Queued> {
    * An entry at the end of its account's queue, or why there is none: the length or the bytes would
    * exceed the bound, or the account's share of it.
    */
-  add(job: J, nowMs: number): QueueEntry<J> | BoundRefusal {
-    const refused =
-      this.#length.refusal(job.accountId, 1) ?? this.#bytes.refusal(job.accountId, job.bytes);
-    if (refused) return refused;
+  add(job: J, nowMs: number): QueueEntry<J> | BoundRejection {
+    const rejection =
+      this.#length.rejection(job.accountId, 1) ?? this.#bytes.rejection(job.accountId, job.bytes);
+    if (rejection) return rejection;
     const entry: QueueEntry<J> = {
       job,
       sinceMs: nowMs,
@@ -178,7 +178,7 @@ export class FairQueue<J extends Queued> {
   }
 
   /**
-   * Returns a job whose worker or Chrome died to its former position. Never refused, since it was
+   * Returns a job whose worker or Chrome died to its former position. Never rejected, since it was
    * admitted before. Its wait begins again.
    */
   reenqueue(entry: QueueEntry<J>, nowMs: number): void {

@@ -14,7 +14,7 @@ import { otherMs, PHASES } from '../store/phases.ts';
  * Counts calls that fail before the render begins; a render counts its own outcome. `failed`
  * receives the reason.
  */
-export const countRefused = (failed: (reason: RenderFailedReason) => void): Middleware => {
+export const countEarlyFailures = (failed: (reason: RenderFailedReason) => void): Middleware => {
   return async (ctx, next) => {
     try {
       await next();

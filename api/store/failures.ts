@@ -108,7 +108,7 @@ export function duplicatesOf(error: unknown): number[] | undefined {
 }
 
 /** True when MongoDB rejected the user or the password. Atlas uses the generic code 8000 for it. */
-export const isLoginRefused = (error: unknown): boolean =>
+export const isLoginRejected = (error: unknown): boolean =>
   error instanceof MongoServerError &&
   (error.code === 18 || (error.code === 8000 && /auth/i.test(error.message)));
 

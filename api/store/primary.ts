@@ -2,7 +2,7 @@
 // when it has none.
 import { type MongoClient, MongoCompatibilityError, type ServerDescription } from 'mongodb';
 import type { Log } from '../../common/log.ts';
-import { isLoginRefused, NoPrimary } from './failures.ts';
+import { isLoginRejected, NoPrimary } from './failures.ts';
 
 export interface Primary {
   /**
@@ -43,7 +43,7 @@ const STATES: Record<string, string> = {
 };
 
 function describeState({ type, error }: ServerDescription): string {
-  if (isLoginRefused(error)) return 'rejected the login';
+  if (isLoginRejected(error)) return 'rejected the login';
   return error ? error.message.slice(0, 200) : (STATES[type] ?? type);
 }
 
@@ -110,7 +110,7 @@ export function findPrimary(
       missingSinceMs ??= nowMs();
       if (watching) timer ??= setTimeout(logMissing, LOG_AFTER_MS);
     }
-    const rejecting = watching && servers.find(({ error }) => isLoginRefused(error));
+    const rejecting = watching && servers.find(({ error }) => isLoginRejected(error));
     if (rejecting) logRejectedLogin(rejecting);
   }
 

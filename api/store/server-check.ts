@@ -1,6 +1,6 @@
 // Rejects a MongoDB server that cannot guarantee leases, at start.
 import type { Db, Document, MongoOptions } from 'mongodb';
-import { isForbidden, isLoginRefused } from './failures.ts';
+import { isForbidden, isLoginRejected } from './failures.ts';
 
 export class UnsuitableServer extends Error {
   override name = 'UnsuitableServer';
@@ -40,7 +40,7 @@ export function neverStarts(
     return because(
       `This MongoDB server is not compatible with Pressroom, which requires MongoDB 6.0 or newer. ${incompatible}.`,
     );
-  if (isLoginRefused(error))
+  if (isLoginRejected(error))
     return because(
       `MongoDB rejected the user name or password in MONGODB_URI. Check the password of user \`${user}\` and that the user exists in the database \`${credentials?.source}\` (authSource).`,
     );

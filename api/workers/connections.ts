@@ -21,7 +21,7 @@ export class KeptSocketLost extends Error {
 
 export interface Connection {
   /**
-   * Rejects with an error for which `isRefusal` holds when the worker responded with an error, and
+   * Rejects with an error for which `isErrorResponse` holds when the worker responded with an error, and
    * with another one when the socket closed.
    */
   send(method: string, params?: object): Promise<unknown>;
@@ -41,8 +41,8 @@ export interface Connection {
 export interface Connections extends Service {
   /**
    * Opens a slot, on a kept socket to this worker or a new one, and returns the id of its main
-   * frame. Rejects with KeptSocketLost, or when the worker cannot be reached or refuses:
-   * `isRefusal`, or a message with the status of its answer. With `signal` aborted the socket is
+   * frame. Rejects with KeptSocketLost, or when the worker cannot be reached or rejects:
+   * `isErrorResponse`, or a message with the status of its answer. With `signal` aborted the socket is
    * closed, and its slot with it.
    */
   open(
@@ -57,7 +57,7 @@ export interface Connections extends Service {
 }
 
 /** The worker answered a command with an error. */
-export const isRefusal = (error: unknown): error is Error =>
+export const isErrorResponse = (error: unknown): error is Error =>
   error instanceof Error && 'response' in error;
 
 type Client = CDP.Client & {
@@ -169,10 +169,10 @@ export function createConnections({
         return await Promise.race([opened, aborted.promise]);
       } catch (error) {
         opened.catch(() => {});
-        if (known && isRefusal(error)) keep(worker, known);
+        if (known && isErrorResponse(error)) keep(worker, known);
         // A result that arrives later is not used: the slot must be released.
         else connecting.then(connection => connection.close()).catch(() => {});
-        if (known && !isRefusal(error) && !signal.aborted)
+        if (known && !isErrorResponse(error) && !signal.aborted)
           throw new KeptSocketLost((error as Error).message, { cause: error });
         throw error;
       } finally {

@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto';
 import type { Waiting, WorkerStatus } from '../../common/protocol.ts';
 
 /**
- * After a refusal the worker is skipped until its next report, or for a random time up to this:
+ * After a rejection the worker is skipped until its next report, or for a random time up to this:
  * several API processes must not retry in step.
  */
-const REFUSED_MS = 20;
+const REJECTED_MS = 20;
 /**
  * After a failed handshake. A status report does not lift this: reports may arrive while no slot
  * can be opened.
@@ -122,7 +122,7 @@ export class WorkerRegistry {
       },
       refused: () => {
         undo();
-        this.#block(address, 1 + this.#random() * (REFUSED_MS - 1), true);
+        this.#block(address, 1 + this.#random() * (REJECTED_MS - 1), true);
       },
       unreachable: () => {
         undo();

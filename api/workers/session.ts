@@ -16,11 +16,16 @@ import {
   type SlotEnded,
   STILL,
 } from '../../common/protocol.ts';
-import { type Connection, type Connections, isRefusal, KeptSocketLost } from './connections.ts';
+import {
+  type Connection,
+  type Connections,
+  isErrorResponse,
+  KeptSocketLost,
+} from './connections.ts';
 import {
   type OpenSlot,
   SlotLost,
-  SlotRefused,
+  SlotRejected,
   type SlotSession,
   WorkerUnreachable,
 } from './slot-port.ts';
@@ -76,13 +81,13 @@ export const openSession =
       );
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (isRefusal(error) || /\b503\b/.test((error as Error).message))
-        throw new SlotRefused(`${worker} has no free slot`);
+      if (isErrorResponse(error) || /\b503\b/.test((error as Error).message))
+        throw new SlotRejected(`${worker} has no free slot`);
       connections.drop(worker);
       if (error instanceof WorkerUnreachable) throw error;
       // A new socket may work: the worker is not blocked for as long as an unreachable one.
       if (error instanceof KeptSocketLost)
-        throw new SlotRefused(`${worker} closed a socket that was kept`, { cause: error });
+        throw new SlotRejected(`${worker} closed a socket that was kept`, { cause: error });
       throw new WorkerUnreachable(`${worker}: ${(error as Error).message}`, { cause: error });
     } finally {
       clearTimeout(timer);
@@ -147,7 +152,7 @@ class CdpSession implements Session {
       // the reason.
       const end = this.#end as End | undefined;
       if (end) throw new SlotLost(end.reason, end.message);
-      if (isRefusal(error)) throw new CommandFailed(error.message, { cause: error });
+      if (isErrorResponse(error)) throw new CommandFailed(error.message, { cause: error });
       throw new SlotLost('closed', (error as Error).message);
     }
   };
@@ -187,10 +192,10 @@ class CdpSession implements Session {
     clearInterval(this.#pinging);
     const limit = sleep(SLOT_ENDS_MS, undefined, { signal: surely.signal }).catch(() => {});
     const { closed } = this.#connection;
-    // A refusal means that the slot no longer exists.
+    // An error response means that the slot no longer exists.
     const gone = ended
       ? closed
-      : this.#send(END).catch(error => (isRefusal(error) ? undefined : closed));
+      : this.#send(END).catch(error => (isErrorResponse(error) ? undefined : closed));
     await Promise.race([gone, limit]);
     surely.abort();
     this.#finish({ reason: 'closed', message: 'the render was aborted' });

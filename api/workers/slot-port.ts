@@ -27,8 +27,8 @@ export interface SlotSession {
 /**
  * The worker is full or draining, or a kept socket to it closed. It can be tried again soon.
  */
-export class SlotRefused extends Error {
-  override name = 'SlotRefused';
+export class SlotRejected extends Error {
+  override name = 'SlotRejected';
 }
 
 /** The handshake failed, or the response took too long. */
@@ -57,7 +57,7 @@ export class BrowserFailed extends Error {
 
 /**
  * Opens the slot: resolves when the page is there. `worker` is a ws address without a path. Rejects
- * with SlotRefused, WorkerUnreachable, or the signal's reason. It bounds itself in time.
+ * with SlotRejected, WorkerUnreachable, or the signal's reason. It bounds itself in time.
  */
 export type OpenSlot<S extends SlotSession = SlotSession> = (
   worker: string,

@@ -31,7 +31,7 @@ export function createTlsTunnels(
     const { hostname, port } = new URL(address);
     const host = hostname.replace(/^\[|\]$/g, '');
     const far = connect({ host, port: Number(port), servername: host, ...tls });
-    let refused = false;
+    let failed = false;
     for (const [socket, other] of [
       [near, far],
       [far, near],
@@ -39,9 +39,9 @@ export function createTlsTunnels(
       sockets.add(socket);
       socket.setNoDelay(true);
       socket.on('error', error => {
-        if (socket === far && !refused)
+        if (socket === far && !failed)
           log.warn({ worker: address, err: error }, 'the TLS connection to a worker failed');
-        refused = true;
+        failed = true;
       });
       socket.on('close', () => {
         sockets.delete(socket);

@@ -135,7 +135,7 @@ export const TRIAL_PDF_HEADERS = [
 ] as const satisfies HeaderName[];
 
 /** When an error occurs, with an example. */
-export interface Refusal {
+export interface ErrorCase {
   code: ErrorCode;
   when: string;
   message: string;
@@ -144,7 +144,7 @@ export interface Refusal {
 }
 
 /** The errors of POST /v1/render in the order of their checks. */
-export const renderRefusals = (dashboardUrl: string): Refusal[] => [
+export const renderErrorCases = (dashboardUrl: string): ErrorCase[] => [
   {
     code: 'unauthorized',
     when: 'The API key is missing, malformed, unknown, expired or revoked, or not allowed from your IP address.',
@@ -196,8 +196,8 @@ const NEEDS_ACCOUNT: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** The errors of POST /v1/trial/render. */
-export const trialRefusals: Refusal[] = [
-  ...renderRefusals('').filter(({ code }) => !NEEDS_ACCOUNT.has(code)),
+export const trialErrorCases: ErrorCase[] = [
+  ...renderErrorCases('').filter(({ code }) => !NEEDS_ACCOUNT.has(code)),
   {
     code: 'rate_limited',
     when: 'Your IP address (for IPv6: its /64 network) has reached the limit of trial renders per minute, or all trial slots are in use.',

@@ -131,29 +131,29 @@ const cookieShape = {
 const cookie = z
   .strictObject(cookieShape, { error: 'an object with `name`, `value` and `domain`' })
   .superRefine((given, context) => {
-    const refuse = (member: string, message: string) =>
+    const reject = (member: string, message: string) =>
       context.addIssue({ code: 'custom', path: [member], message });
     const bytes = Buffer.byteLength(given.name + given.value);
     if (bytes > MAX_COOKIE_BYTES)
-      refuse(
+      reject(
         'value',
         `must be at most ${MAX_COOKIE_BYTES} bytes long together with the name, not ${bytes}`,
       );
     if (given.same_site === 'None' && !given.secure)
-      refuse('same_site', 'must not be `None` without `secure: true`; browsers drop such a cookie');
+      reject('same_site', 'must not be `None` without `secure: true`; browsers drop such a cookie');
     const rule = PREFIXES.find(({ prefix }) =>
       given.name.toLowerCase().startsWith(prefix.toLowerCase()),
     );
     if (!rule) return;
     const because = `must not begin with \`${rule.prefix}\``;
     if (!given.secure)
-      refuse('name', `${because} without \`secure: true\`; browsers drop such a cookie`);
+      reject('name', `${because} without \`secure: true\`; browsers drop such a cookie`);
     else if (rule.httpOnly && !given.http_only)
-      refuse('name', `${because} without \`http_only: true\`; browsers drop such a cookie`);
+      reject('name', `${because} without \`http_only: true\`; browsers drop such a cookie`);
     else if (rule.host && given.domain.startsWith('.'))
-      refuse('name', `${because} when \`domain\` begins with a dot; browsers drop such a cookie`);
+      reject('name', `${because} when \`domain\` begins with a dot; browsers drop such a cookie`);
     else if (rule.host && (given.path ?? DEFAULT_PATH) !== '/')
-      refuse('name', `${because} when \`path\` is not \`/\`; browsers drop such a cookie`);
+      reject('name', `${because} when \`path\` is not \`/\`; browsers drop such a cookie`);
   });
 
 /** Counts names, values, domains and paths. Other types are rejected by the check of each cookie. */

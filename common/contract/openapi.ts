@@ -2,6 +2,7 @@
 // operations; most texts are in fields.ts and answers.ts.
 import { z } from 'zod';
 import {
+  type ErrorCase,
   type ErrorEnvelope,
   EXAMPLE_REQUEST_ID,
   errorEnvelopeSchema,
@@ -9,11 +10,10 @@ import {
   type HeaderName,
   healthSchema,
   PDF_HEADERS,
-  type Refusal,
   readinessSchema,
-  renderRefusals,
+  renderErrorCases,
   TRIAL_PDF_HEADERS,
-  trialRefusals,
+  trialErrorCases,
 } from './answers.ts';
 import { STATUS } from './errors.ts';
 import { EXAMPLE_REQUESTS, renderRequestSchema } from './render-request.ts';
@@ -81,14 +81,14 @@ const ref = (kind: 'schemas' | 'headers', name: string) => ({
 const headerRefs = (names: readonly HeaderName[]) =>
   Object.fromEntries(names.map(name => [name, ref('headers', name)]));
 
-const envelope = ({ code, message, reason }: Refusal): ErrorEnvelope => ({
+const envelope = ({ code, message, reason }: ErrorCase): ErrorEnvelope => ({
   error: { code, message, request_id: EXAMPLE_REQUEST_ID, ...(reason && { reason }) },
 });
 
 /** One response per status, with an example of each of its codes. */
-function errorAnswers(refusals: Refusal[]): Record<string, Answer> {
-  const byStatus = Map.groupBy(refusals, ({ code }) => STATUS[code]);
-  const answer = (rows: Refusal[]): Answer => ({
+function errorAnswers(errorCases: ErrorCase[]): Record<string, Answer> {
+  const byStatus = Map.groupBy(errorCases, ({ code }) => STATUS[code]);
+  const answer = (rows: ErrorCase[]): Answer => ({
     description: rows.map(({ code, when }) => `\`${code}\`: ${when}`).join(' '),
     headers: headerRefs(['X-Request-Id', ...new Set(rows.flatMap(row => row.headers ?? []))]),
     content: {
@@ -138,7 +138,7 @@ const renderOperation = (dashboardUrl: string): Operation => ({
     'Renders HTML or a public URL and returns the PDF. Only successful renders count toward usage.',
   security: [{ apiKey: [] }],
   requestBody: renderBody(),
-  responses: { '200': pdfAnswer(PDF_HEADERS), ...errorAnswers(renderRefusals(dashboardUrl)) },
+  responses: { '200': pdfAnswer(PDF_HEADERS), ...errorAnswers(renderErrorCases(dashboardUrl)) },
 });
 
 const trialOperation: Operation = {
@@ -148,7 +148,7 @@ const trialOperation: Operation = {
     "Renders like `POST /v1/render`, without authentication. Limited to a few renders per minute per IP address (5 by default). Customers' renders take precedence. Trial renders don't count toward usage.",
   security: [],
   requestBody: renderBody(),
-  responses: { '200': pdfAnswer(TRIAL_PDF_HEADERS), ...errorAnswers(trialRefusals) },
+  responses: { '200': pdfAnswer(TRIAL_PDF_HEADERS), ...errorAnswers(trialErrorCases) },
 };
 
 const healthOperation: Operation = {

@@ -15,7 +15,7 @@ const SPANS: Record<string, string> = {
 };
 const ALLOWED = 'the placeholders are `{{page}}` and `{{total}}`';
 /** Chrome would fill these with the date, the document's title and its URL. */
-const REFUSED_CLASSES = ['date', 'title', 'url'];
+const REJECTED_CLASSES = ['date', 'title', 'url'];
 
 /** `{{…}}` in a text. A search, because a regular expression would take quadratic time. */
 function* braces(text: string): Generator<{ from: number; to: number; inner: string }> {
@@ -31,13 +31,13 @@ const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('\u00a0', '&nbsp;');
 
 /** A text with its placeholders as spans; undefined when it has none. */
-function withSpans(text: string, refuse: (problem: string) => void): string | undefined {
+function withSpans(text: string, reject: (problem: string) => void): string | undefined {
   let html = '';
   let done = 0;
   for (const { from, to, inner } of braces(text)) {
     const name = inner.trim();
     const span = Object.hasOwn(SPANS, name) ? SPANS[name] : undefined;
-    if (span === undefined) refuse(`must not contain ${quoted(`{{${inner}}}`)}; ${ALLOWED}`);
+    if (span === undefined) reject(`must not contain ${quoted(`{{${inner}}}`)}; ${ALLOWED}`);
     html += escaped(text.slice(done, from)) + (span ?? '');
     done = to;
   }
@@ -82,7 +82,7 @@ class Reader {
     tokenizer.write(html, true);
     for (const { inner } of braces(this.#texts.join('\0')))
       if (inner.includes('\0'))
-        this.#refuse(
+        this.#reject(
           `must not split ${quoted(`{{${inner.replaceAll('\0', '…')}}}`)} across elements; ${ALLOWED}`,
         );
   }
@@ -91,7 +91,7 @@ class Reader {
     return this.#out + this.html.slice(this.#done);
   }
 
-  #refuse(problem: string): void {
+  #reject(problem: string): void {
     this.problem ??= problem;
   }
 
@@ -109,7 +109,7 @@ class Reader {
     const where = this.#raw ?? (this.#nesting.isForeign ? 'svg' : undefined);
     if (where !== undefined) return this.#onlyInText(run, `inside <${where}>`);
     this.#texts.push(run);
-    const html = withSpans(run, problem => this.#refuse(problem));
+    const html = withSpans(run, problem => this.#reject(problem));
     if (html === undefined) return;
     this.#out += this.html.slice(this.#done, this.#runFrom) + html;
     this.#done = this.#runTo;
@@ -117,18 +117,18 @@ class Reader {
 
   #onlyInText(text: string, where: string): void {
     for (const { inner } of braces(text))
-      this.#refuse(`must not contain ${quoted(`{{${inner}}}`)} ${where}; ${ALLOWED}, in text only`);
+      this.#reject(`must not contain ${quoted(`{{${inner}}}`)} ${where}; ${ALLOWED}, in text only`);
   }
 
   #startTag(token: Token.TagToken): void {
     this.#endRun();
     for (const { name, value } of token.attrs) {
       for (const part of [name, value]) this.#onlyInText(part, `in the attribute ${quoted(name)}`);
-      const refused =
-        name === 'class' && value.split(/\s+/).find(word => REFUSED_CLASSES.includes(word));
-      if (refused)
-        this.#refuse(
-          `must not use the class "${refused}"; only "pageNumber" and "totalPages" are supported`,
+      const rejected =
+        name === 'class' && value.split(/\s+/).find(word => REJECTED_CLASSES.includes(word));
+      if (rejected)
+        this.#reject(
+          `must not use the class "${rejected}"; only "pageNumber" and "totalPages" are supported`,
         );
     }
     if (this.#nesting.enter(token)) this.#raw = token.tagName;

@@ -22,7 +22,7 @@ const VALUE_PATTERN = '^[\\t\\u0020-\\u007e\\u00a0-\\u00ff]*$';
 const VALUE = new RegExp(VALUE_PATTERN);
 
 /** Why a header is rejected, by name in lower case. */
-const REFUSED: Record<string, string> = {
+const REJECTED: Record<string, string> = {
   ...Object.fromEntries(
     ['cookie', 'cookie2', 'set-cookie'].map(name => [name, 'is not allowed; use `cookies`']),
   ),
@@ -44,7 +44,7 @@ function nameProblem(name: string): string | undefined {
   const lower = name.toLowerCase();
   if (lower.startsWith('proxy-'))
     return 'is not allowed; headers that begin with Proxy- are for proxies';
-  return Object.hasOwn(REFUSED, lower) ? REFUSED[lower] : undefined;
+  return Object.hasOwn(REJECTED, lower) ? REJECTED[lower] : undefined;
 }
 
 const valueProblem: Problem<string> = value => {

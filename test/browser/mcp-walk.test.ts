@@ -86,7 +86,7 @@ for (const line of SDK_VERSIONS)
       await expectWorking();
     };
 
-    const refusal = async (calling: Promise<unknown>) =>
+    const rejection = async (calling: Promise<unknown>) =>
       calling.then(
         () => 'it was answered',
         error => (isUnauthorized(error) ? 'unauthorized' : String(error)),
@@ -166,7 +166,7 @@ for (const line of SDK_VERSIONS)
     it('authorizes again after the app revokes its tokens', async () => {
       client = await connect();
       expect(await app.revoke(app.kept.tokens!.refresh_token!)).to.equal(200);
-      expect(await refusal(client.tools())).to.equal('unauthorized');
+      expect(await rejection(client.tools())).to.equal('unauthorized');
       expect(app.sent).to.have.length(2);
       expect(app.kept).to.not.have.property('tokens');
       await expectWorkingAgain();
@@ -184,7 +184,7 @@ for (const line of SDK_VERSIONS)
         },
       );
       expect(status).to.equal(204);
-      expect(await refusal(client.render(HELLO))).to.equal('unauthorized');
+      expect(await rejection(client.render(HELLO))).to.equal('unauthorized');
       expect(app.sent).to.have.length(2);
       await expectWorkingAgain();
     });
@@ -216,7 +216,7 @@ for (const line of SDK_VERSIONS)
       const { client_id } = app.kept.client!;
       await both.fixture.store.console.oauth.deleteOne({ _id: documentId('Client', client_id) });
       await endAccess(both.fixture, app.kept.tokens!.access_token);
-      expect(await refusal(client.tools())).to.equal('unauthorized');
+      expect(await rejection(client.tools())).to.equal('unauthorized');
       expect(app.kept.client!.client_id).to.not.equal(client_id);
       await expectWorkingAgain();
     });
@@ -241,7 +241,7 @@ for (const line of SDK_VERSIONS)
           answer.set('iss', 'https://other.example');
           return answer;
         });
-        expect(await refusal(calling)).to.match(/^IssuerMismatchError/);
+        expect(await rejection(calling)).to.match(/^IssuerMismatchError/);
         expect(both.front.served.at(-1)!.path).to.match(/^\/oauth\/authorize\//);
       });
   });

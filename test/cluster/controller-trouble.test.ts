@@ -79,37 +79,37 @@ describe('controller with partial failures', function () {
 
   it('retries a rejected scaling with backoff, and does not report a change', async () => {
     await cluster.apply([
-      ...namespaceWithRights('refused'),
-      poolManifest('main', 'refused', { replicas: 1 }),
+      ...namespaceWithRights('rejected'),
+      poolManifest('main', 'rejected', { replicas: 1 }),
     ]);
-    await (await start('refused')).untilReady();
-    await untilReplicas('refused', 1);
+    await (await start('rejected')).untilReady();
+    await untilReplicas('rejected', 1);
     const resources = { requests: { cpu: 'plenty' } };
-    await patchPool('refused', {
+    await patchPool('rejected', {
       spec: { replicas: 4, template: { ...POOL_SPEC.template, resources } },
     });
     await eventually(
       async () =>
-        expect(await conditions(cluster, 'refused', 'main')).to.include({
+        expect(await conditions(cluster, 'rejected', 'main')).to.include({
           Ready: 'False NotApplied',
         }),
       SLOW_MS,
     );
-    const { lastScaleTime } = (await getPool(cluster, 'refused', 'main')).status!;
+    const { lastScaleTime } = (await getPool(cluster, 'rejected', 'main')).status!;
     const before = (await cluster.auditRequests()).length;
     await sleep(COUNTED_MS);
     const own = (await cluster.auditRequests())
       .slice(before)
-      .filter(({ user, verb }) => user.includes('refused:controller') && verb === 'patch');
+      .filter(({ user, verb }) => user.includes('rejected:controller') && verb === 'patch');
     // Retries after 5, 10, 20 ms and so on: a dozen in the first 20 s.
     expect(countBy(own, 'resource').deployments ?? 0).to.be.lessThan(13);
     // Messages are written at most every 15 s.
     expect(countBy(own, 'resource')['browserpools/status'] ?? 0).to.be.lessThan(3);
-    expect((await getPool(cluster, 'refused', 'main')).status!.lastScaleTime).to.equal(
+    expect((await getPool(cluster, 'rejected', 'main')).status!.lastScaleTime).to.equal(
       lastScaleTime,
     );
-    await patchPool('refused', { spec: { template: { ...POOL_SPEC.template, resources: null } } });
-    await untilReplicas('refused', 4);
+    await patchPool('rejected', { spec: { template: { ...POOL_SPEC.template, resources: null } } });
+    await untilReplicas('rejected', 4);
   });
 
   it('manages its other namespaces if one is forbidden', async () => {

@@ -34,7 +34,7 @@ print(
 print(
   `not counted: ${tally.released} released, ${tally.abandoned} abandoned, ${tally.repeated} settled a second time`,
 );
-print(`admissions retried: ${tally.refused} over the plan, ${tally.unknown} without a response`);
+print(`admissions retried: ${tally.rejected} over the plan, ${tally.unknown} without a response`);
 print(
   `maximum of ${looks} snapshots: ${most.leases} leases, ${most.expired} of them expired, ${most.bytes} bytes`,
 );

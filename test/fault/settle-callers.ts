@@ -23,7 +23,7 @@ export interface Tally {
   /** Settled twice, as after a lost response. */
   repeated: number;
   /** Admissions that were rejected by the plan, or got no response; both are retried. */
-  refused: number;
+  rejected: number;
   unknown: number;
 }
 
@@ -42,7 +42,7 @@ export function settleCallers(
     late: 0,
     abandoned: 0,
     repeated: 0,
-    refused: 0,
+    rejected: 0,
     unknown: 0,
   };
   const { accountId } = caller;
@@ -54,7 +54,7 @@ export function settleCallers(
         return { ...(await leases.admit(caller)), sentMs };
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        if (error.code === 'concurrency_limit') tally.refused += 1;
+        if (error.code === 'concurrency_limit') tally.rejected += 1;
         else if (error.reason === 'database') tally.unknown += 1;
         else throw error;
         await sleep(AGAIN_MS);

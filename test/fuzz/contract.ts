@@ -245,7 +245,7 @@ function body(chance: Chance): unknown {
  */
 const NAMED = /^(?:The body must|The request body|Send exactly one of `|`[^`]*`)/;
 
-function checkRefusal(error: unknown, text: string): void {
+function checkRejection(error: unknown, text: string): void {
   holds(error instanceof ApiError, `an error of another kind (${(error as Error).stack})`, text);
   const { code, message } = error as ApiError;
   holds(code === 'validation_error' || code === 'ssrf_blocked', `the code ${code}`, text);
@@ -279,7 +279,7 @@ export const contract: Fuzzer = {
       for (const html of [settings.print.headerHtml, settings.print.footerHtml])
         if (html !== undefined) templateHtml(html);
     } catch (error) {
-      checkRefusal(error, text);
+      checkRejection(error, text);
     }
     holds(Object.keys(Object.prototype).length === 0, 'a changed prototype', text);
   },

@@ -231,7 +231,7 @@ function tryAsPage(url: string): void {
       'another host at the guard',
       url,
     );
-    holds(isIP(bare) === 0 ? isHostName(bare) : guard!.open, 'refused by the guard', url);
+    holds(isIP(bare) === 0 ? isHostName(bare) : guard!.open, 'rejected by the guard', url);
   }
 }
 

@@ -134,14 +134,14 @@ export async function httpFixture(fixture: LeaseFixture, options: HttpFixtureOpt
     }
   };
   const metrics = createMetrics({ processDefaults: false });
-  const refused: string[] = [];
+  const earlyFailures: string[] = [];
   const budget = options.budget ?? createByteBudget(2 ** 29);
   const app = createApp({
     publicUrl: 'http://localhost:8080',
     keys,
     requests: createAccountRequests(fixture.store, plans),
     render,
-    onRefused: reason => refused.push(reason),
+    onEarlyFailure: reason => earlyFailures.push(reason),
     console: options.console,
     budget,
     health: options.health ?? {
@@ -179,7 +179,7 @@ export async function httpFixture(fixture: LeaseFixture, options: HttpFixtureOpt
     state,
     lines,
     /** Reasons of server-side failures before a render began. */
-    refused,
+    earlyFailures,
     leases,
     budget,
     metrics,

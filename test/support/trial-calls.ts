@@ -7,7 +7,7 @@ import { html, type Installation } from './installation.ts';
 export const PATH = '/v1/trial/render';
 export const PROXIES = { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1/32' };
 export const HELLO = { html: html('<h1>Hello, trial</h1>') };
-/** What `refused` returns for a response above a limit. */
+/** What `rejected` returns for a response above a limit. */
 export const RATE_LIMITED = { status: 429, retryAfter: '60' };
 
 let addresses = 0;
@@ -33,7 +33,7 @@ export const trial = (
     typeof body === 'string' ? body : JSON.stringify(body),
   );
 
-export const refused = ({ status, headers }: Answer) => ({
+export const rejected = ({ status, headers }: Answer) => ({
   status,
   retryAfter: headers['retry-after'],
 });

@@ -158,7 +158,7 @@ const pumped = ([begin, repeated, end]: (typeof PUMPS)[number], length: number) 
 
 const shown = (pump: (typeof PUMPS)[number]) => pump.map(part => JSON.stringify(part)).join(' ');
 
-/** Runs it, and takes a refusal for an answer. */
+/** Runs it, and takes a rejection for an answer. */
 function answered(run: () => unknown): void {
   try {
     run();

@@ -146,7 +146,7 @@ export const RENDER_LIMITS: LimitRow[] = [
       },
       {
         file: 'unit/api/queue/dispatcher-claims.test.ts',
-        title: 'refuses an account that has its share of the queue as over its limit',
+        title: 'rejects an account that has its share of the queue as over its limit',
       },
       {
         file: 'fault/overload-queue.test.ts',
@@ -181,9 +181,9 @@ export const RENDER_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'unit/api/pdf/watermark/watermark-pool.test.ts',
-        title: 'serve another account while one has PDFs that take long',
+        title: 'serves another account while one has slow PDFs',
       },
-      { file: 'unit/api/pdf/watermark/watermark-pool.test.ts', title: 'serve accounts in turns' },
+      { file: 'unit/api/pdf/watermark/watermark-pool.test.ts', title: 'serves accounts in turn' },
     ],
   },
   {
@@ -195,11 +195,11 @@ export const RENDER_LIMITS: LimitRow[] = [
     proofs: [
       {
         file: 'unit/api/pdf/watermark/watermark-pool.test.ts',
-        title: 'refuse as overloaded when too many wait',
+        title: 'rejects as overloaded when too many PDFs are queued',
       },
       {
         file: 'unit/api/pdf/watermark/watermark-pool.test.ts',
-        title: 'refuse an account that has its share of the line, and take another',
+        title: 'rejects an account over its fair share, and accepts another one',
       },
     ],
   },

@@ -7,7 +7,7 @@ import type { Guard } from './guard.ts';
 import { parseAuthority, type Target } from './target.ts';
 
 /** Error responses have no body: Chrome does not show one for a tunnel. */
-function refuse(client: Socket, status: string): void {
+function reject(client: Socket, status: string): void {
   client.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
   client.destroySoon();
 }
@@ -42,7 +42,7 @@ export async function tunnel(
 ): Promise<void> {
   client.on('error', () => {}); // handled by `close`, which follows
   const target = parseAuthority(request.url ?? '');
-  if (!target) return refuse(client, '400 Bad Request');
+  if (!target) return reject(client, '400 Bad Request');
   const gone = new AbortController();
   client.once('end', () => gone.abort());
   client.once('close', () => gone.abort());
@@ -58,6 +58,6 @@ export async function tunnel(
     if (head.length > 0) client.unshift(head);
     join(guard, target, client, upstream);
   } catch (error) {
-    refuse(client, error instanceof Denied ? '403 Forbidden' : '502 Bad Gateway');
+    reject(client, error instanceof Denied ? '403 Forbidden' : '502 Bad Gateway');
   }
 }

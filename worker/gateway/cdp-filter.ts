@@ -89,7 +89,7 @@ export type Filtered =
   /** A command to the gateway itself. */
   | { kind: 'own'; id: number; method: Own; params: Record<string, unknown> }
   /** Answered with an error; the slot stays open. */
-  | { kind: 'refused'; id: number; method: string; problem: string }
+  | { kind: 'rejected'; id: number; method: string; problem: string }
   /** Never sent by Pressroom's API; ends the slot. */
   | { kind: 'garbage'; problem: string };
 
@@ -185,17 +185,17 @@ function filterCommand(
 ): Filtered {
   const check = Object.hasOwn(PARAMETERS, method) ? PARAMETERS[method] : undefined;
   if (check && !check(params))
-    return { kind: 'refused', id, method, problem: 'a parameter is not allowed' };
+    return { kind: 'rejected', id, method, problem: 'a parameter is not allowed' };
   if (!check && !ALLOWED.has(method))
     return {
-      kind: 'refused',
+      kind: 'rejected',
       id,
       method: method.slice(0, 80),
       problem: 'this method is not allowed',
     };
   if (method === 'Page.navigate' && !navigable(params.url))
     return {
-      kind: 'refused',
+      kind: 'rejected',
       id,
       method,
       problem: 'only http, https and about:blank can be opened',

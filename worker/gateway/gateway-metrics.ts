@@ -1,6 +1,6 @@
 // The gateway's counters, each with its closed list of reasons.
 import type { Metrics } from '../../common/operations.ts';
-import { type GatewayRefusal, REFUSALS } from './refusals.ts';
+import { GATEWAY_REJECTIONS, type GatewayRejection } from './rejections.ts';
 
 const SLOT_ENDS = [
   'chrome_died',
@@ -23,18 +23,18 @@ const EGRESS_DENIALS = [
 ] as const;
 
 export interface GatewayMetrics {
-  countRefusal(reason: GatewayRefusal): void;
+  countRejection(reason: GatewayRejection): void;
   countSlotEnd(reason: (typeof SLOT_ENDS)[number]): void;
   countEgressDenial(reason: (typeof EGRESS_DENIALS)[number]): void;
 }
 
 export function gatewayMetrics(metrics: Metrics, pool: string): GatewayMetrics {
   return {
-    countRefusal: metrics.counterBy(
+    countRejection: metrics.counterBy(
       'pressroom_gateway_refused_total',
       'Connections that the gateway rejected, by reason.',
       'reason',
-      REFUSALS,
+      GATEWAY_REJECTIONS,
     ),
     countSlotEnd: metrics.counterBy(
       'pressroom_slot_ends_total',

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { edge } from '../../common/edge.ts';
 import type { Log } from '../../common/log.ts';
-import { type GatewayRefusal, isOrdinary } from './refusals.ts';
+import { type GatewayRejection, isOrdinary } from './rejections.ts';
 
 /**
  * Concurrent sockets: far more than slots and API processes need. APIs may keep half of them open
@@ -29,17 +29,17 @@ export interface Tls {
 }
 
 /** Rejects connections, and counts and logs each of them. */
-export class Refuser {
-  readonly #count: (reason: GatewayRefusal) => void;
+export class ConnectionRejector {
+  readonly #count: (reason: GatewayRejection) => void;
   readonly #log: Log;
 
-  constructor(count: (reason: GatewayRefusal) => void, log: Log) {
+  constructor(count: (reason: GatewayRejection) => void, log: Log) {
     this.#count = count;
     this.#log = log;
   }
 
   /** Logs nothing from the client, since it may contain a ticket. */
-  note(socket: Socket, code: number, reason: GatewayRefusal): void {
+  record(socket: Socket, code: number, reason: GatewayRejection): void {
     this.#count(reason);
     this.#log[isOrdinary(reason) ? 'debug' : 'warn'](
       { code, reason, peer: socket.remoteAddress },
@@ -47,8 +47,8 @@ export class Refuser {
     );
   }
 
-  refuse(socket: Socket, code: number, reason: GatewayRefusal): void {
-    this.note(socket, code, reason);
+  reject(socket: Socket, code: number, reason: GatewayRejection): void {
+    this.record(socket, code, reason);
     socket.on('error', () => {});
     // Node has no timeout for upgraded sockets and leaves the other half open: a client that never
     // closes its half would keep the socket forever.
@@ -71,11 +71,15 @@ export class Refuser {
   }
 }
 
-export function createGatewayServer(tls: Tls | undefined, refuser: Refuser, log: Log): Server {
+export function createGatewayServer(
+  tls: Tls | undefined,
+  rejector: ConnectionRejector,
+  log: Log,
+): Server {
   const answerPlain: RequestListener = edge(
     log,
     (request, response) => {
-      refuser.note(request.socket, 426, 'path');
+      rejector.record(request.socket, 426, 'path');
       response
         .writeHead(426, { 'content-type': 'text/plain', connection: 'close' })
         .end('This port accepts only WebSocket connections with a ticket.\n');
@@ -96,14 +100,14 @@ export function createGatewayServer(tls: Tls | undefined, refuser: Refuser, log:
       )
     : createServer(LIMITS, answerPlain);
   server.maxConnections = MAX_GATEWAY_CONNECTIONS;
-  server.on('tlsClientError', (error: NodeJS.ErrnoException) => refuser.handshakeFailed(error));
-  server.on('drop', () => refuser.dropped());
+  server.on('tlsClientError', (error: NodeJS.ErrnoException) => rejector.handshakeFailed(error));
+  server.on('drop', () => rejector.dropped());
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket;
     // A connection that the client has closed does not count as rejected.
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const silent = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-    refuser.refuse(socket, silent ? 408 : 400, silent ? 'silent' : 'http');
+    rejector.reject(socket, silent ? 408 : 400, silent ? 'silent' : 'http');
   });
   return server;
 }

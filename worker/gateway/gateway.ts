@@ -14,13 +14,13 @@ import { oncePerTurn } from '../browser/cdp-pipe.ts';
 import type { SlotPool } from '../browser/slot-pool.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
 import {
+  ConnectionRejector,
   createGatewayServer,
   MAX_GATEWAY_CONNECTIONS,
-  Refuser,
   type Tls,
 } from './gateway-server.ts';
 import { KeepAlive } from './keep-alive.ts';
-import { isOrdinary } from './refusals.ts';
+import { isOrdinary } from './rejections.ts';
 import { type SlotClaim, SlotSocket, type SlotSocketDeps } from './slot-socket.ts';
 import { createStatusSockets, type StatusSockets } from './status-socket.ts';
 import { UnauthenticatedConnections } from './unauthenticated-connections.ts';
@@ -54,7 +54,7 @@ export class Gateway implements Service {
   });
   readonly #statusSockets: StatusSockets;
   readonly #slotSocketDeps: SlotSocketDeps;
-  readonly #refuser: Refuser;
+  readonly #rejector: ConnectionRejector;
   readonly #server: Server;
   readonly #unauthenticated: UnauthenticatedConnections;
   readonly #keepAlive: KeepAlive;
@@ -73,12 +73,12 @@ export class Gateway implements Service {
       counts,
       log,
     };
-    this.#refuser = new Refuser(counts.countRefusal, log);
-    this.#server = createGatewayServer(config.tls, this.#refuser, log);
+    this.#rejector = new ConnectionRejector(counts.countRejection, log);
+    this.#server = createGatewayServer(config.tls, this.#rejector, log);
     this.#unauthenticated = new UnauthenticatedConnections(
       this.#server,
       MAX_UNAUTHENTICATED,
-      socket => this.#refuser.note(socket, 503, 'crowded'),
+      socket => this.#rejector.record(socket, 503, 'crowded'),
     );
     this.#keepAlive = new KeepAlive(log);
     const onUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) =>
@@ -138,12 +138,12 @@ export class Gateway implements Service {
     const ticket = url?.searchParams.get('ticket') ?? '';
     if (url?.pathname === '/v1/slot') this.#openSlotSocket(ticket, request, socket, head);
     else if (url?.pathname === '/v1/status') this.#openStatusSocket(ticket, request, socket, head);
-    else this.#refuser.refuse(socket, 404, 'path');
+    else this.#rejector.reject(socket, 404, 'path');
   }
 
   #openStatusSocket(ticket: string, request: IncomingMessage, socket: Socket, head: Buffer): void {
     const checked = this.#checkTicket(ticket, 'status');
-    if (!checked.ok) return this.#refuser.refuse(socket, 401, checked.reason);
+    if (!checked.ok) return this.#rejector.reject(socket, 401, checked.reason);
     this.#unauthenticated.authenticated(socket);
     this.#sockets.handleUpgrade(request, socket, head, ws => {
       this.#keepAlive.watch(ws);
@@ -154,7 +154,7 @@ export class Gateway implements Service {
   #openSlotSocket(ticket: string, request: IncomingMessage, socket: Socket, head: Buffer): void {
     const claimed = this.#claim(ticket);
     if (!claimed.ok)
-      return this.#refuser.refuse(socket, isOrdinary(claimed.reason) ? 503 : 401, claimed.reason);
+      return this.#rejector.reject(socket, isOrdinary(claimed.reason) ? 503 : 401, claimed.reason);
     // If the socket closes during the handshake, the callback below never runs and the slot would
     // stay claimed.
     const onEarlyClose = () => void this.#deps.slots.release(claimed.page);

@@ -25,7 +25,7 @@ import type { SlotPool } from '../browser/slot-pool.ts';
 import { type Filtered, filterFrame } from './cdp-filter.ts';
 import { ConsoleOutput } from './console-output.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
-import { type GatewayRefusal, isOrdinary } from './refusals.ts';
+import { type GatewayRejection, isOrdinary } from './rejections.ts';
 
 /**
  * Largest frame from a page: an event contains a `data:` URL in full, which can be as large as the
@@ -68,7 +68,7 @@ export interface SlotSocketDeps {
 }
 
 /** The slot that a ticket opens, or the reason why it opens none. */
-export type SlotClaim = ClaimedSlot | { ok: false; reason: GatewayRefusal };
+export type SlotClaim = ClaimedSlot | { ok: false; reason: GatewayRejection };
 type ClaimedSlot = { ok: true; page: SlotPage; ticket: Ticket };
 
 interface OpenSlot {
@@ -186,7 +186,7 @@ export class SlotSocket {
     const filtered = filterFrame(data, this.#slot?.page.sessionId ?? '');
     if (filtered.kind === 'garbage') return this.#end('refused', filtered.problem);
     if (filtered.kind === 'own') return this.#handleOwn(filtered);
-    if (filtered.kind === 'refused') {
+    if (filtered.kind === 'rejected') {
       const { method, problem } = filtered;
       this.#deps.log.warn(
         { method, problem, renderId: this.#slot?.renderId },
@@ -225,7 +225,7 @@ export class SlotSocket {
       this.#begin(claimed.page, claimed.ticket);
       return this.#answer(id, this.#pingAnswer(claimed.page));
     }
-    this.#deps.counts.countRefusal(claimed.reason);
+    this.#deps.counts.countRejection(claimed.reason);
     if (isOrdinary(claimed.reason)) this.#answerError(id, NOT_NOW, claimed.reason);
     else this.#end('refused', `the ticket was rejected: ${claimed.reason}`);
   }

@@ -64,7 +64,7 @@ export function createPasswords({
   };
 
   function checkCapacity({ kind, id }: PasswordCaller): void {
-    if (queued[kind].refusal(id, 1) !== undefined)
+    if (queued[kind].rejection(id, 1) !== undefined)
       throw new ApiError(
         'rate_limited',
         'Too many sign-ins at the same time. Try again in a few seconds.',

@@ -30,10 +30,10 @@ interface Deps {
   log: Log;
 }
 
-const refused = (problem: string, message: string) => new SsoError(403, message, { problem });
+const rejected = (problem: string, message: string) => new SsoError(403, message, { problem });
 
 const disabled = () =>
-  refused('the user is disabled', 'Your login is disabled. Ask your administrator to enable it.');
+  rejected('the user is disabled', 'Your login is disabled. Ask your administrator to enable it.');
 
 const linkedToAnother = (email: string) =>
   new SsoError(
@@ -44,7 +44,7 @@ const linkedToAnother = (email: string) =>
 
 function checkDomain(config: Deps['config'], email: string): void {
   if (isSsoEmail(email, config)) return;
-  throw refused(
+  throw rejected(
     'the domain is not in PRESSROOM_OIDC_DOMAINS',
     `${email.slice(0, MAX_EMAIL)} cannot sign in here. Use an email address at ${config.domains.join(' or ')}.`,
   );
@@ -54,13 +54,13 @@ function checkDomain(config: Deps['config'], email: string): void {
 function verifiedEmail(config: Deps['config'], { email, emailVerified }: IdentityClaims): string {
   const parsed = emailText.safeParse(email);
   if (!parsed.success)
-    throw refused(
+    throw rejected(
       'the identity provider sent no email address',
       'Your identity provider did not send an email address. Ask your administrator to add yours there.',
     );
   checkDomain(config, parsed.data);
   if (!emailVerified && !config.trustEmail)
-    throw refused(
+    throw rejected(
       'the address is not verified at the identity provider',
       `Your identity provider has not verified the address ${parsed.data}. Verify it there, then sign in again.`,
     );
@@ -90,7 +90,7 @@ export class SsoUsers {
       (await this.#create(email, claims, ip)) ??
       (await users.byEmail(email));
     if (!user)
-      throw refused(
+      throw rejected(
         'the address was taken at the same time',
         'Another user has just taken your email address. Sign in again.',
       );

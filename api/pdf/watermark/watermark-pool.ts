@@ -122,9 +122,9 @@ export class WatermarkPool implements Service {
   }
 
   #enter(accountId: string): void {
-    const refused = this.#present.take(accountId, 1);
-    if (refused === 'full') throw tooMany();
-    if (refused === 'share') throw overShare();
+    const rejection = this.#present.take(accountId, 1);
+    if (rejection === 'full') throw tooMany();
+    if (rejection === 'share') throw overShare();
   }
 
   /**

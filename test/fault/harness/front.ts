@@ -86,12 +86,12 @@ function passCalls(next: () => Replica | undefined): Passing {
   let reused = 0;
 
   function pass(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const refuse = (status: number, why: string) => {
+    const reject = (status: number, why: string) => {
       if (outgoing.headersSent) outgoing.destroy();
       else outgoing.writeHead(status, { connection: 'close' }).end(`the front: ${why}`);
     };
     const replica = next();
-    if (!replica) return refuse(503, 'no API process is ready');
+    if (!replica) return reject(503, 'no API process is ready');
     const { method, url: path, headers } = incoming;
     const onward = httpRequest({
       host: '127.0.0.1',
@@ -107,7 +107,7 @@ function passCalls(next: () => Replica | undefined): Passing {
       answer.pipe(outgoing);
       answer.on('error', () => outgoing.destroy());
     });
-    onward.on('error', error => refuse(502, error.message));
+    onward.on('error', error => reject(502, error.message));
     incoming.pipe(onward);
   }
 

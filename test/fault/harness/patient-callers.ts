@@ -1,4 +1,4 @@
-// Callers who do what the answers say: after a PDF they call again, after a refusal they wait as
+// Callers who do what the answers say: after a PDF they call again, after a rejection they wait as
 // long as Retry-After asks for. They note what they saw and how long it took.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiReplica, Deployment, DeploymentAccount } from './deployment.ts';

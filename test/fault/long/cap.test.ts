@@ -85,10 +85,10 @@ describe('the concurrency limit of a plan, on two API processes and two workers'
   it('admits 4 of 64 parallel calls and rejects the others with concurrency_limit', async () => {
     const calls = hold(64, 'render');
     await deployment.probePages.until(account.id, CAP);
-    const refused: Answer[] = [];
-    for (const call of calls) void call.then(answer => refused.push(answer));
-    await eventually(() => expect(refused.length).to.equal(64 - CAP));
-    for (const answer of refused) {
+    const rejected: Answer[] = [];
+    for (const call of calls) void call.then(answer => rejected.push(answer));
+    await eventually(() => expect(rejected.length).to.equal(64 - CAP));
+    for (const answer of rejected) {
       expect(answer.status).to.equal(429);
       expect(answer.error().code).to.equal('concurrency_limit');
       expect(answer.headers['x-concurrency-limit']).to.equal(String(CAP));

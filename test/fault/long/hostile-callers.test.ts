@@ -108,7 +108,7 @@ describe('hostile clients beside five other accounts', function () {
       '{"html":"x"}',
       agent,
     );
-  const refused: [string, () => Caller, string][] = [
+  const rejected: [string, () => Caller, string][] = [
     [
       'unknown keys',
       () => () => render(createKeyText(account.id), { html: 'x' })(),
@@ -127,7 +127,7 @@ describe('hostile clients beside five other accounts', function () {
     ],
     ['trial calls over the limit', () => trial, 'rate_limited'],
   ];
-  for (const [name, caller, code] of refused)
+  for (const [name, caller, code] of rejected)
     it(`cause no failed render of another account: ${name} as fast as they are rejected`, async () => {
       const ends = await judge(name, Array.from({ length: AT_ONCE }, caller));
       expect(ends).to.have.property(code).that.is.greaterThan(AT_ONCE);

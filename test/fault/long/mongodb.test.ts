@@ -57,8 +57,8 @@ describe('a degraded MongoDB', function () {
 
   /** Every error is the database's, with Retry-After; every PDF is counted once; no leases. */
   async function allIsRight(visits: readonly Visit[]): Promise<void> {
-    const refused = visits.filter(({ status }) => status !== 200);
-    for (const { status, why, retryAfterS, ms } of refused) {
+    const failed = visits.filter(({ status }) => status !== 200);
+    for (const { status, why, retryAfterS, ms } of failed) {
       expect([status, why, retryAfterS]).to.deep.equal([502, 'render_failed/database', 1]);
       expect(ms).to.be.lessThan(ANSWERED_MS);
     }
@@ -161,9 +161,9 @@ describe('a degraded MongoDB', function () {
     // Only a new connection needs the password.
     link.cut();
     for (let count = 0; count < 3; count++) {
-      const refused = await visit(deployment, account, STILL, api);
-      expect([refused.status, refused.why]).to.deep.equal([502, 'render_failed/database']);
-      visits.push(refused);
+      const failed = await visit(deployment, account, STILL, api);
+      expect([failed.status, failed.why]).to.deep.equal([502, 'render_failed/database']);
+      visits.push(failed);
     }
     const line = await api.process.logLine(
       'MongoDB rejected the login; the user or password has changed',

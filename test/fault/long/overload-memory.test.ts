@@ -80,13 +80,13 @@ describe('the memory of an API process', function () {
       // On a busy machine parsing a body can exceed the time limit of the database.
       const {
         200: served = 0,
-        '502 overloaded': refused = 0,
+        '502 overloaded': rejected = 0,
         '429 concurrency_limit': over = 0,
         '502 database': late = 0,
         ...others
       } = counts;
       expect(others).to.deep.equal({});
-      expect(served + refused + over + late).to.equal(200);
+      expect(served + rejected + over + late).to.equal(200);
     }
     await staysInside(128 * MIB);
     await servesAgain(account);

@@ -54,7 +54,7 @@ describe('open requests of an account', () => {
       connection: 'keep-alive',
     });
     // Not counted as a failure of the service.
-    expect(http.refused).to.deep.equal([]);
+    expect(http.earlyFailures).to.deep.equal([]);
 
     open[0]!.send(GOOD.slice(5));
     expect((await open[0]!.answer()).status).to.equal(200);

@@ -15,7 +15,7 @@ import {
 import { connectionsAt } from '../../support/listeners.ts';
 import { evaluate, startWorker, TEST_SECRET, type TestWorker } from '../../support/worker.ts';
 
-const REFUSED = 'rejected a connection';
+const REJECTED = 'rejected a connection';
 
 describe('an unauthenticated client of the gateway', () => {
   const lines: string[] = [];
@@ -53,8 +53,9 @@ describe('an unauthenticated client of the gateway', () => {
     await eventually(() => expect(connectionsAt(port)).to.equal(1));
   });
 
-  const refusals = () => lines.map(line => JSON.parse(line)).filter(({ msg }) => msg === REFUSED);
-  const refused = async () =>
+  const rejections = () =>
+    lines.map(line => JSON.parse(line)).filter(({ msg }) => msg === REJECTED);
+  const rejected = async () =>
     readSamples(await worker.metrics.text()).by('pressroom_gateway_refused_total', 'reason');
   const opened = async (bytes: string) => {
     const raw = await rawSocket(port);
@@ -100,8 +101,8 @@ describe('an unauthenticated client of the gateway', () => {
         expect(await answer(upgradeTo(`/v1/slot?ticket=${text}`))).to.equal(
           'HTTP/1.1 401 Unauthorized',
         );
-        expect(refusals()).to.have.length(1);
-        expect(refusals()[0]).to.include({ level: 40, code: 401, reason });
+        expect(rejections()).to.have.length(1);
+        expect(rejections()[0]).to.include({ level: 40, code: 401, reason });
         expect(lines.join('')).to.not.include('ticket=').and.not.include(TEST_SECRET);
         if (text.length > 20) expect(lines.join('')).to.not.include(text.slice(-20));
       });
@@ -114,7 +115,7 @@ describe('an unauthenticated client of the gateway', () => {
       await eventually(() =>
         expect(both.map(({ text }) => text().slice(9, 12)).sort()).to.deep.equal(['101', '401']),
       );
-      expect(refusals()[0]).to.include({ reason: 'used' });
+      expect(rejections()[0]).to.include({ reason: 'used' });
       await worker.until({ busy: 2 });
     });
 
@@ -174,7 +175,7 @@ describe('an unauthenticated client of the gateway', () => {
     for (const [how, status, bytes] of requests)
       it(how, async () => {
         expect(await answer(bytes)).to.equal(status);
-        expect(refusals()).to.have.length(1);
+        expect(rejections()).to.have.length(1);
       });
   });
 
@@ -184,7 +185,7 @@ describe('an unauthenticated client of the gateway', () => {
   });
 
   it('does not block other clients with 1,500 half-open connections, each closed and logged once', async () => {
-    const before = await refused();
+    const before = await rejected();
     const kinds = [
       '',
       'GET /v1/sl',
@@ -206,13 +207,13 @@ describe('an unauthenticated client of the gateway', () => {
       worker.dropKept();
       expect(connectionsAt(port)).to.equal(1);
     }, 30_000);
-    const after = await refused();
+    const after = await rejected();
     const more = Object.fromEntries(
       Object.keys(after).map(reason => [reason, after[reason]! - before[reason]!]),
     );
     expect(Object.values(more).reduce((sum, count) => sum + count, 0)).to.equal(total);
     expect(more.crowded).to.be.greaterThan(0);
-    expect(refusals()).to.have.length(total);
+    expect(rejections()).to.have.length(total);
   });
 
   it('loses its slot after the longest silence allowed to an API', async () => {

@@ -33,9 +33,9 @@ describe('a flood of requests to the dashboard', () => {
       );
     expect(statuses.filter(status => status === 200)).to.have.length(300);
     expect(await fixture.store.console.audit.countDocuments({ user: one.id })).to.equal(300);
-    const refused = await one.call('PATCH', '/me', { name: 'Ada' });
-    expect(refused.status).to.equal(429);
-    expect(Number(refused.headers['retry-after'])).to.be.within(1, 60);
+    const rejected = await one.call('PATCH', '/me', { name: 'Ada' });
+    expect(rejected.status).to.equal(429);
+    expect(Number(rejected.headers['retry-after'])).to.be.within(1, 60);
     expect((await one.call('GET', '/me')).status).to.equal(200);
     expect((await other.call('PATCH', '/me', { name: 'Eve' })).status).to.equal(200);
   });

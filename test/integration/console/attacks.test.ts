@@ -105,7 +105,7 @@ describe('the dashboard under attack', () => {
       const error = await login.openSession(ctx, user, 'password').catch((error: unknown) => error);
       return { error, set, sessions: (await sessions.listOf(user._id)).length };
     }
-    const refused = async (user: UserDocument) => {
+    const rejected = async (user: UserDocument) => {
       const { error, set, sessions } = await enter(user);
       expect(error).to.include({ code: 'unauthorized' });
       expect([set, sessions]).to.deep.equal([[], 0]);
@@ -114,7 +114,7 @@ describe('the dashboard under attack', () => {
     it('before the password was changed', async () => {
       const before = await newUser(PASSWORD);
       await createUsers(fixture.store).setPassword(before._id, 'another long password');
-      await refused(before);
+      await rejected(before);
     });
 
     it('before two-factor authentication was turned on', async () => {
@@ -126,7 +126,7 @@ describe('the dashboard under attack', () => {
         confirmedAt: new Date(),
       };
       await fixture.store.console.users.updateOne({ _id: before._id }, { $set: { twoFactor } });
-      await refused(before);
+      await rejected(before);
     });
 
     it('before the user was disabled, also after the user is enabled again', async () => {
@@ -135,7 +135,7 @@ describe('the dashboard under attack', () => {
         { _id: before._id },
         { $set: { disabled: true } },
       );
-      await refused(before);
+      await rejected(before);
     });
 
     it('unless nothing changed', async () => {

@@ -217,11 +217,11 @@ describe('an invitation', () => {
     expect(look.status).to.equal(403);
     expect(look.body.toString()).to.include('disabled');
     const invitations = new Invitations(fixture.store, createTeams(fixture.store));
-    let refused: unknown;
+    let rejected: unknown;
     await invitations.accept(token, person.id).catch(error => {
-      refused = error;
+      rejected = error;
     });
-    expect(refused).to.include({ code: 'forbidden' });
+    expect(rejected).to.include({ code: 'forbidden' });
     expect(await members()).to.have.length(1);
   });
 

@@ -41,7 +41,7 @@ describe('API keys in the management API', () => {
   const create = (body: object = {}) =>
     developer.good<Created>('POST', path(), { name: 'press', ...body });
   const list = async () => (await developer.good<{ items: Key[] }>('GET', path())).items;
-  const refusal = async (method: string, rest: string, body?: unknown) => {
+  const rejection = async (method: string, rest: string, body?: unknown) => {
     const answer = await developer.call(method, path(rest), body);
     return { status: answer.status, ...answer.error() };
   };
@@ -141,9 +141,9 @@ describe('API keys in the management API', () => {
   ];
   for (const [what, body, words] of wrong)
     it(`reject ${what}, naming the field`, async () => {
-      const refused = await refusal('POST', '', { name: 'press', ...body });
-      expect(refused).to.include({ status: 400, code: 'validation_error' });
-      expect(refused.message).to.include(words);
+      const rejected = await rejection('POST', '', { name: 'press', ...body });
+      expect(rejected).to.include({ status: 400, code: 'validation_error' });
+      expect(rejected.message).to.include(words);
       expect(await stored()).to.have.length(0);
     });
 
@@ -156,10 +156,10 @@ describe('API keys in the management API', () => {
       hash: randomUUID(),
     }));
     await fixture.store.accounts.updateOne({ _id: account }, { $push: { keys: { $each: more } } });
-    expect((await refusal('POST', '', { name: 'one more' })).message).to.include(
+    expect((await rejection('POST', '', { name: 'one more' })).message).to.include(
       'already has 200 API keys',
     );
-    expect((await refusal('POST', `/${key.id}/rotate`, { overlap: 'day' })).message).to.include(
+    expect((await rejection('POST', `/${key.id}/rotate`, { overlap: 'day' })).message).to.include(
       'already has 200 API keys',
     );
     expect(await stored()).to.have.length(200);
@@ -218,7 +218,7 @@ describe('API keys in the management API', () => {
     it('cannot be rotated twice', async () => {
       const { key } = await create();
       const next = await rotate(key.id, 'day');
-      expect(await refusal('POST', `/${key.id}/rotate`, { overlap: 'day' })).to.include({
+      expect(await rejection('POST', `/${key.id}/rotate`, { overlap: 'day' })).to.include({
         status: 409,
         code: 'conflict',
       });
@@ -232,8 +232,8 @@ describe('API keys in the management API', () => {
           const answers = await Promise.all(
             [1, 2].map(() => developer.call('POST', path(`/${key.id}/rotate`), { overlap })),
           );
-          const refused = overlap === 'none' ? 404 : 409;
-          expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, refused]);
+          const rejected = overlap === 'none' ? 404 : 409;
+          expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, rejected]);
           expect((await stored()).filter(({ name }) => name === `round ${round}`)).to.have.length(
             overlap === 'none' ? 1 : 2,
           );
@@ -242,7 +242,7 @@ describe('API keys in the management API', () => {
 
     it('reject an unknown overlap', async () => {
       const { key } = await create();
-      expect((await refusal('POST', `/${key.id}/rotate`, { overlap: 'month' })).message).to.equal(
+      expect((await rejection('POST', `/${key.id}/rotate`, { overlap: 'month' })).message).to.equal(
         '`overlap` must be none, hour, day or week.',
       );
     });
@@ -253,7 +253,7 @@ describe('API keys in the management API', () => {
     expect((await developer.call('DELETE', path(`/${key.id}`))).status).to.equal(204);
     expect(await list()).to.deep.equal([]);
     expect(await works(text)).to.equal(false);
-    expect(await refusal('DELETE', `/${key.id}`)).to.include({ status: 404, code: 'not_found' });
+    expect(await rejection('DELETE', `/${key.id}`)).to.include({ status: 404, code: 'not_found' });
   });
 
   it('of another account are not found', async () => {

@@ -127,8 +127,8 @@ describe('two-factor settings', () => {
     const { secret } = await twoFactor.begin(await stored());
     at += 15 * 60_000 + 1;
     const code = TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: at });
-    const refused = await twoFactor.confirm(await stored(), code).catch(error => error);
-    expect(refused).to.include({ code: 'conflict' });
+    const rejected = await twoFactor.confirm(await stored(), code).catch(error => error);
+    expect(rejected).to.include({ code: 'conflict' });
   });
 
   it('cannot be set up twice', async () => {

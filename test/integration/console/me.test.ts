@@ -82,9 +82,9 @@ describe('a signed-in user', () => {
   it('changes only their name', async () => {
     const who = await signedIn();
     expect((await json(who, 'PATCH', '/me', { name: ' Ada L. ' })).user.name).to.equal('Ada L.');
-    const refused = await who.api('PATCH', '/me', { name: 'Ada', operator: true });
-    expect(refused.status).to.equal(400);
-    expect(refused.error().message).to.include('operator');
+    const rejected = await who.api('PATCH', '/me', { name: 'Ada', operator: true });
+    expect(rejected.status).to.equal(400);
+    expect(rejected.error().message).to.include('operator');
     expect((await createUsers(fixture.store).byId(userId))!.operator).to.equal(false);
   });
 

@@ -186,9 +186,9 @@ describe('an operator', () => {
         { state: 'active' },
         { state: 'paused', plan: 'scale' },
       ]) {
-        const refused = await accounts.setAccountById(account, change).catch(error => error);
-        expect(refused, JSON.stringify(change)).to.include({ code: 'conflict' });
-        expect(refused.message).to.include('Stripe manages');
+        const rejected = await accounts.setAccountById(account, change).catch(error => error);
+        expect(rejected, JSON.stringify(change)).to.include({ code: 'conflict' });
+        expect(rejected.message).to.include('Stripe manages');
       }
       expect(
         await accounts.setAccountById(account, { state: 'paused', intranet: true }),
@@ -205,11 +205,11 @@ describe('an operator', () => {
         peppers: ['p'],
         billing: { mode: 'none' },
       });
-      const refused = await accounts
+      const rejected = await accounts
         .setAccountById(await fixture.account2(), { state: 'paused' })
         .catch(error => error);
-      expect(refused).to.include({ code: 'conflict' });
-      expect(refused.message).to.include('PRESSROOM_BILLING=manual');
+      expect(rejected).to.include({ code: 'conflict' });
+      expect(rejected.message).to.include('PRESSROOM_BILLING=manual');
     });
 
     it('and invites the first owner', async () => {

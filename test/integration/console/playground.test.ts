@@ -83,11 +83,11 @@ describe('the playground', () => {
     const calls = [render(LONG), fixture.render(LONG)];
     const gone = calls.map(call => call.catch(() => {}));
     await fixture.worker.until({ busy: 2 });
-    for (const refused of [await render(HELLO), await fixture.render(HELLO)]) {
-      expect(refused.status).to.equal(429);
-      expect(refused.error().code).to.equal('concurrency_limit');
-      expect(refused.headers['x-concurrency-limit']).to.equal('2');
-      expect(Number(refused.headers['retry-after'])).to.be.within(1, 30);
+    for (const rejected of [await render(HELLO), await fixture.render(HELLO)]) {
+      expect(rejected.status).to.equal(429);
+      expect(rejected.error().code).to.equal('concurrency_limit');
+      expect(rejected.headers['x-concurrency-limit']).to.equal('2');
+      expect(Number(rejected.headers['retry-after'])).to.be.within(1, 30);
     }
     calls[1]!.disconnect();
     await eventually(async () => expect(await fixture.running()).to.equal(1));
@@ -177,7 +177,7 @@ describe('the playground', () => {
   });
 
   describe('is closed', () => {
-    const refused = async (person: TestUser) => {
+    const rejected = async (person: TestUser) => {
       const before = await fixture.usage();
       const answer = await render({ ...HELLO, sandbox: false }, person);
       expect(await fixture.usage()).to.equal(before);
@@ -186,7 +186,7 @@ describe('the playground', () => {
 
     it('to viewers and to the billing role', async () => {
       for (const role of ['viewer', 'billing'] as const)
-        expect(await refused(await fixture.createUser({ role }))).to.deep.equal({
+        expect(await rejected(await fixture.createUser({ role }))).to.deep.equal({
           status: 403,
           code: 'forbidden',
         });
@@ -198,7 +198,7 @@ describe('the playground', () => {
         await fixture.createUser({ role: 'owner', account }),
         await fixture.createUser({ operator: true }),
       ])
-        expect(await refused(person)).to.deep.equal({ status: 404, code: 'not_found' });
+        expect(await rejected(person)).to.deep.equal({ status: 404, code: 'not_found' });
     });
 
     it('from the next call on when the session or the role was removed', async () => {
@@ -213,8 +213,8 @@ describe('the playground', () => {
         { _id: fixture.accountId, 'members.user': demoted.id },
         { $set: { 'members.$.role': 'viewer' } },
       );
-      expect(await refused(out)).to.deep.equal({ status: 401, code: 'unauthorized' });
-      expect(await refused(demoted)).to.deep.equal({ status: 403, code: 'forbidden' });
+      expect(await rejected(out)).to.deep.equal({ status: 401, code: 'unauthorized' });
+      expect(await rejected(demoted)).to.deep.equal({ status: 403, code: 'forbidden' });
     });
   });
 });

@@ -55,7 +55,7 @@ describe('the render log during failures', () => {
       entry.who = { account, key };
       Object.assign(entry.trace, { timings: { load: 1 }, pages: 1, bytes: 10 });
     });
-  const refused = (log: RenderLog) =>
+  const rejected = (log: RenderLog) =>
     log
       .logged(randomUUID(), 'api', async entry => {
         entry.who = { account, key: 'k' };
@@ -131,7 +131,7 @@ describe('the render log during failures', () => {
   it('stores a few records of many errors in a second, and counts all of them', async () => {
     const { log } = await opened(1e6);
     const start = performance.now();
-    for (let i = 0; i < 2_000; i++) await refused(log);
+    for (let i = 0; i < 2_000; i++) await rejected(log);
     const seconds = Math.ceil((performance.now() - start) / 1_000) + 1;
     await log.stop(never);
     logs.length = 0;

@@ -197,17 +197,17 @@ describe('the rate limits of sign-ins', () => {
         expect((await who.post('/app/sign-in', { email, password: 'wrong' })).status).to.equal(401);
         await stranger.post('/app/sign-in', { email: `x${email}`, password: 'wrong' });
       }
-      const refused = await who.post('/app/sign-in', { email, password: PASSWORD });
-      const refusedNobody = await stranger.post('/app/sign-in', {
+      const rejected = await who.post('/app/sign-in', { email, password: PASSWORD });
+      const rejectedUnknown = await stranger.post('/app/sign-in', {
         email: `x${email}`,
         password: PASSWORD,
       });
-      expect(refused.status).to.equal(429);
-      expect(Number(refused.headers['retry-after'])).to.be.within(25, 30);
-      expect(refused.html).to.match(/Try again in \d+ seconds/);
+      expect(rejected.status).to.equal(429);
+      expect(Number(rejected.headers['retry-after'])).to.be.within(25, 30);
+      expect(rejected.html).to.match(/Try again in \d+ seconds/);
       const words = (html: string) =>
         html.replace(/in \d+ seconds/, 'in n seconds').replaceAll(`x${email}`, email);
-      expect(words(refusedNobody.html)).to.equal(words(refused.html));
+      expect(words(rejectedUnknown.html)).to.equal(words(rejected.html));
     });
 
     it('recognize a known device by its cookie, for its own user only', async () => {

@@ -257,8 +257,8 @@ describe('a sign-in with two-factor authentication', () => {
       secret: 'another secret, long enough',
       label: 'x',
     });
-    const refused = await changed.use(await stored(), appCode()).catch(error => error);
-    expect(refused.message).to.include('PRESSROOM_SECRET').and.include('recovery code');
+    const rejected = await changed.use(await stored(), appCode()).catch(error => error);
+    expect(rejected.message).to.include('PRESSROOM_SECRET').and.include('recovery code');
     expect(await changed.use(await stored(), recoveryCodes[2]!)).to.equal('recovery');
   });
 });

@@ -161,9 +161,9 @@ describe('the sign-in page', () => {
     it('rejects a disabled user with the message for a wrong password', async () => {
       const wrong = await signIn(browser(), 'another password');
       await fixture.store.console.users.updateOne({ _id: userId }, { $set: { disabled: true } });
-      const refused = await signIn();
-      expect(refused.status).to.equal(401);
-      expect(refused.html).to.equal(wrong.html);
+      const rejected = await signIn();
+      expect(rejected.status).to.equal(401);
+      expect(rejected.html).to.equal(wrong.html);
     });
   });
 

@@ -38,7 +38,7 @@ describe('single sign-on in a browser', function () {
     provider.addLogin(eve);
     await signInAtProvider(page, eve.subject);
     await page.getByRole('alert').filter({ hasText: 'eve@evil-example.com' }).waitFor();
-    await looks(page, 'company-refused');
+    await looks(page, 'company-rejected');
     await page.getByRole('link', { name: 'Other ways to sign in' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await looks(page, 'company-sign-in');

@@ -85,12 +85,12 @@ describe('reuse of slot connections', () => {
     const first = await worker.open();
     const second = await worker.open();
     const third = await worker.open().catch(error => error);
-    expect(third.name).to.equal('SlotRefused');
+    expect(third.name).to.equal('SlotRejected');
     first.close();
     await worker.until({ busy: 1, ready: 1 });
     await eventually(() => expect(sockets()).to.equal(2));
     const again = await worker.open();
-    expect((await worker.open().catch(error => error)).name).to.equal('SlotRefused');
+    expect((await worker.open().catch(error => error)).name).to.equal('SlotRejected');
     for (const session of [second, again]) session.close();
     await worker.until({ busy: 0, ready: 2 });
     expect(
@@ -109,7 +109,7 @@ describe('reuse of slot connections', () => {
     await worker.until({ busy: 1, ready: 1 });
     const stopped = worker.lifecycle.stop();
     await worker.until({ draining: true });
-    expect((await worker.open().catch(error => error)).name).to.equal('SlotRefused');
+    expect((await worker.open().catch(error => error)).name).to.equal('SlotRejected');
     expect(await evaluate(running, '6 * 7')).to.equal(42);
     running.close();
     await stopped;
@@ -155,11 +155,11 @@ describe('reuse of slot connections', () => {
         await slot.command('Pressroom.end');
         expect(String(await errorOf(open(ticketOf())))).to.include('4000');
         await worker.until({ busy: 0, ready: 2 });
-        const refused = await readSamples(await worker.metrics.text()).by(
+        const rejected = await readSamples(await worker.metrics.text()).by(
           'pressroom_gateway_refused_total',
           'reason',
         );
-        expect(Object.values(refused).reduce((sum, count) => sum + count, 0)).to.equal(1);
+        expect(Object.values(rejected).reduce((sum, count) => sum + count, 0)).to.equal(1);
       });
 
     it('closes the connection and ends the slot when a client opens a second slot on it', async () => {

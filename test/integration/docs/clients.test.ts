@@ -94,8 +94,8 @@ describe('the client code of docs/clients.md', function () {
         join(folder, file),
         codeIn(language)!.replaceAll('http://localhost:8080', pressroom.url),
       );
-      const refused = await run(command, 'pressroom_live_wrong');
-      expect(refused.ok, 'it ends with an error').to.equal(false);
+      const rejected = await run(command, 'pressroom_live_wrong');
+      expect(rejected.ok, 'it ends with an error').to.equal(false);
       // Only curl writes the body of an error into the file.
       expect(await written()).to.equal(language === 'sh');
 

@@ -12,7 +12,7 @@ import { type PythonTools, pythonTools } from '../../support/python-tools.ts';
 import { skip } from '../../support/skip.ts';
 
 /**
- * Each is a call with a render or a refusal. `npm test` takes few; PRESSROOM_TEST_EXAMPLES=2000
+ * Each is a call with a render or a rejection. `npm test` takes few; PRESSROOM_TEST_EXAMPLES=2000
  * takes more.
  */
 const EXAMPLES = process.env['PRESSROOM_TEST_EXAMPLES'] ?? '60';

@@ -99,11 +99,11 @@ describe('a network change of the machine', () => {
     });
 
     it('unless the sandbox needs a set-uid helper', async function () {
-      const refused = await errorOf(
+      const rejected = await errorOf(
         run(WITHOUT_NAMESPACES[0]!, [...WITHOUT_NAMESPACES.slice(1), 'true']),
       );
-      if (refused)
-        skip(this, `how many namespaces there may be cannot be set here: ${refused.message}`);
+      if (rejected)
+        skip(this, `how many namespaces there may be cannot be set here: ${rejected.message}`);
       expect(await started(WITHOUT_NAMESPACES, true)).to.deep.equal({
         ...HEARD,
         noNewPrivileges: false,

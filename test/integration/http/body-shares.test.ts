@@ -59,7 +59,7 @@ describe('the fair share of an account in the byte budget', () => {
     expect(answer.json().error.code).to.equal('concurrency_limit');
     expect(answer.headers).to.include({ 'retry-after': '2', 'x-concurrency-limit': '8' });
     // The rejection is the client's error and is not counted as overload.
-    expect(suite.http.refused).to.deep.equal([]);
+    expect(suite.http.earlyFailures).to.deep.equal([]);
 
     const other = await suite.fixture.account('free');
     expect((await (await openRequest(GOOD.length, GOOD, other.text)).answer()).status).to.equal(

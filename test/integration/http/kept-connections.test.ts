@@ -97,7 +97,7 @@ describe('idle slot connections', () => {
       other.close();
     }));
 
-  it('reports SlotRefused when the connection closes during OPEN and connects again on the next call', async () => {
+  it('reports SlotRejected when the connection closes during OPEN and connects again on the next call', async () => {
     const stub = await gateway(keeping, true);
     const connections = createConnections();
     const open = () => openSession(connections)(stub.address, 'ticket', soon());
@@ -109,7 +109,7 @@ describe('idle slot connections', () => {
         expect(outcome).to.be.instanceOf(Error);
         return outcome as Error;
       });
-      expect(error.name).to.equal('SlotRefused');
+      expect(error.name).to.equal('SlotRejected');
       (await open()).close();
     } finally {
       await connections.stop(soon());

@@ -68,10 +68,10 @@ describe('HTTP metrics', () => {
     };
     await post(text, GOOD);
     await outcomes('/v1/render', 4);
-    expect(suite.http.refused).to.deep.equal([]);
+    expect(suite.http.earlyFailures).to.deep.equal([]);
     reserveForOthers(budget, 1_000);
     await post(text, GOOD);
-    expect(suite.http.refused).to.deep.equal(['overloaded']);
+    expect(suite.http.earlyFailures).to.deep.equal(['overloaded']);
   });
 
   it('counts all unknown paths under one route', async () => {

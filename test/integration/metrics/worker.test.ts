@@ -67,10 +67,10 @@ describe('worker metrics', () => {
     await worker.until({ ready: 1 });
     const session = await worker.open();
     await errorOf(worker.open());
-    const refused = Object.entries(
+    const rejected = Object.entries(
       (await scrape()).by('pressroom_gateway_refused_total', 'reason'),
     ).filter(([, times]) => times > 0);
-    expect(refused).to.deep.equal([
+    expect(rejected).to.deep.equal([
       ['full', 1],
       ['pool', 1],
     ]);

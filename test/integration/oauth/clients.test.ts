@@ -279,7 +279,7 @@ describe('OAuth apps', () => {
 
     it('cause an error page, a log line and a metric when their document cannot be read', async () => {
       const before = await eventsCounted(fixture, 'document_unreadable');
-      const address = 'https://client.example/refused.json';
+      const address = 'https://client.example/rejected.json';
       forbidden.add(address);
       const answer = await askAs(address);
       expect(answer.status).to.equal(400);

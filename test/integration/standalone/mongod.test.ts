@@ -95,22 +95,22 @@ describe('the managed mongod', () => {
   it('rejects clients without the password, including the creation of users', async () => {
     const { port } = await start('closed');
     const bare = `mongodb://127.0.0.1:${port}/?directConnection=true`;
-    const refused = (work: (client: MongoClient) => Promise<unknown>) =>
+    const rejected = (work: (client: MongoClient) => Promise<unknown>) =>
       onDatabase(bare, client =>
         work(client).then(
           () => 'allowed',
           (error: Error) => error.message,
         ),
       );
-    expect(await refused(client => client.db('kept').collection('notes').findOne())).to.match(
+    expect(await rejected(client => client.db('kept').collection('notes').findOne())).to.match(
       /authentication/,
     );
     expect(
-      await refused(client =>
+      await rejected(client =>
         client.db('admin').command({ createUser: 'eve', pwd: 'eve', roles: ['root'] }),
       ),
     ).to.match(/authentication/);
-    expect(await refused(client => client.db('admin').command({ shutdown: 1 }))).to.match(
+    expect(await rejected(client => client.db('admin').command({ shutdown: 1 }))).to.match(
       /authentication/,
     );
   });

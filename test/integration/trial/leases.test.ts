@@ -104,8 +104,8 @@ describe('trial leases', () => {
       const [one, two] = [await replica(), await replica()];
       for (let nth = 0; nth < 5; nth++) await call(nth % 2 ? one : two, '198.51.100.7');
       for (const leases of [one, two]) {
-        const refused = await rejectionOf(leases.admit(caller('198.51.100.7')));
-        expect(refused).to.deep.include({
+        const rejected = await rejectionOf(leases.admit(caller('198.51.100.7')));
+        expect(rejected).to.deep.include({
           code: 'rate_limited',
           status: 429,
           headers: { 'Retry-After': '60' },
@@ -199,8 +199,8 @@ describe('trial leases', () => {
       const first = await one.admit(caller('198.51.100.1'));
       await two.admit(caller('198.51.100.2'));
       for (const [nth, leases] of [one, two].entries()) {
-        const refused = await rejectionOf(leases.admit(caller(`198.51.100.${nth + 10}`)));
-        expect(refused).to.deep.include({
+        const rejected = await rejectionOf(leases.admit(caller(`198.51.100.${nth + 10}`)));
+        expect(rejected).to.deep.include({
           code: 'rate_limited',
           status: 429,
           headers: { 'Retry-After': '60' },

@@ -9,7 +9,7 @@ import {
   PROXIES,
   port,
   RATE_LIMITED,
-  refused,
+  rejected,
   trial,
 } from '../../support/trial-calls.ts';
 
@@ -33,7 +33,7 @@ describe('trial renders in an API with a small byte budget', () => {
         readSamples(await pressroom.metrics.text()).sum('pressroom_in_flight_bytes'),
       ).to.be.above(700_000),
     );
-    expect(refused(await trial(pressroom, BODY))).to.deep.equal(RATE_LIMITED);
+    expect(rejected(await trial(pressroom, BODY))).to.deep.equal(RATE_LIMITED);
     expect((await pressroom.render(BODY)).status).to.equal(200);
     slow.send(BODY.slice(-1));
     expect((await slow.answer()).status).to.equal(200);
@@ -51,7 +51,7 @@ describe('trial renders in an API with a small byte budget', () => {
       ).to.be.above(700_000),
     );
     const small = { html: `x<!--${' '.repeat(20_000)}-->` };
-    expect(refused(await trial(pressroom, small, from))).to.deep.equal(RATE_LIMITED);
+    expect(rejected(await trial(pressroom, small, from))).to.deep.equal(RATE_LIMITED);
     expect((await trial(pressroom, small)).status).to.equal(200);
     slow.socket.destroy();
   });

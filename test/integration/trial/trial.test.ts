@@ -19,7 +19,7 @@ import {
   PROXIES,
   port,
   RATE_LIMITED,
-  refused,
+  rejected,
   trial,
   untilAdmitted,
 } from '../../support/trial-calls.ts';
@@ -157,7 +157,7 @@ describe('a trial render', () => {
     for (let nth = 0; nth < 5; nth++)
       expect(codeOf(await trial(pressroom, HELLO, mine))).to.equal('ok');
     const sixth = await trial(pressroom, HELLO, mine);
-    expect(refused(sixth)).to.deep.equal(RATE_LIMITED);
+    expect(rejected(sixth)).to.deep.equal(RATE_LIMITED);
     expect(sixth.error()).to.include({
       code: 'rate_limited',
       request_id: sixth.headers['x-request-id'],
@@ -201,7 +201,7 @@ describe('a trial render', () => {
     running.catch(() => {});
     await pressroom.worker.until({ busy: 1 });
     const answer = await trial(pressroom, HELLO);
-    expect(refused(answer)).to.deep.equal(RATE_LIMITED);
+    expect(rejected(answer)).to.deep.equal(RATE_LIMITED);
     expect(answer.error().message).to.contain('All trial slots are in use');
     running.disconnect();
     await untilAdmitted(pressroom);
@@ -314,7 +314,7 @@ describe('trial renders in several API processes', () => {
     const running = trial(one, LONG);
     running.catch(() => {});
     await one.worker.until({ busy: 1 });
-    expect(refused(await trial(two, HELLO))).to.deep.equal(RATE_LIMITED);
+    expect(rejected(await trial(two, HELLO))).to.deep.equal(RATE_LIMITED);
     running.disconnect();
     await untilAdmitted(two);
   });

@@ -116,12 +116,12 @@ describe('the gateway with mutual TLS', () => {
   });
 
   it('is rejected by an API that does not trust the CA', async () => {
-    const refused = await worker.metrics.text();
+    const rejected = await worker.metrics.text();
     const pressroom = await api({
       PRESSROOM_WORKERS_TLS_CERT: file('api.pem'),
       PRESSROOM_WORKERS_TLS_KEY: file('api.key'),
     });
-    await eventually(async () => expect(await worker.metrics.text()).to.not.equal(refused));
+    await eventually(async () => expect(await worker.metrics.text()).to.not.equal(rejected));
     expect(await known(pressroom)).to.equal(false);
   });
 

@@ -115,16 +115,16 @@ describe('the life of a worker', () => {
     };
     const first = await renderFor('a');
     expect(await renderFor('a')).to.equal(first);
-    expect(await errorOf(worker.open({ account: 'b' }))).to.include({ name: 'SlotRefused' });
+    expect(await errorOf(worker.open({ account: 'b' }))).to.include({ name: 'SlotRejected' });
     await eventually(async () => expect(await starts('account')).to.equal(1));
     const second = await renderFor('b');
     expect(second).to.not.equal(first);
     // An API of the previous release sends no account, so the next render may be for another
     // account.
-    expect(await errorOf(worker.open())).to.include({ name: 'SlotRefused' });
+    expect(await errorOf(worker.open())).to.include({ name: 'SlotRejected' });
     await eventually(async () => expect(await starts('account')).to.equal(2));
     await renderFor();
-    expect(await errorOf(worker.open())).to.include({ name: 'SlotRefused' });
+    expect(await errorOf(worker.open())).to.include({ name: 'SlotRejected' });
     await eventually(async () => expect(await starts('account')).to.equal(3));
   });
 
@@ -137,7 +137,7 @@ describe('the life of a worker', () => {
       session.close();
     await worker.until({ ready: 3 });
     for (let claims = 0; claims < 3; claims++)
-      expect(await errorOf(worker.open({ account: 'b' }))).to.include({ name: 'SlotRefused' });
+      expect(await errorOf(worker.open({ account: 'b' }))).to.include({ name: 'SlotRejected' });
     await worker.until({ ready: 3 });
     (await worker.open({ account: 'b' })).close();
     expect(await starts('account')).to.equal(1);
@@ -148,7 +148,7 @@ describe('the life of a worker', () => {
     const session = await worker.open();
     const stopped = worker.stop();
     await worker.until({ draining: true });
-    expect(await errorOf(worker.open())).to.include({ name: 'SlotRefused' });
+    expect(await errorOf(worker.open())).to.include({ name: 'SlotRejected' });
     expect(await evaluate(session, '7 * 7')).to.equal(49);
     session.close();
     expect(await stopped).to.equal(true);

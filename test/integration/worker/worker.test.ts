@@ -94,7 +94,7 @@ describe('a worker', () => {
 
   it('responds 503 when it is full, and accepts claims again after a release', async () => {
     const sessions = [await worker.open(), await worker.open()];
-    expect(await errorOf(worker.open())).to.include({ name: 'SlotRefused' });
+    expect(await errorOf(worker.open())).to.include({ name: 'SlotRejected' });
     for (const session of sessions) session.close();
     await worker.until({ busy: 0, ready: 2 });
     (await worker.open()).close();
@@ -102,7 +102,7 @@ describe('a worker', () => {
 
   describe('rejects', () => {
     const port = () => worker.worker.port();
-    const refused: [string, () => string, number][] = [
+    const rejected: [string, () => string, number][] = [
       ['a request without a ticket', () => '/v1/slot', 401],
       ['a truncated ticket', () => `/v1/slot?ticket=${worker.ticket().slice(0, 40)}`, 401],
       [
@@ -128,7 +128,7 @@ describe('a worker', () => {
       ['an invalid path', () => '//', 404],
       ['an invalid URL as path', () => 'http://[', 404],
     ];
-    for (const [who, path, status] of refused)
+    for (const [who, path, status] of rejected)
       it(who, async () => {
         expect(await upgrade(port(), path())).to.equal(status);
       });
@@ -162,9 +162,9 @@ describe('a worker', () => {
 
   it('rejects a method outside the allowlist and keeps the slot open', async () => {
     const session = await worker.open();
-    const refused = await errorOf(session.command('Browser.close'));
-    expect(refused).to.include({ name: 'CommandFailed' });
-    expect(refused!.message).to.include('Browser.close');
+    const rejected = await errorOf(session.command('Browser.close'));
+    expect(rejected).to.include({ name: 'CommandFailed' });
+    expect(rejected!.message).to.include('Browser.close');
     expect(
       await errorOf(session.command('Page.navigate', { url: 'file:///etc/passwd' })),
     ).to.include({ name: 'CommandFailed' });

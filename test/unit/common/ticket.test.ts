@@ -42,7 +42,7 @@ describe('a ticket', () => {
     const payload = Buffer.from(text).toString('base64url');
     return `${payload}.${createHmac('sha256', SECRET).update(payload).digest('base64url')}`;
   };
-  const refused: [string, string, string, number?][] = [
+  const rejected: [string, string, string, number?][] = [
     ['a signed text that is not JSON', signed('{"pool":"p"'), 'malformed'],
     ['a signed null', signed('null'), 'malformed'],
     ['a signed list', signed('[]'), 'malformed'],
@@ -59,7 +59,7 @@ describe('a ticket', () => {
     ['an old one', ticket(), 'expired', NOW + TICKET_LIFE_MS + 1],
     ['one from a clock far ahead', ticket({}, SECRET, NOW + 2 * TICKET_LIFE_MS), 'expired'],
   ];
-  for (const [what, text, reason, now = NOW] of refused)
+  for (const [what, text, reason, now = NOW] of rejected)
     it(`is rejected as ${reason} for ${what}`, () => {
       expect(createTicketChecker(SECRET, 'p')(text, 'slot', now)).to.deep.equal({
         ok: false,

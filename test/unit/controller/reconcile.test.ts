@@ -39,10 +39,10 @@ function fakeCluster() {
   const writes: string[] = [];
   const reads: string[] = [];
   let version = 1;
-  let refusal: (resource: Resource) => KubernetesError | undefined = () => undefined;
+  let rejection: (resource: Resource) => KubernetesError | undefined = () => undefined;
   const keyOf = (resource: Resource, { metadata }: { metadata: { name: string } }) =>
     `${resource}/${metadata.name}`;
-  const refuse = (resource: Resource, status: number) =>
+  const reject = (resource: Resource, status: number) =>
     new KubernetesError({ verb: 'apply', resource, path: '' }, status, '');
 
   function put(resource: Resource, object: Json): Any {
@@ -66,21 +66,21 @@ function fakeCluster() {
     async get<T>(resource: Resource, _namespace: string, name: string) {
       reads.push(resource);
       const found = objects.get(keyOf(resource, { metadata: { name } }));
-      if (!found) throw refuse(resource, 404);
+      if (!found) throw reject(resource, 404);
       return found as T;
     },
     async apply<T>(resource: Resource, object: Written) {
-      const refused = refusal(resource);
-      if (refused) throw refused;
+      const rejected = rejection(resource);
+      if (rejected) throw rejected;
       const before = objects.get(keyOf(resource, object));
       const expected = object.metadata.resourceVersion;
       if (expected !== undefined && expected !== before?.metadata.resourceVersion)
-        throw refuse(resource, 409);
+        throw reject(resource, 409);
       writes.push(resource);
       return put(resource, object) as T;
     },
     async patch(resource: Resource) {
-      throw refusal(resource);
+      throw rejection(resource);
     },
     create: async () => expect.fail('nothing is created here'),
     update: async () => expect.fail('nothing is updated here'),
@@ -99,8 +99,8 @@ function fakeCluster() {
     },
     /** Delivers one version of an object to the watches. */
     show: (resource: Resource, object: Any) => void seen.set(keyOf(resource, object), object),
-    refuse: (next: typeof refusal) => {
-      refusal = next;
+    reject: (next: typeof rejection) => {
+      rejection = next;
     },
   };
 }
@@ -237,14 +237,14 @@ describe('reconciliation', () => {
     cluster.watch(...everything);
     spec({ replicas: 5 });
     state.now += 60_000;
-    cluster.refuse(resource =>
+    cluster.reject(resource =>
       resource === 'browserpools'
         ? new KubernetesError({ verb: 'apply', resource, path: '' }, 403, '')
         : undefined,
     );
     await reconcile();
     expect(replicas()).to.equal(5);
-    cluster.refuse(() => undefined);
+    cluster.reject(() => undefined);
     state.now += 60_000;
     await reconcile();
     expect(status()).to.include({
@@ -262,7 +262,7 @@ describe('reconciliation', () => {
     await reconcile();
     cluster.watch(...everything);
     spec({ replicas: 1 });
-    cluster.refuse(resource =>
+    cluster.reject(resource =>
       resource === 'pods'
         ? new KubernetesError({ verb: 'patch', resource, path: '' }, 403, '')
         : undefined,
@@ -277,7 +277,7 @@ describe('reconciliation', () => {
     cluster.watch(...everything);
     const { lastScaleTime } = status();
     spec({ replicas: 5 });
-    cluster.refuse(resource =>
+    cluster.reject(resource =>
       resource === 'deployments'
         ? new KubernetesError({ verb: 'apply', resource, path: '' }, 422, '{"message":"no"}')
         : undefined,

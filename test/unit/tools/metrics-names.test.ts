@@ -85,11 +85,11 @@ describe('the rules of metrics', () => {
     ],
   ];
   for (const [what, change, problem] of bad)
-    it(`refuse ${what}`, () => {
+    it(`reject ${what}`, () => {
       expect(metricProblems({ ...good, ...change }).join('; ')).to.match(problem);
     });
 
-  it('refuse a second metric of one name', () => {
+  it('reject a second metric of one name', () => {
     const metrics = createMetrics({ processDefaults: false });
     metrics.counter('pressroom_renders_total', 'Renders.');
     expect(() => metrics.gauge('pressroom_renders_total', 'Renders.')).to.throw(

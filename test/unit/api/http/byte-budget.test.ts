@@ -62,7 +62,7 @@ describe('a bound that callers share', () => {
 });
 
 describe('the budget of bytes', () => {
-  it('takes up to its limit, refuses beyond it, and has all back in the end', () => {
+  it('takes up to its limit, rejects beyond it, and has all back in the end', () => {
     const budget = createByteBudget(100, { shareBytes: 100 });
     const [one, two] = [budget.open(MINE), budget.open(OTHERS)];
     expect(one.take(60)).to.equal(true);

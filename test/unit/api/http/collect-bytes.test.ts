@@ -68,7 +68,7 @@ describe('the bytes of a request', () => {
     expect((await whole).subarray(0, 12).toString()).to.equal('012345678901');
   });
 
-  it('end at the first block that is refused', async () => {
+  it('end at the first block that is rejected', async () => {
     let blocks = 0;
     const whole = collect(undefined, {
       reserve: () => (++blocks > 2 ? new Error('no room') : undefined),

@@ -30,14 +30,14 @@ describe('a JSON body', () => {
     ['{"a": "\\x"}', 'Bad escaped character at line 1, column 9.'],
   ];
   for (const [text, what] of wrong) {
-    it(`that is ${JSON.stringify(text)} is refused, and the message says what is wrong`, () => {
+    it(`that is ${JSON.stringify(text)} is rejected, and the message says what is wrong`, () => {
       const error = mistake(text);
       expect(error).to.include({ code: 'validation_error', status: 400 });
       expect(error.message).to.equal(`The request body is not valid JSON: ${what}`);
     });
   }
 
-  it('is refused when it is not UTF-8', () => {
+  it('is rejected when it is not UTF-8', () => {
     expect(mistake(Buffer.from([0x22, 0xff, 0x22])).message).to.contain('UTF-8');
     expect(mistake(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])).message).to.contain('UTF-8');
   });
@@ -98,7 +98,7 @@ describe('a JSON body', () => {
     expect(mistakeIn('"SECRET" is not valid JSON')).to.equal('Unexpected token');
   });
 
-  it('of ten million characters in one string is refused too', () => {
+  it('of ten million characters in one string is rejected too', () => {
     expect(mistake(`{"html": "${'a'.repeat(1e7)}`).message).to.contain('column 10000011');
   });
 
@@ -114,7 +114,7 @@ describe('a JSON body', () => {
     ['elements', `[${'1,'.repeat(20_000)}1]`, '10000 members'],
   ];
   for (const [what, text, words] of tooMuch)
-    it(`of ${what} without measure is refused before it is parsed`, () => {
+    it(`of ${what} without measure is rejected before it is parsed`, () => {
       expect(mistake(text)).to.include({ code: 'validation_error' });
       expect(mistake(text).message).to.contain(words);
     });

@@ -69,7 +69,7 @@ describe('the client address', () => {
   for (const [what, peer, forwarded, client] of cases)
     it(what, () => expect(clientIp(peer, forwarded, trusted)).to.equal(client));
 
-  it('refuses a trusted proxy that is no network, by its name', () => {
+  it('rejects a trusted proxy that is no network, by its name', () => {
     expect(() => parseTrustedProxies(['10.0.0.0/8', 'proxy.example'])).to.throw(
       ConfigError,
       'PRESSROOM_TRUSTED_PROXIES: `proxy.example`',
@@ -95,7 +95,7 @@ describe('the headers of a body', () => {
     ).to.equal(undefined);
   });
 
-  const refused: [string, IncomingHttpHeaders, string, string][] = [
+  const rejected: [string, IncomingHttpHeaders, string, string][] = [
     ['no body', { 'content-type': 'application/json' }, 'validation_error', 'body is missing'],
     ['an empty body', { ...good, 'content-length': '0' }, 'validation_error', 'body is missing'],
     ['no type', { 'content-length': '2' }, 'validation_error', '`Content-Type` is missing'],
@@ -131,8 +131,8 @@ describe('the headers of a body', () => {
     ],
     ['too long a body', { ...good, 'content-length': '11' }, 'payload_too_large', '10 bytes'],
   ];
-  for (const [what, headers, code, words] of refused) {
-    it(`are refused with ${what}`, () => {
+  for (const [what, headers, code, words] of rejected) {
+    it(`are rejected with ${what}`, () => {
       expect(() => checkBodyHeaders(headers, 10))
         .to.throw(ApiError, words)
         .with.property('code', code);

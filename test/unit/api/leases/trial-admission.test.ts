@@ -30,8 +30,8 @@ describe('trial admission', () => {
     admission.usedUp('a', 60_000);
     const used = visit('a');
     admission.full();
-    for (const refused of [used, visit('b')])
-      expect(refused).to.deep.include({
+    for (const rejected of [used, visit('b')])
+      expect(rejected).to.deep.include({
         code: 'rate_limited',
         status: 429,
         headers: { 'Retry-After': '60' },

@@ -8,8 +8,8 @@ import { parseRenderRequest } from '../../../../common/contract/render-request.t
 import { PUBLIC } from '../../../support/request-error.ts';
 import { errorOf } from '../../../support/worker.ts';
 
-/** Chrome loads the page and then refuses to print it; `atPrint` is what else happens then. */
-function refusingSession(end: Promise<Awaited<Session['ended']>>, atPrint: () => void): Session {
+/** Chrome loads the page and then fails to print it; `atPrint` runs before the error. */
+function failingSession(end: Promise<Awaited<Session['ended']>>, atPrint: () => void): Session {
   let onLoad = () => {};
   const answers: Record<string, () => unknown> = {
     'Page.setDocumentContent': () => onLoad(),
@@ -38,7 +38,7 @@ const renderOn = (session: Session, spentMs = 0) =>
     {},
   );
 
-describe('a page session in which Chrome refuses a command', () => {
+describe('a page session in which a command to Chrome fails', () => {
   it('fails with the end reason of the slot when it arrives a moment later', async () => {
     const end = Promise.withResolvers<Awaited<Session['ended']>>();
     const crash = () =>
@@ -46,12 +46,12 @@ describe('a page session in which Chrome refuses a command', () => {
         reason: 'renderer_crashed',
         message: "the page's process crashed",
       });
-    const error = await errorOf(renderOn(refusingSession(end.promise, crash)));
+    const error = await errorOf(renderOn(failingSession(end.promise, crash)));
     expect(error).to.be.instanceOf(SlotLost).and.include({ end: 'renderer_crashed' });
   });
 
   it('fails as a browser error when no end reason arrives', async () => {
-    const error = await errorOf(renderOn(refusingSession(new Promise(() => {}), () => {})));
+    const error = await errorOf(renderOn(failingSession(new Promise(() => {}), () => {})));
     expect(error).to.be.instanceOf(BrowserFailed).and.include({ message: 'Printing failed' });
     expect(error!.cause).to.be.instanceOf(CommandFailed);
   });

@@ -102,7 +102,7 @@ describe('a page that moves on while it is printed', () => {
     expect(page.calls).to.deep.equal({ prints: 7, held: pdf.bytes });
   });
 
-  it('is not printed again when Chrome refuses to print a page that stays', async () => {
+  it('is not printed again when Chrome fails to print a page that does not navigate', async () => {
     const page = movingPage(() => {
       throw new CommandFailed('Printing failed');
     });

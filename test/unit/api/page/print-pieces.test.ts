@@ -78,7 +78,7 @@ describe('the pieces of a PDF', () => {
     }
   });
 
-  it('are refused when they end before their PDF does', async () => {
+  it('are rejected when they end before their PDF does', async () => {
     const { printed, held } = printing(minimalPdf(2_000).slice(0, 1_500));
     expect(await errorOf(printed)).to.have.property('message', 'the PDF from Chrome is incomplete');
     expect(held()).to.equal(0);

@@ -156,7 +156,7 @@ describe('the watermark', () => {
     expect(words(14_400, 14_400)).to.equal(18 * 18);
   });
 
-  it('is refused to what is not a PDF', async () => {
+  it('fails for bytes that are not a PDF', async () => {
     const error = await addWatermark(Buffer.from('hello')).then(
       () => undefined,
       (thrown: Error) => thrown,

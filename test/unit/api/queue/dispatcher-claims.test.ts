@@ -1,6 +1,6 @@
 import { setImmediate as loopTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { SlotRefused, WorkerUnreachable } from '../../../../api/workers/slot-port.ts';
+import { SlotRejected, WorkerUnreachable } from '../../../../api/workers/slot-port.ts';
 import { createTicketChecker } from '../../../../common/ticket.ts';
 import {
   createDispatchFixture,
@@ -79,8 +79,8 @@ describe('claims of dispatch', () => {
     expect(order).to.deep.equal(['a1', 'b1', 'a2', 'trial']);
   });
 
-  it('goes to the next worker when one refuses, and keeps its place', async () => {
-    fixture.slots.failNext(new SlotRefused());
+  it('goes to the next worker when one rejects, and keeps its position in the queue', async () => {
+    fixture.slots.failNext(new SlotRejected());
     fixture.registry.report('ws://a:1', workerStatus(2));
     fixture.call('x', undefined, { renderId: 'first' });
     fixture.call('y', undefined, { renderId: 'second' });
@@ -120,7 +120,7 @@ describe('claims of dispatch', () => {
     expect(fixture.slots.attempts).to.deep.equal([]);
   });
 
-  it('refuses a caller who went away before', async () => {
+  it('rejects a caller that disconnected before', async () => {
     const why = new Error('the lease is lost');
     const call = fixture.call('x', undefined, { signal: AbortSignal.abort(why) });
     expect(await failureOf(call.answer)).to.equal(why);
@@ -162,7 +162,7 @@ describe('claims of dispatch', () => {
     expect(await failureOf(call.answer)).to.equal(why);
   });
 
-  it('refuses with queue_full and Retry-After when too many renders or bytes wait', async () => {
+  it('rejects with queue_full and Retry-After when too many renders or bytes wait', async () => {
     fixture.close();
     fixture = createDispatchFixture({ maxLength: 2, maxBytes: 100 });
     const first = fixture.call('a', undefined, { bytes: 60 });
@@ -177,7 +177,7 @@ describe('claims of dispatch', () => {
     expect(fixture.dispatch.depth()).to.equal(2);
   });
 
-  it('refuses an account that has its share of the queue as over its limit', async () => {
+  it('rejects an account that has its share of the queue as over its limit', async () => {
     fixture.close();
     fixture = createDispatchFixture({ maxLength: 4, maxBytes: 1_000 });
     for (let call = 0; call < 3; call++) fixture.call('a');
@@ -211,7 +211,7 @@ describe('claims of dispatch', () => {
     expect(await fixture.metrics.text())
       .to.include('pressroom_queue_depth{pool="default"} 2')
       .and.include('pressroom_workers_known{pool="default"} 0');
-    fixture.slots.failNext(new SlotRefused());
+    fixture.slots.failNext(new SlotRejected());
     fixture.registry.report('ws://a:1', workerStatus(2));
     await loopTurn();
     const text = await fixture.metrics.text();

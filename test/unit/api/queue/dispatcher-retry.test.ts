@@ -65,13 +65,13 @@ describe('the retry of dispatch', () => {
   it('begins a render again on another worker when Chrome would not go on, and tells why when the second would not either', async () => {
     fixture.registry.report('ws://a:1', workerStatus(1));
     fixture.registry.report('ws://b:1', workerStatus(1));
-    let refusals = 0;
+    let rejections = 0;
     const call = fixture.call('x', () =>
-      Promise.reject(new BrowserFailed(`refusal ${++refusals}`)),
+      Promise.reject(new BrowserFailed(`rejection ${++rejections}`)),
     );
     expect(await failureOf(call.answer)).to.include({
       name: 'BrowserFailed',
-      message: 'refusal 2',
+      message: 'rejection 2',
     });
     expect(fixture.slots.attempts).to.have.members(['ws://a:1', 'ws://b:1']);
   });

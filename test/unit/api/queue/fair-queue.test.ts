@@ -49,7 +49,7 @@ const action = fc.oneof(
 );
 
 /** An account has a quarter, and more while a quarter stays free. */
-function refusalOf(max: number, own: number, all: number, more: number): string | undefined {
+function rejectionOf(max: number, own: number, all: number, more: number): string | undefined {
   if (all + more > max) return 'full';
   return own + more > max / 4 && all + more > (max * 3) / 4 ? 'share' : undefined;
 }
@@ -70,16 +70,16 @@ describe('the queue', () => {
             const bytesBefore = queue.bytes();
             const accountId = `account ${each.account}`;
             const own = [...there].map(({ job }) => job).filter(job => job.accountId === accountId);
-            const refusal =
-              refusalOf(bounds.maxLength, own.length, there.size, 1) ??
-              refusalOf(
+            const rejection =
+              rejectionOf(bounds.maxLength, own.length, there.size, 1) ??
+              rejectionOf(
                 bounds.maxBytes,
                 own.reduce((sum, { bytes }) => sum + bytes, 0),
                 bytesBefore,
                 each.bytes,
               );
             const entry = queue.add(job(accountId, id, each), id);
-            expect(typeof entry === 'string' ? entry : undefined).to.equal(refusal);
+            expect(typeof entry === 'string' ? entry : undefined).to.equal(rejection);
             if (typeof entry !== 'string') there.add(entry);
           } else if (each.do === 'take') {
             const waiting = [...there].filter(entry => !taken.has(entry));

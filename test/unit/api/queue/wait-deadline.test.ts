@@ -5,7 +5,7 @@ import { setImmediate as loopTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { waitEndsAtMs } from '../../../../api/queue/wait-deadline.ts';
-import { SlotRefused } from '../../../../api/workers/slot-port.ts';
+import { SlotRejected } from '../../../../api/workers/slot-port.ts';
 import {
   createDispatchFixture,
   type DispatchFixture,
@@ -105,7 +105,7 @@ describe('the waits of dispatch', () => {
   it('end at once when the claim fails that ran when they were over', async () => {
     fixture.registry.report('ws://a:1', workerStatus(1));
     const release = fixture.slots.hold();
-    fixture.slots.failNext(new SlotRefused());
+    fixture.slots.failNext(new SlotRejected());
     const call = fixture.call('x');
     await pass(31_000);
     expect(fixture.dispatch.depth(), 'the slot may still open').to.equal(1);
@@ -128,8 +128,8 @@ describe('the waits of dispatch', () => {
     expect(await failureOf(call.answer)).to.include({ reason: 'no_worker' });
   });
 
-  it('are over within 20 ms when the only worker refuses once and says nothing more', async () => {
-    fixture.slots.failNext(new SlotRefused());
+  it('end within 20 ms when the only worker rejects once and sends no further status', async () => {
+    fixture.slots.failNext(new SlotRejected());
     fixture.registry.report('ws://a:1', workerStatus(1));
     const call = fixture.call('x', async () => 'printed');
     await loopTurn();

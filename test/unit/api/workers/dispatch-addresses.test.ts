@@ -40,13 +40,13 @@ describe('the addresses of workers', () => {
     'dns://:53',
     '',
   ])
-    it(`are refused by name when one is ${word || 'empty'}`, () => {
+    it(`are rejected by name when one is ${word || 'empty'}`, () => {
       expect(() => parseWorkerSources(['ws://good:1', word])).to.throw(
         `PRESSROOM_WORKERS: \`${word}\` is not a worker address. Accepted: ws://host:port`,
       );
     });
 
-  it('are refused with credentials, which the message does not show', () => {
+  it('are rejected with credentials, which the message does not show', () => {
     expect(() => parseWorkerSources(['ws://user:hush@worker:1'])).to.throw(
       /^(?!.*hush).*\(hidden\)/,
     );

@@ -78,7 +78,7 @@ describe('the registry of workers', () => {
     expect(registry.pick(), 'one is given back').to.equal('ws://a:1');
   });
 
-  it('leaves a worker that refused alone until it speaks', () => {
+  it('skips a worker that rejected a slot until its next status report', () => {
     registry.report('ws://a:1', workerStatus(2));
     registry.claim('ws://a:1').refused();
     expect(registry.pick()).to.equal(undefined);
@@ -86,7 +86,7 @@ describe('the registry of workers', () => {
     expect(registry.pick()).to.equal('ws://a:1');
   });
 
-  it('tries a worker that refused again after at most 20 ms, and says so', () => {
+  it('uses a worker that rejected a slot again after at most 20 ms, and reports the change', () => {
     registry.report('ws://a:1', workerStatus(2));
     registry.claim('ws://a:1').refused();
     const before = changes;

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { requestError, shown } from '../../../support/request-error.ts';
 
-const REFUSED: [name: string, says: string][] = [
+const REJECTED: [name: string, says: string][] = [
   ['Cookie', 'is not allowed; use `cookies`'],
   ['cookie', 'use `cookies`'],
   ['COOKIE', 'use `cookies`'],
@@ -76,7 +76,7 @@ const VALUES: [value: unknown, says: string][] = [
 ];
 
 describe('invalid extra_http_headers', () => {
-  for (const [name, says] of REFUSED) {
+  for (const [name, says] of REJECTED) {
     it(`rejects the header ${shown(name)} by name`, () => {
       const error = requestError({
         url: 'https://example.com/',

@@ -10,7 +10,7 @@ import { PUBLIC } from '../../../support/request-error.ts';
 
 const read = (text: string): RenderRequest =>
   parseRenderRequest(parseJson(Buffer.from(text)), PUBLIC);
-const refused = (text: string): ApiError => {
+const rejected = (text: string): ApiError => {
   try {
     read(text);
   } catch (error) {
@@ -74,7 +74,7 @@ describe('a member with the name of a built-in property', () => {
     for (const key of KEYS) {
       it(`is rejected by name: ${place}${key}`, () => {
         for (const value of VALUES) {
-          const error = refused(around(`"${key}":${value}`));
+          const error = rejected(around(`"${key}":${value}`));
           expect(error.code).to.equal('validation_error');
           expect(error.message).to.equal(
             `\`${place}${key}\` is not a valid field. See /docs for the list of fields.`,
@@ -91,44 +91,44 @@ describe('a member with the name of a built-in property', () => {
       '{"__proto__":{"toString":1}}',
       '{"toJSON":1}',
     ])
-      expect(refused(`{"html":"x","emulate_media":${value}}`).message).to.equal(
+      expect(rejected(`{"html":"x","emulate_media":${value}}`).message).to.equal(
         '`emulate_media` must be `print` or `screen`, not an object.',
       );
     for (const value of ['["a\\r\\nb"]', `[${'1,'.repeat(5_000)}1]`])
-      expect(refused(`{"html":"x","emulate_media":${value}}`).message).to.equal(
+      expect(rejected(`{"html":"x","emulate_media":${value}}`).message).to.equal(
         '`emulate_media` must be `print` or `screen`, not an array.',
       );
   });
 
   it('adds no field to a request', () => {
-    expect(refused('{"__proto__":{"html":"x"}}').message).to.contain(
+    expect(rejected('{"__proto__":{"html":"x"}}').message).to.contain(
       '`__proto__` is not a valid field',
     );
-    expect(refused('{"html":"x","margin":{"__proto__":{"top":"nonsense"}}}').message).to.contain(
+    expect(rejected('{"html":"x","margin":{"__proto__":{"top":"nonsense"}}}').message).to.contain(
       '`margin.__proto__` is not a valid field',
     );
   });
 
   it('is not used as a value', () => {
     for (const key of KEYS) {
-      expect(refused(`{"html":"x","emulate_media":"${key}"}`).message).to.contain(
+      expect(rejected(`{"html":"x","emulate_media":"${key}"}`).message).to.contain(
         '`emulate_media` must be',
       );
-      expect(refused(`{"html":"x","format":"${key}"}`).message).to.contain('`format` must be');
-      expect(refused(`{"html":"x","margin":{"top":"1${key}"}}`).message).to.contain(
+      expect(rejected(`{"html":"x","format":"${key}"}`).message).to.contain('`format` must be');
+      expect(rejected(`{"html":"x","margin":{"top":"1${key}"}}`).message).to.contain(
         '`margin.top` must be',
       );
-      expect(refused(`{"html":"x","wait_delay":"1${key}"}`).message).to.contain(
+      expect(rejected(`{"html":"x","wait_delay":"1${key}"}`).message).to.contain(
         '`wait_delay` must be',
       );
-      expect(refused(`{"html":"x","header":{"html":"{{${key}}}"}}`).message).to.contain(
+      expect(rejected(`{"html":"x","header":{"html":"{{${key}}}"}}`).message).to.contain(
         `must not contain "{{${key}}}"`,
       );
     }
   });
 
   it('is a valid header name, except `__proto__`', () => {
-    expect(refused('{"html":"x","extra_http_headers":{"__proto__":"x"}}').message).to.contain(
+    expect(rejected('{"html":"x","extra_http_headers":{"__proto__":"x"}}').message).to.contain(
       '`__proto__`',
     );
     const given = read(
@@ -148,7 +148,7 @@ describe('a member with the name of a built-in property', () => {
       '{"html":"x","cookies":{"__proto__":[]}}',
       '{"html":"x","scale":{"__proto__":1}}',
     ])
-      expect(refused(text).code).to.equal('validation_error');
+      expect(rejected(text).code).to.equal('validation_error');
   });
 });
 
@@ -156,14 +156,14 @@ describe('a duplicate member', () => {
   it('has its last value, and only that is validated', () => {
     expect(read('{"html":"a","html":"b"}')).to.deep.equal({ html: 'b' });
     expect(read('{"html":1,"html":"b"}')).to.deep.equal({ html: 'b' });
-    expect(refused('{"html":"a","html":1}').message).to.contain('`html` must be');
+    expect(rejected('{"html":"a","html":1}').message).to.contain('`html` must be');
     expect(
       read('{"html":"x","margin":{"top":"nonsense"},"margin":{"top":"1in"}}').margin,
     ).to.deep.equal({ top: '1in' });
   });
 
   it('is checked as it is used: the last URL is the one that is checked', () => {
-    expect(refused('{"url":"https://example.com/","url":"http://127.0.0.1/"}').code).to.equal(
+    expect(rejected('{"url":"https://example.com/","url":"http://127.0.0.1/"}').code).to.equal(
       'ssrf_blocked',
     );
     const request = read('{"url":"http://127.0.0.1/","\\u0075rl":"https://example.com/"}');

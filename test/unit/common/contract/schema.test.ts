@@ -115,7 +115,7 @@ describe('the schema of a render request', () => {
   });
 
   it('has patterns that reject what the contract rejects', () => {
-    const REFUSED: [field: string, values: string[]][] = [
+    const REJECTED: [field: string, values: string[]][] = [
       ['cookies.name', ['', 'a b', 'a=b', 'é']],
       ['cookies.value', [' a', 'a ', 'a;b', 'a\n', ' ']],
       ['cookies.domain', ['', '.', 'a..b', 'a:80', 'http://a', '::1', 'é.com']],
@@ -127,7 +127,7 @@ describe('the schema of a render request', () => {
       ['css', [' ', '\n']],
     ];
     const schemas = Object.fromEntries(fields);
-    for (const [field, values] of REFUSED) {
+    for (const [field, values] of REJECTED) {
       const pattern = new RegExp(schemas[field]!.pattern!, 'u');
       for (const value of values) {
         expect(pattern.test(value), `${field} ${JSON.stringify(value)}`).to.equal(false);

@@ -13,7 +13,7 @@ describe('leader election', () => {
       | { metadata: Json & { resourceVersion: string }; spec: { holderIdentity?: string } }
       | undefined;
     const state = { now: 0, changes: [] as boolean[] };
-    const refuse = (status: number) =>
+    const reject = (status: number) =>
       new KubernetesError({ verb: 'get', resource: 'leases', path: '' }, status, '');
     const write = async <T>(_: unknown, object: Json) => {
       lease = { ...object, metadata: { ...object.metadata, resourceVersion: String(++version) } };
@@ -21,7 +21,7 @@ describe('leader election', () => {
     };
     const api = {
       async get() {
-        if (!lease) throw refuse(404);
+        if (!lease) throw reject(404);
         return lease;
       },
       create: write,

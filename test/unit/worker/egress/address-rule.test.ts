@@ -97,7 +97,7 @@ describe('the decision over a connection', () => {
     ['intranet', 'localhost:3000', ['127.0.0.1', '::1'], 'address'],
   ];
   for (const [policy, target, addresses, expected] of table) {
-    it(`for ${policy}: ${target} at ${addresses.join(', ') || 'no address'} is ${/^[ap]/.test(expected) ? `refused: ${expected}` : 'allowed'}`, () => {
+    it(`for ${policy}: ${target} at ${addresses.join(', ') || 'no address'} is ${/^[ap]/.test(expected) ? `rejected: ${expected}` : 'allowed'}`, () => {
       expect(decided(target, addresses, rules(policy, ...corp))).to.equal(expected);
     });
   }
@@ -164,7 +164,7 @@ describe('the decision over a connection', () => {
       ['intranet', ['203.0.114.7:8080'], 'own.example:443', ['203.0.114.7'], 'port'],
     ];
     for (const [policy, allow, target, addresses, expected] of closed) {
-      it(`for ${policy}: ${target} at ${addresses.join(', ')} with ${allow.join(', ') || 'nothing'} open is ${/^[ap]/.test(expected) ? `refused: ${expected}` : 'allowed'}`, () => {
+      it(`for ${policy}: ${target} at ${addresses.join(', ')} with ${allow.join(', ') || 'nothing'} open is ${/^[ap]/.test(expected) ? `rejected: ${expected}` : 'allowed'}`, () => {
         expect(decided(target, addresses, { ...rules(policy, ...allow), deny })).to.equal(expected);
       });
     }

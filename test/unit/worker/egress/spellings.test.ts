@@ -255,7 +255,7 @@ describe('an address that is not public', () => {
   for (const octets of PRIVATE) {
     for (const [how, write] of ASCII) {
       const host = write(octets);
-      it(`is refused as ${host}: ${dotted(octets)} in ${how}`, () => {
+      it(`is rejected as ${host}: ${dotted(octets)} in ${how}`, () => {
         expect(requestError({ url: `http://${host}/` }).code).to.equal('ssrf_blocked');
         expect(parseAuthority(`${host}:80`)).to.deep.equal({ host: dotted(octets), port: 80 });
         expect(guarded(host)).to.equal('address');
@@ -263,7 +263,7 @@ describe('an address that is not public', () => {
     }
     for (const [how, write] of BEYOND_ASCII) {
       const host = write(octets);
-      it(`is refused as ${JSON.stringify(host)}: ${dotted(octets)} in ${how}`, () => {
+      it(`is rejected as ${JSON.stringify(host)}: ${dotted(octets)} in ${how}`, () => {
         expect(requestError({ url: `http://${host}/` }).code).to.equal('ssrf_blocked');
         expect(guarded(host)).to.equal('no target');
       });
@@ -272,7 +272,7 @@ describe('an address that is not public', () => {
 
   for (const [what, spellings] of IPV6) {
     for (const host of spellings.split(' ')) {
-      it(`is refused as ${host} (${what})`, () => {
+      it(`is rejected as ${host} (${what})`, () => {
         expect(requestError({ url: `http://${host}/` }).code).to.equal('ssrf_blocked');
         expect(guarded(host)).to.equal('address');
       });
@@ -280,7 +280,7 @@ describe('an address that is not public', () => {
   }
 
   for (const host of LOOPBACK_NAMES) {
-    it(`is refused by the name ${JSON.stringify(host)}`, () => {
+    it(`is rejected by the name ${JSON.stringify(host)}`, () => {
       expect(requestError({ url: `http://${host}/` }).code).to.equal('ssrf_blocked');
       expect(guarded(host)).to.be.oneOf(['address', 'no target']);
     });
@@ -294,7 +294,7 @@ describe('an address that is not public', () => {
   }
 
   for (const scheme of ['http', 'HTTP', 'hTtP', 'https', 'HTTPS']) {
-    it(`is refused behind ${scheme}://, with a path, a query, a fragment and a port`, () => {
+    it(`is rejected behind ${scheme}://, with a path, a query, a fragment and a port`, () => {
       for (const rest of [
         '',
         '/',

@@ -64,7 +64,7 @@ describe('the target of a proxied request', () => {
     [`${'a'.repeat(300)}:80`, undefined],
   ];
   for (const [authority, expected] of authorities) {
-    it(`${expected ? `reads ${JSON.stringify(authority)} as ${expected}` : `refuses the authority ${JSON.stringify(authority)}`}`, () => {
+    it(`${expected ? `reads ${JSON.stringify(authority)} as ${expected}` : `rejects the authority ${JSON.stringify(authority)}`}`, () => {
       const target = parseAuthority(authority);
       expect(target && `${target.host} ${target.port}`).to.equal(expected);
     });

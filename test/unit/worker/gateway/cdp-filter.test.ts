@@ -33,13 +33,13 @@ describe('the filter of CDP methods', () => {
   it('serialises frames again, so that a duplicate key has one meaning', () => {
     expect(
       filter('{"id":1,"method":"Page.printToPDF","method":"Browser.close","params":{}}').kind,
-    ).to.equal('refused');
+    ).to.equal('rejected');
     expect(
       forwarded('{"id":1,"method":"Browser.close","method":"Page.printToPDF"}'),
     ).to.not.include('Browser');
   });
 
-  const refused = [
+  const rejected = [
     'Browser.close',
     'Browser.setDownloadBehavior',
     'Target.createTarget',
@@ -70,9 +70,9 @@ describe('the filter of CDP methods', () => {
     // of the previous release, whose API sends it only to workers that announce support
     'Pressroom.defer',
   ];
-  for (const method of refused)
+  for (const method of rejected)
     it(`rejects ${method}`, () => {
-      expect(filter({ id: 1, method, params: {} })).to.include({ kind: 'refused', id: 1 });
+      expect(filter({ id: 1, method, params: {} })).to.include({ kind: 'rejected', id: 1 });
     });
 
   const places: [string, boolean][] = [
@@ -96,13 +96,13 @@ describe('the filter of CDP methods', () => {
   for (const [url, allowed] of places)
     it(`${allowed ? 'allows' : 'rejects'} a navigation to ${url || 'an empty URL'}`, () => {
       expect(filter({ id: 1, method: 'Page.navigate', params: { url } }).kind).to.equal(
-        allowed ? 'forward' : 'refused',
+        allowed ? 'forward' : 'rejected',
       );
     });
 
   it('rejects a navigation whose url is not a string', () => {
     for (const url of [undefined, null, 1, ['http://a/'], { href: 'http://a/' }])
-      expect(filter({ id: 1, method: 'Page.navigate', params: { url } }).kind).to.equal('refused');
+      expect(filter({ id: 1, method: 'Page.navigate', params: { url } }).kind).to.equal('rejected');
   });
 
   const header = { name: 'X-Tenant', value: 'blue' };
@@ -207,13 +207,13 @@ describe('the filter of CDP methods', () => {
   ];
   for (const [what, method, params] of wrong)
     it(`rejects a ${method} that ${what}`, () => {
-      expect(filter({ id: 1, method, params })).to.include({ kind: 'refused', id: 1, method });
+      expect(filter({ id: 1, method, params })).to.include({ kind: 'rejected', id: 1, method });
     });
 
   it('rejects a parameter with the name of an inherited property', () => {
     for (const name of ['__proto__', 'constructor', 'toString'])
       expect(filter(`{"id":1,"method":"Runtime.enable","params":{"${name}":{}}}`)).to.include({
-        kind: 'refused',
+        kind: 'rejected',
       });
   });
 

@@ -34,8 +34,8 @@ describe('password hashing', () => {
     const one = createPasswords({ atOnce: 1, maxWaiting: 0 });
     const first = one.verify(undefined, 'correct horse', ADA);
     // While it runs, the queue has no capacity left.
-    const refused = await one.hash('x', 'ada').catch(error => error);
-    expect(refused).to.be.instanceOf(ApiError);
+    const rejected = await one.hash('x', 'ada').catch(error => error);
+    expect(rejected).to.be.instanceOf(ApiError);
     expect(await first).to.equal(false);
     expect(await one.verify(undefined, '', ADA)).to.equal(false);
   });
@@ -46,8 +46,8 @@ describe('password hashing', () => {
       Array.from({ length: 8 }, (_, each) => two.hash(`password ${each}`, `user ${each}`)),
     );
     expect(all.filter(({ status }) => status === 'fulfilled')).to.have.length(5);
-    const refused = all.flatMap(each => (each.status === 'rejected' ? [each.reason] : []));
-    for (const error of refused)
+    const rejected = all.flatMap(each => (each.status === 'rejected' ? [each.reason] : []));
+    for (const error of rejected)
       expect(error).to.deep.include({
         code: 'rate_limited',
         status: 429,

@@ -11,7 +11,7 @@ const filename = fileURLToPath(new URL('../../../../support/faulty-watermark.ts'
 const never = new AbortController().signal;
 const pdf = (does: number) => new Uint8Array([does, 42]);
 
-describe('the threads that add watermarks', () => {
+describe('the watermark pool', () => {
   let pool: WatermarkPool;
   const opened: WatermarkPool[] = [];
   const open = (options: ConstructorParameters<typeof WatermarkPool>[0] = {}) => {
@@ -37,7 +37,7 @@ describe('the threads that add watermarks', () => {
       (error: ApiError) => error,
     );
 
-  it('are none before the first PDF', async () => {
+  it('starts no thread before the first PDF', async () => {
     open();
     await pool.start();
     expect(threads).to.equal(0);
@@ -45,7 +45,7 @@ describe('the threads that add watermarks', () => {
     expect(threads).to.equal(1);
   });
 
-  it('give back what they made, and take the memory of what they got', async () => {
+  it('returns the new PDF and takes over the memory of the given one', async () => {
     const given = pdf(FAULTS.echo);
     expect([...(await open().add(given, 'account', never))]).to.deep.equal([FAULTS.echo, 42]);
     expect(given.length).to.equal(0);
@@ -56,7 +56,7 @@ describe('the threads that add watermarks', () => {
     ['ends its thread', FAULTS.exits],
     ['uses up its thread’s memory', FAULTS.swells],
   ] as const)
-    it(`fail only the PDF that ${what}, and go on with those that wait`, async () => {
+    it(`fails only the PDF that ${what}, and continues with the queued ones`, async () => {
       open({ heapMiB: 64 });
       const broken = failure(pool.add(pdf(does), 'account', never));
       const waiting = [
@@ -72,30 +72,30 @@ describe('the threads that add watermarks', () => {
         expect([...each]).to.deep.equal([FAULTS.echo, 42]);
     });
 
-  it('are ended when the caller hangs up, who reads why', async () => {
+  it('ends a thread when its caller aborts, and rejects with the reason', async () => {
     open();
     const gone = new AbortController();
     const hanging = failure(pool.add(pdf(FAULTS.hangs), 'account', gone.signal));
     const next = pool.add(pdf(FAULTS.echo), 'account', never);
-    setImmediate(() => gone.abort(new Error('the caller left')));
-    expect((await hanging).message).to.equal('the caller left');
+    setImmediate(() => gone.abort(new Error('the client disconnected')));
+    expect((await hanging).message).to.equal('the client disconnected');
     expect([...(await next)]).to.deep.equal([FAULTS.echo, 42]);
   });
 
-  it('let go of a PDF that waits when its caller hangs up', async () => {
+  it('removes a queued PDF when its caller aborts', async () => {
     open({ maxWaiting: 2 });
     const [first, second] = [new AbortController(), new AbortController()];
     const hanging = failure(pool.add(pdf(FAULTS.hangs), 'account', first.signal));
     const waiting = failure(pool.add(pdf(FAULTS.echo), 'account', second.signal));
-    second.abort(new Error('the caller left'));
-    expect((await waiting).message).to.equal('the caller left');
+    second.abort(new Error('the client disconnected'));
+    expect((await waiting).message).to.equal('the client disconnected');
     const next = pool.add(pdf(FAULTS.echo), 'account', never);
-    first.abort(new Error('nor here'));
+    first.abort(new Error('and so did this one'));
     await hanging;
     expect([...(await next)]).to.deep.equal([FAULTS.echo, 42]);
   });
 
-  it('do nothing for a caller who has gone', async () => {
+  it('does not start when the caller has already aborted', async () => {
     const given = pdf(FAULTS.echo);
     expect(
       (await failure(open().add(given, 'account', AbortSignal.abort(new Error('gone'))))).message,
@@ -103,7 +103,7 @@ describe('the threads that add watermarks', () => {
     expect(given.length).to.equal(2);
   });
 
-  it('give up what takes too long', async () => {
+  it('ends a PDF that takes too long', async () => {
     open({ drawMs: 1_000 });
     expect(await failure(pool.add(pdf(FAULTS.hangs), 'account', never))).to.include({
       reason: 'internal',
@@ -112,7 +112,7 @@ describe('the threads that add watermarks', () => {
   });
   const createdAgain = () => eventually(() => pool.add(pdf(FAULTS.echo), 'account', never));
 
-  it('refuse as overloaded when too many wait', async () => {
+  it('rejects as overloaded when too many PDFs are queued', async () => {
     open({ maxWaiting: 2 });
     const gone = new AbortController();
     const held = ['a', 'b', 'c'].map(account =>
@@ -129,7 +129,7 @@ describe('the threads that add watermarks', () => {
     ]);
   });
 
-  it('refuse an account that has its share of the line, and take another', async () => {
+  it('rejects an account over its fair share, and accepts another one', async () => {
     open({ maxWaiting: 3 });
     const gone = new AbortController();
     const held = [1, 2, 3].map(() => failure(pool.add(pdf(FAULTS.hangs), 'greedy', gone.signal)));
@@ -141,7 +141,7 @@ describe('the threads that add watermarks', () => {
     expect([...(await other)]).to.deep.equal([FAULTS.echo, 42]);
   });
 
-  it('serve another account while one has PDFs that take long', async () => {
+  it('serves another account while one has slow PDFs', async () => {
     open({ threads: 2 });
     const gone = new AbortController();
     const held = [1, 2, 3].map(() => failure(pool.add(pdf(FAULTS.hangs), 'greedy', gone.signal)));
@@ -154,7 +154,7 @@ describe('the threads that add watermarks', () => {
     await Promise.all(held);
   });
 
-  it('serve accounts in turns', async () => {
+  it('serves accounts in turn', async () => {
     open();
     const order: string[] = [];
     const stamp = (accountId: string) =>
@@ -163,7 +163,7 @@ describe('the threads that add watermarks', () => {
     expect(order).to.deep.equal(['a', 'a', 'b', 'c', 'a']);
   });
 
-  it('refuse as overloaded what has waited too long for others, and do not call it a fault', async () => {
+  it('rejects as overloaded, not as an internal error, after a long wait behind others', async () => {
     open({ drawMs: 300 });
     const hanging = failure(pool.add(pdf(FAULTS.hangs), 'one', never));
     const waiting = [1, 2].map(() => failure(pool.add(pdf(FAULTS.hangs), 'other', never)));
@@ -171,7 +171,7 @@ describe('the threads that add watermarks', () => {
     expect((await Promise.all(waiting)).map(({ reason }) => reason)).to.include('overloaded');
   });
 
-  it('serve who waits in the order in which they came', async () => {
+  it('serves the PDFs of an account in the order of their arrival', async () => {
     open();
     const order: number[] = [];
     await Promise.all(
@@ -182,7 +182,7 @@ describe('the threads that add watermarks', () => {
     expect(order).to.deep.equal([1, 2, 3, 4]);
   });
 
-  it('are gone when the process stops, with what they were at', async () => {
+  it('ends its threads and fails their PDFs when the process stops', async () => {
     open();
     const hanging = failure(pool.add(pdf(FAULTS.hangs), 'account', never));
     const waiting = failure(pool.add(pdf(FAULTS.echo), 'account', never));

@@ -1,7 +1,7 @@
 // Reasons why the gateway rejects a connection, or a slot on an open one: the closed list of the
 // metric, and which reasons are ordinary.
-const TICKET_REFUSALS = ['malformed', 'signature', 'expired', 'pool', 'purpose', 'used'] as const;
-export const REFUSALS = [
+const TICKET_REJECTIONS = ['malformed', 'signature', 'expired', 'pool', 'purpose', 'used'] as const;
+export const GATEWAY_REJECTIONS = [
   'path',
   'tls',
   'http',
@@ -9,11 +9,11 @@ export const REFUSALS = [
   'crowded',
   'full',
   'draining',
-  ...TICKET_REFUSALS,
+  ...TICKET_REJECTIONS,
 ] as const;
 /** `crowded`: too many connections. `silent`: no complete request in time. */
-export type GatewayRefusal = (typeof REFUSALS)[number];
+export type GatewayRejection = (typeof GATEWAY_REJECTIONS)[number];
 
 /** True for reasons that do not indicate a faulty or hostile client. */
-export const isOrdinary = (reason: GatewayRefusal): boolean =>
+export const isOrdinary = (reason: GatewayRejection): boolean =>
   reason === 'full' || reason === 'draining';
