@@ -1,5 +1,5 @@
-// Metrics of dispatch: queue depth and age (the autoscaler's signals), known workers, outcomes of
-// claims. All have the label `pool`.
+// Metrics of dispatch: queue depth and age (the autoscaler's signals), known workers, attempts
+// to open a slot. All have the label `pool`.
 import type { Metrics } from '../../common/operations.ts';
 import type { Totals } from '../workers/registry.ts';
 
@@ -11,10 +11,10 @@ interface Sources {
   totals(): Totals;
 }
 
-const CLAIMS = ['opened', 'refused', 'unreachable', 'cancelled'] as const;
+const OUTCOMES = ['opened', 'refused', 'unreachable', 'cancelled'] as const;
 
 export interface DispatchMetrics {
-  claimed(outcome: (typeof CLAIMS)[number]): void;
+  attempted(outcome: (typeof OUTCOMES)[number]): void;
   retried(): void;
 }
 
@@ -47,11 +47,11 @@ export function dispatchMetrics(metrics: Metrics, pool: string, sources: Sources
   );
   retries.inc({ pool }, 0);
   return {
-    claimed: metrics.counterBy(
+    attempted: metrics.counterBy(
       'pressroom_slot_claims_total',
       'Attempts to open a slot on a worker, by outcome.',
       'outcome',
-      CLAIMS,
+      OUTCOMES,
       { pool },
     ),
     retried: () => retries.inc({ pool }),

@@ -45,7 +45,7 @@ export interface DispatcherOptions<S extends SlotSession> {
   queue: QueueBounds & WaitLimits;
   workers: Pick<
     WorkerRegistry,
-    'api' | 'known' | 'pick' | 'claim' | 'capacity' | 'announce' | 'totals' | 'onChange'
+    'api' | 'known' | 'pick' | 'reserve' | 'capacity' | 'announce' | 'totals' | 'onChange'
   >;
   openSlot: OpenSlot<S>;
   /** Signs the tickets. */
@@ -284,11 +284,11 @@ export class Dispatcher<S extends SlotSession> {
 
   async #open(entry: QueueEntry<Waiter<S>>, address: string): Promise<void> {
     const { job } = entry;
-    const claim = this.#options.workers.claim(address);
+    const reservation = this.#options.workers.reserve(address);
     try {
       const session = await this.#options.openSlot(address, this.#ticket(job), job.signal);
-      claim.opened();
-      this.#metrics.claimed('opened');
+      reservation.opened();
+      this.#metrics.attempted('opened');
       if (entry.state === 'removed') session.close();
       else {
         this.#remove(entry);
@@ -296,8 +296,8 @@ export class Dispatcher<S extends SlotSession> {
       }
     } catch (error) {
       const outcome = outcomeOf(error, job.signal);
-      claim[outcome]();
-      this.#metrics.claimed(outcome);
+      reservation[outcome]();
+      this.#metrics.attempted(outcome);
       if (outcome !== 'cancelled') {
         this.#queue.undoTake(entry, this.#now());
         this.#deadlines.returned(entry);

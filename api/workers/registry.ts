@@ -1,4 +1,4 @@
-// Worker registry: each worker's last status report, minus the slots that this process has claimed
+// Worker registry: each worker's last status report, minus the slots that this process has reserved
 // since that report. Owns no socket; the status links report to it.
 import { randomUUID } from 'node:crypto';
 import type { Waiting, WorkerStatus } from '../../common/protocol.ts';
@@ -14,8 +14,8 @@ const REJECTED_MS = 20;
  */
 const UNREACHABLE_MS = 1_000;
 
-/** An attempt to open a slot; exactly one of its outcomes must be reported. */
-export interface Claim {
+/** A slot that this process is about to open. Exactly one of the outcomes must be reported. */
+export interface SlotReservation {
   opened(): void;
   /** The worker answered that it is full. */
   refused(): void;
@@ -37,7 +37,7 @@ export interface Totals {
   workers: number;
   /** Of these: with a Chrome that is up. */
   serving: number;
-  /** Slots that are ready for a claim, by the workers' reports. */
+  /** Slots that can be opened, by the workers' reports. */
   ready: number;
   busy: number;
   /** Total capacity of the serving workers. */
@@ -46,11 +46,11 @@ export interface Totals {
 
 interface Entry {
   status: WorkerStatus;
-  /** Counts the status reports of this worker, to know if one came since a claim began. */
+  /** Counts the status reports of this worker, to know if one came since a reservation. */
   reports: number;
-  /** Slots claimed that no status report includes yet. */
-  claimed: number;
-  /** Of `claimed`: open by now, so that the next report includes it. */
+  /** Reserved slots that no status report includes yet. */
+  reserved: number;
+  /** Of `reserved`: open by now, so that the next report includes it. */
   confirmed: number;
   /** The last announcement to it was that renders wait. */
   announced: boolean;
@@ -104,18 +104,18 @@ export class WorkerRegistry {
     return best[Math.floor(this.#random() * best.length)];
   }
 
-  /** Claims one of the slots that `pick` counted. */
-  claim(address: string): Claim {
+  /** Reserves one of the slots that `pick` counted. */
+  reserve(address: string): SlotReservation {
     const entry = this.#entries.get(address);
     const reportsBefore = entry?.reports;
-    if (entry) entry.claimed++;
+    if (entry) entry.reserved++;
     const undo = () => {
-      if (entry) entry.claimed--;
+      if (entry) entry.reserved--;
     };
     return {
       opened: () => {
         if (!entry) return;
-        // A worker reports a claim when it grants it: a report since then has most likely included
+        // A worker reports a slot when it opens it: a report since then has most likely included
         // it, else the next one will.
         if (entry.reports === reportsBefore) entry.confirmed++;
         else undo();
@@ -139,8 +139,8 @@ export class WorkerRegistry {
       if (!isUsable(entry)) continue;
       const freeHere = Math.max(0, this.#freeOf(address, entry));
       free += freeHere;
-      // Claims since then have used the offered slots first.
-      offered += Math.min(freeHere, Math.max(0, (entry.status.offered ?? 0) - entry.claimed));
+      // Reservations since then have used the offered slots first.
+      offered += Math.min(freeHere, Math.max(0, (entry.status.offered ?? 0) - entry.reserved));
       slots += entry.status.capacity;
     }
     return { free, slots, offered };
@@ -148,7 +148,7 @@ export class WorkerRegistry {
 
   /**
    * Sends what waits to the workers, without those of `avoid` as in `pick`; undefined: nothing
-   * waits. A worker with a claim in progress is left out, since the two could overtake each other.
+   * waits. A worker with an unconfirmed reservation is left out, since the two could overtake each other.
    * True while one has to be notified when nothing waits.
    */
   announce(waiting: Waiting | undefined, avoid: ReadonlySet<string> = new Set()): boolean {
@@ -162,8 +162,8 @@ export class WorkerRegistry {
           .map(([address]) => address),
     );
     for (const [address, entry] of this.#entries) {
-      const isClaiming = entry.claimed > entry.confirmed;
-      if (isClaiming || !(wanted.has(address) || entry.announced)) continue;
+      const isOpening = entry.reserved > entry.confirmed;
+      if (isOpening || !(wanted.has(address) || entry.announced)) continue;
       entry.announced = wanted.has(address);
       this.#send(address, entry.announced ? waiting : undefined);
     }
@@ -203,14 +203,14 @@ export class WorkerRegistry {
       this.#entries.set(address, {
         status,
         reports: 1,
-        claimed: 0,
+        reserved: 0,
         confirmed: 0,
         announced: false,
       });
     else {
       entry.status = status;
       entry.reports++;
-      entry.claimed -= entry.confirmed;
+      entry.reserved -= entry.confirmed;
       entry.confirmed = 0;
     }
     if (this.#blocks.get(address)?.liftedByStatus) this.#lift(address);
@@ -226,9 +226,9 @@ export class WorkerRegistry {
     for (const listener of this.#listeners) listener();
   }
 
-  #freeOf(address: string, { status, claimed }: Entry): number {
+  #freeOf(address: string, { status, reserved }: Entry): number {
     if (this.#blocks.has(address)) return 0;
-    return Math.min(status.ready, status.capacity - status.busy) - claimed;
+    return Math.min(status.ready, status.capacity - status.busy) - reserved;
   }
 
   #lift(address: string): void {

@@ -83,8 +83,8 @@ export interface LightApi {
   readonly workers: Workers;
   /** Runs a render that holds its slot while `work` runs. Resolves with its queue time in ms. */
   render(accountId: string, work: () => Promise<unknown>, more?: Partial<Job>): Promise<number>;
-  /** Number of claims by outcome. */
-  claims(outcome: 'opened' | 'refused'): Promise<number>;
+  /** Number of attempts to open a slot, by outcome. */
+  attempts(outcome: 'opened' | 'refused'): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -137,7 +137,7 @@ export async function startLightApi(
       });
       return waitedMs;
     },
-    claims: async outcome => {
+    attempts: async outcome => {
       const line = new RegExp(`^pressroom_slot_claims_total\\{.*"${outcome}".*\\} (\\d+)$`, 'm');
       return Number(line.exec(await metrics.text())?.[1]);
     },

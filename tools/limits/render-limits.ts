@@ -145,8 +145,8 @@ export const RENDER_LIMITS: LimitRow[] = [
         title: 'leaves a quarter of its length to other accounts when one has filled the rest',
       },
       {
-        file: 'unit/api/queue/dispatcher-claims.test.ts',
-        title: 'rejects an account that has its share of the queue as over its limit',
+        file: 'unit/api/queue/dispatcher.test.ts',
+        title: 'rejects an account that has its share of the queue with concurrency_limit',
       },
       {
         file: 'fault/overload-queue.test.ts',

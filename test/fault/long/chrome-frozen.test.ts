@@ -48,7 +48,7 @@ describe('a Chrome with a frozen process', function () {
   it('is replaced when its browser process is frozen without a render', async () => {
     await begin();
     const { browser, slot } = struck.neighbour;
-    // A claim in the meantime would be retried elsewhere.
+    // A slot opened in the meantime would be retried elsewhere.
     await struck.load.stop();
     await freeze(browser);
     await struck.chromeDied(slot, 'hung');

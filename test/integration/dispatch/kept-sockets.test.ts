@@ -114,11 +114,11 @@ describe('reuse of slot connections', () => {
     running.close();
     await stopped;
   });
-  it('releases the slot when the claim is aborted', async () => {
+  it('releases the slot when its opening is aborted', async () => {
     await useSlot();
-    const claim = new AbortController();
-    const opening = worker.open({}, claim.signal);
-    claim.abort(new Error('the client disconnected'));
+    const opener = new AbortController();
+    const opening = worker.open({}, opener.signal);
+    opener.abort(new Error('the client disconnected'));
     expect(String(await errorOf(opening))).to.include('the client disconnected');
     await worker.until({ busy: 0, ready: 2 });
   });

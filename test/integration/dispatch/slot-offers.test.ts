@@ -163,7 +163,7 @@ describe('offers of a free slot', function () {
     );
     await Promise.all(renders);
     expect(lost.hits()).to.be.greaterThan(0);
-    for (const api of apis) expect(await api.claims('opened')).to.equal(30);
+    for (const api of apis) expect(await api.attempts('opened')).to.equal(30);
     await link.close();
   });
 

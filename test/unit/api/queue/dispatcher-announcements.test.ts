@@ -89,7 +89,7 @@ describe('what dispatch announces to the workers', () => {
     expect(sent).to.have.length(2);
   });
 
-  it('does not overtake a claim: a worker is notified after its claim', async () => {
+  it('is sent to a worker only after a slot that is being opened there', async () => {
     fixture.registry.report('ws://a:1', busy);
     fixture.registry.report('ws://b:1', busy);
     fixture.call('x');

@@ -102,7 +102,7 @@ describe('the waits of dispatch', () => {
     expect(await failureOf(call.answer)).to.include({ reason: 'no_worker' });
   });
 
-  it('end at once when the claim fails that ran when they were over', async () => {
+  it('end at once when a slot that was being opened at the deadline fails', async () => {
     fixture.registry.report('ws://a:1', workerStatus(1));
     const release = fixture.slots.hold();
     fixture.slots.failNext(new SlotRejected());

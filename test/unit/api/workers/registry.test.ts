@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { WorkerRegistry } from '../../../../api/workers/registry.ts';
 import { workerStatus } from '../../../support/fake-slots.ts';
 
-describe('the registry of workers', () => {
+describe('the worker registry', () => {
   let registry: WorkerRegistry;
   let changes: number;
 
@@ -19,12 +19,12 @@ describe('the registry of workers', () => {
     mock.timers.reset();
   });
 
-  it('picks the worker with most free slots, counting what was claimed since it spoke', () => {
+  it('picks the worker with the most free slots, minus those reserved since its last report', () => {
     registry.report('ws://a:1', workerStatus(2));
     registry.report('ws://b:1', workerStatus(3));
     const picked = [1, 2, 3, 4, 5, 6].map(() => {
       const address = registry.pick();
-      if (address) registry.claim(address);
+      if (address) registry.reserve(address);
       return address;
     });
     expect(picked.filter(address => address === 'ws://b:1')).to.have.length(3);
@@ -33,54 +33,54 @@ describe('the registry of workers', () => {
     expect(picked[5]).to.equal(undefined);
   });
 
-  it('chooses by chance among workers with equally many free slots', () => {
+  it('picks at random among workers with equally many free slots', () => {
     const numbers = [0, 0.99];
-    const chancy = new WorkerRegistry({ random: () => numbers.shift()! });
-    chancy.report('ws://a:1', workerStatus(2));
-    chancy.report('ws://b:1', workerStatus(2));
-    expect([chancy.pick(), chancy.pick()]).to.deep.equal(['ws://a:1', 'ws://b:1']);
-    chancy.close();
+    const registry = new WorkerRegistry({ random: () => numbers.shift()! });
+    registry.report('ws://a:1', workerStatus(2));
+    registry.report('ws://b:1', workerStatus(2));
+    expect([registry.pick(), registry.pick()]).to.deep.equal(['ws://a:1', 'ws://b:1']);
+    registry.close();
   });
 
-  it('counts the slots that are offered, as far as they are free', () => {
+  it('counts offered slots as long as they are free', () => {
     registry.report('ws://a:1', workerStatus(2, { more: { capacity: 4, offered: 2 } }));
     expect(registry.capacity()).to.deep.equal({ free: 2, slots: 4, offered: 2 });
-    registry.claim('ws://a:1');
+    registry.reserve('ws://a:1');
     expect(registry.capacity()).to.deep.equal({ free: 1, slots: 4, offered: 1 });
     registry.report('ws://a:1', undefined);
     registry.report('ws://a:1', workerStatus(2, { more: { capacity: 4, offered: 1 } }));
-    registry.claim('ws://a:1');
-    expect(registry.capacity(), 'the offered one is claimed first').to.deep.equal({
+    registry.reserve('ws://a:1');
+    expect(registry.capacity(), 'the offered one is reserved first').to.deep.equal({
       free: 1,
       slots: 4,
       offered: 0,
     });
   });
 
-  it('never counts more slots as free than the capacity leaves', () => {
+  it('never counts more free slots than capacity minus busy slots', () => {
     registry.report('ws://a:1', workerStatus(3, { busy: 1, more: { capacity: 2 } }));
-    registry.claim(registry.pick()!);
+    registry.reserve(registry.pick()!);
     expect(registry.pick()).to.equal(undefined);
   });
 
-  it('counts an opened slot once, whether the worker reports it before or after the claim ends', () => {
+  it('counts an opened slot once, whether the worker reports it before or after it is open', () => {
     registry.report('ws://a:1', workerStatus(2));
-    const toldBefore = registry.claim('ws://a:1');
+    const reportedBefore = registry.reserve('ws://a:1');
     registry.report('ws://a:1', workerStatus(1, { busy: 1 }));
-    toldBefore.opened();
+    reportedBefore.opened();
     expect(registry.pick(), 'one is left').to.equal('ws://a:1');
 
-    const toldAfter = registry.claim('ws://a:1');
-    toldAfter.opened();
-    expect(registry.pick(), 'claimed, not reported yet').to.equal(undefined);
+    const reportedAfter = registry.reserve('ws://a:1');
+    reportedAfter.opened();
+    expect(registry.pick(), 'reserved, not reported yet').to.equal(undefined);
     registry.report('ws://a:1', workerStatus(0, { busy: 2 }));
     registry.report('ws://a:1', workerStatus(1, { busy: 1 }));
-    expect(registry.pick(), 'one is given back').to.equal('ws://a:1');
+    expect(registry.pick(), 'one is released').to.equal('ws://a:1');
   });
 
   it('skips a worker that rejected a slot until its next status report', () => {
     registry.report('ws://a:1', workerStatus(2));
-    registry.claim('ws://a:1').refused();
+    registry.reserve('ws://a:1').refused();
     expect(registry.pick()).to.equal(undefined);
     registry.report('ws://a:1', workerStatus(1));
     expect(registry.pick()).to.equal('ws://a:1');
@@ -88,16 +88,16 @@ describe('the registry of workers', () => {
 
   it('uses a worker that rejected a slot again after at most 20 ms, and reports the change', () => {
     registry.report('ws://a:1', workerStatus(2));
-    registry.claim('ws://a:1').refused();
+    registry.reserve('ws://a:1').refused();
     const before = changes;
     mock.timers.tick(20);
     expect(changes).to.equal(before + 1);
     expect(registry.pick()).to.equal('ws://a:1');
   });
 
-  it('leaves a worker that cannot be reached alone for a second, whatever it says', () => {
+  it('skips an unreachable worker for a second, whatever it reports', () => {
     registry.report('ws://a:1', workerStatus(2));
-    registry.claim('ws://a:1').unreachable();
+    registry.reserve('ws://a:1').unreachable();
     registry.report('ws://a:1', workerStatus(2));
     mock.timers.tick(999);
     expect(registry.pick()).to.equal(undefined);
@@ -105,32 +105,32 @@ describe('the registry of workers', () => {
     expect(registry.pick()).to.equal('ws://a:1');
   });
 
-  it('holds nothing against a worker when a claim was cancelled', () => {
+  it('does not skip a worker after a cancelled reservation', () => {
     registry.report('ws://a:1', workerStatus(1));
-    const claim = registry.claim('ws://a:1');
+    const reservation = registry.reserve('ws://a:1');
     expect(registry.pick()).to.equal(undefined);
-    claim.cancelled();
+    reservation.cancelled();
     expect(registry.pick()).to.equal('ws://a:1');
   });
 
-  it('avoids a worker while there is another, even a busy one, and not when there is none that can be reached', () => {
+  it('avoids a worker while another one is reachable, even a busy one', () => {
     const avoid = new Set(['ws://a:1']);
     registry.report('ws://a:1', workerStatus(2));
     expect(registry.pick(avoid), 'the only one').to.equal('ws://a:1');
     registry.report('ws://b:1', workerStatus(0, { busy: 2 }));
     expect(registry.pick(avoid), 'another, busy').to.equal(undefined);
-    registry.claim('ws://b:1').unreachable();
+    registry.reserve('ws://b:1').unreachable();
     expect(registry.pick(avoid), 'another, out of reach').to.equal('ws://a:1');
   });
 
-  it('tells what is free on all workers, without what was claimed since, and how many slots they have', () => {
+  it('reports the capacity of all workers, and their free slots minus the reserved ones', () => {
     registry.report('ws://a:1', workerStatus(2, { busy: 1 }));
     registry.report('ws://b:1', workerStatus(1));
     expect(registry.capacity()).to.deep.equal({ free: 3, slots: 4, offered: 0 });
-    const claim = registry.claim('ws://a:1');
+    const reservation = registry.reserve('ws://a:1');
     expect(registry.capacity()).to.deep.equal({ free: 2, slots: 4, offered: 0 });
-    claim.cancelled();
-    registry.claim('ws://b:1').unreachable();
+    reservation.cancelled();
+    registry.reserve('ws://b:1').unreachable();
     expect(registry.capacity(), 'b cannot be reached').to.deep.equal({
       free: 2,
       slots: 4,
@@ -140,7 +140,7 @@ describe('the registry of workers', () => {
     expect(registry.capacity()).to.deep.equal({ free: 0, slots: 1, offered: 0 });
   });
 
-  it('neither uses nor knows a draining worker, counts on no slot of one without a Chrome, and forgets one that is gone', () => {
+  it('ignores draining workers, slots without a Chrome, and workers that are gone', () => {
     registry.report('ws://a:1', workerStatus(2, { busy: 1, more: { draining: true } }));
     expect([registry.known(), registry.pick()]).to.deep.equal([false, undefined]);
     expect(registry.totals()).to.deep.equal({

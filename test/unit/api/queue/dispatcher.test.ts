@@ -9,7 +9,7 @@ import {
 } from '../../../support/dispatch-fixture.ts';
 import { workerStatus } from '../../../support/fake-slots.ts';
 
-describe('claims of dispatch', () => {
+describe('the dispatcher', () => {
   let fixture: DispatchFixture;
 
   beforeEach(() => {
@@ -18,7 +18,7 @@ describe('claims of dispatch', () => {
 
   afterEach(() => fixture.close());
 
-  it('runs the work on a slot, answers as it does and gives the slot back', async () => {
+  it('runs the work on a slot, returns its result and releases the slot', async () => {
     fixture.registry.report('ws://a:1', workerStatus(1));
     const call = fixture.call('x', async session => `printed on ${session.worker}`);
     const session = await fixture.slots.next();
@@ -27,7 +27,7 @@ describe('claims of dispatch', () => {
     expect(call.phases).to.deep.equal(['queued', 'running']);
   });
 
-  it('gives the slot back when the work fails, and passes the error on', async () => {
+  it('releases the slot when the work fails, and rejects with its error', async () => {
     fixture.registry.report('ws://a:1', workerStatus(1));
     const broken = new Error('the selector is wrong');
     const call = fixture.call('x', () => Promise.reject(broken));
@@ -35,7 +35,7 @@ describe('claims of dispatch', () => {
     expect((await fixture.slots.next()).isClosed).to.equal(true);
   });
 
-  it('shows the worker a ticket for this render, a new one at each attempt', async () => {
+  it('sends the worker a ticket for this render, a new one at each attempt', async () => {
     fixture.registry.report('ws://a:1', workerStatus(2));
     fixture.call('x', undefined, { renderId: 'r-1', egress: 'intranet', maxMs: 61_000 });
     fixture.call('x', undefined, { renderId: 'r-2' });
@@ -49,7 +49,7 @@ describe('claims of dispatch', () => {
     expect(check(second.ticket, 'slot')).to.deep.include({ ok: true });
   });
 
-  it('has no more claims in flight than the workers have slots', async () => {
+  it('opens no more slots at the same time than the workers have', async () => {
     const release = fixture.slots.hold();
     fixture.registry.report('ws://a:1', workerStatus(2));
     fixture.registry.report('ws://b:1', workerStatus(1));
@@ -64,7 +64,7 @@ describe('claims of dispatch', () => {
     expect(fixture.slots.attempts).to.have.length(4);
   });
 
-  it('serves in the order of the line: who holds least first, trial last', async () => {
+  it('serves the account with the fewest slots first, and trial renders last', async () => {
     fixture.call('trial', undefined, { trial: true, renderId: 'trial' });
     fixture.call('a', undefined, { renderId: 'a1' });
     fixture.call('a', undefined, { renderId: 'a2' });
@@ -86,7 +86,7 @@ describe('claims of dispatch', () => {
     fixture.call('y', undefined, { renderId: 'second' });
     await loopTurn();
     expect(fixture.slots.attempts).to.deep.equal(['ws://a:1', 'ws://a:1']);
-    expect(fixture.slots.unclaimed(), 'only the second got in').to.equal(1);
+    expect(fixture.slots.unclaimed(), 'only the second has a slot').to.equal(1);
     fixture.call('z', undefined, { renderId: 'third' });
     fixture.registry.report('ws://b:1', workerStatus(1));
     await fixture.slots.next();
@@ -98,7 +98,7 @@ describe('claims of dispatch', () => {
     expect(fixture.slots.attempts.slice(2)).to.deep.equal(['ws://b:1']);
   });
 
-  it('takes a worker that cannot be reached for no fault of the render', async () => {
+  it('runs the render on another worker when one cannot be reached', async () => {
     fixture.slots.failNext(new WorkerUnreachable());
     fixture.registry.report('ws://a:1', workerStatus(1));
     const call = fixture.call('x', async () => 'printed');
@@ -108,10 +108,10 @@ describe('claims of dispatch', () => {
     expect(fixture.slots.attempts).to.deep.equal(['ws://a:1', 'ws://b:1']);
   });
 
-  it('leaves the line at once when the caller goes away', async () => {
+  it('removes a queued render at once when the client disconnects', async () => {
     const call = fixture.call('x');
     expect(fixture.dispatch.depth()).to.equal(1);
-    const why = new Error('the client hung up');
+    const why = new Error('the client disconnected');
     call.abort(why);
     expect(fixture.dispatch.depth()).to.equal(0);
     expect(await failureOf(call.answer)).to.equal(why);
@@ -120,13 +120,13 @@ describe('claims of dispatch', () => {
     expect(fixture.slots.attempts).to.deep.equal([]);
   });
 
-  it('rejects a caller that disconnected before', async () => {
+  it('rejects a render whose signal is already aborted', async () => {
     const why = new Error('the lease is lost');
     const call = fixture.call('x', undefined, { signal: AbortSignal.abort(why) });
     expect(await failureOf(call.answer)).to.equal(why);
   });
 
-  it('gives the booking back when the caller goes away while a slot is being opened', async () => {
+  it('cancels the slot reservation when the client disconnects while the slot is opened', async () => {
     const release = fixture.slots.hold();
     fixture.registry.report('ws://a:1', workerStatus(1));
     const call = fixture.call('x');
@@ -138,7 +138,7 @@ describe('claims of dispatch', () => {
     expect(await other.answer).to.equal('printed');
   });
 
-  it('closes a session that opens although the caller has gone away', async () => {
+  it('closes a session that opens after the client has disconnected', async () => {
     const release = fixture.slots.hold({ ignoresAbort: true });
     fixture.registry.report('ws://a:1', workerStatus(1));
     const call = fixture.call('x');
@@ -151,12 +151,12 @@ describe('claims of dispatch', () => {
     expect(session.isClosed).to.equal(true);
   });
 
-  it('closes the session at once when the caller goes away while the page renders', async () => {
+  it('closes the session at once when the client disconnects while the page renders', async () => {
     fixture.registry.report('ws://a:1', workerStatus(1));
     const call = fixture.call('x', () => new Promise<never>(() => {}));
     const session = await fixture.slots.next();
     await loopTurn();
-    const why = new Error('the client hung up');
+    const why = new Error('the client disconnected');
     call.abort(why);
     expect(session.isClosed).to.equal(true);
     expect(await failureOf(call.answer)).to.equal(why);
@@ -177,7 +177,7 @@ describe('claims of dispatch', () => {
     expect(fixture.dispatch.depth()).to.equal(2);
   });
 
-  it('rejects an account that has its share of the queue as over its limit', async () => {
+  it('rejects an account that has its share of the queue with concurrency_limit', async () => {
     fixture.close();
     fixture = createDispatchFixture({ maxLength: 4, maxBytes: 1_000 });
     for (let call = 0; call < 3; call++) fixture.call('a');
@@ -187,7 +187,7 @@ describe('claims of dispatch', () => {
     expect(fixture.dispatch.depth()).to.equal(4);
   });
 
-  it('has drained when nothing waits or runs', async () => {
+  it('is drained when no render is queued or runs', async () => {
     await fixture.dispatch.drained();
     fixture.registry.report('ws://a:1', workerStatus(1));
     const finish = Promise.withResolvers<string>();
@@ -205,7 +205,7 @@ describe('claims of dispatch', () => {
     await promise;
   });
 
-  it('shows depth, oldest wait, workers and claims under the label of the pool', async () => {
+  it('exposes depth, oldest wait, workers and slot attempts with the label of the pool', async () => {
     fixture.call('x');
     fixture.call('y');
     expect(await fixture.metrics.text())
