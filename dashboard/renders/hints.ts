@@ -13,12 +13,12 @@ const BY_REASON: Record<NonNullable<RenderSummary['reason']>, string> = {
   output_limit: 'The PDF exceeds the size limit. Use smaller images, or split the document.',
   no_worker:
     'No worker was available in time. Send fewer renders at once, or ask your administrator to add workers.',
-  queue_full: 'The queue was full. Retry after the time in the `Retry-After` header.',
-  overloaded: 'Pressroom was overloaded. Retry after the time in the `Retry-After` header.',
-  database: 'The database was unavailable. Retry; contact your administrator if it happens again.',
-  worker_lost: 'The connection to the worker was lost during the render. Retry.',
+  queue_full: 'The queue was full. Try again after the time in the `Retry-After` header.',
+  overloaded: 'Pressroom was overloaded. Try again after the time in the `Retry-After` header.',
+  database: 'The database was unavailable. Try again; if it happens again, contact your administrator.',
+  worker_lost: 'The connection to the worker was lost during the render. Try again.',
   internal:
-    'An internal error occurred. Retry; if it happens again, send your administrator the request ID.',
+    'An internal error occurred. Try again; if it happens again, send your administrator the request ID.',
 };
 
 const BY_CODE: Record<string, string> = {
@@ -31,7 +31,7 @@ const BY_CODE: Record<string, string> = {
     'The URL or a redirect points to a private address. Only public addresses are allowed.',
   concurrency_limit:
     'The account reached its concurrency limit. Wait for a render to finish, or upgrade the plan.',
-  rate_limited: 'Too many requests. Retry after the time in the `Retry-After` header.',
+  rate_limited: 'Too many requests. Try again after the time in the `Retry-After` header.',
 };
 
 export const CODES = [

@@ -41,7 +41,7 @@ export const secretsValues = group({
     'oidc-client-secret',
     'the client secret of Pressroom at your OpenID Connect provider',
   ).describe(
-    'Client secret for single sign-on. Requires `PRESSROOM_OIDC_ISSUER` and `PRESSROOM_OIDC_CLIENT_ID` in `api.config`.',
+    'Client secret for SSO. Requires `PRESSROOM_OIDC_ISSUER` and `PRESSROOM_OIDC_CLIENT_ID` in `api.config`.',
   ),
   stripeSecretKey: secretEntry(
     'stripe-secret-key',

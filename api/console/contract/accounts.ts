@@ -277,7 +277,7 @@ export const operatorUser = z.object({
   operator: z.boolean(),
   disabled: z.boolean(),
   twoFactor: z.boolean(),
-  company: z.boolean().meta({ description: 'Linked to single sign-on.' }),
+  company: z.boolean().meta({ description: 'Linked to SSO.' }),
   accounts: z.array(z.object({ id, name: z.string(), role: z.string() })),
   lastSignInAt: time.nullable(),
 });
@@ -289,7 +289,7 @@ export const operatorUserChange = z.strictObject({
   disabled: z.boolean().optional(),
   company: z.literal(false).optional().meta({
     description:
-      'Unlinks single sign-on. The next SSO login with this email address is linked to the user.',
+      'Unlinks SSO. The next SSO sign-in with this email address is linked to the user.',
   }),
 });
 

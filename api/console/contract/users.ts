@@ -16,7 +16,7 @@ export const me = z.object({
     operator: z.boolean(),
     hasPassword: z.boolean(),
     twoFactor: z.object({ on: z.boolean(), recoveryCodesLeft: count }),
-    company: z.boolean().meta({ description: 'Linked to single sign-on.' }),
+    company: z.boolean().meta({ description: 'Linked to SSO.' }),
   }),
   accounts: z.array(
     z.object({ id, name: z.string(), role, permissions: z.array(z.enum(PERMISSIONS)) }),
@@ -28,7 +28,7 @@ export const me = z.object({
     companySignIn: z
       .string()
       .nullable()
-      .meta({ description: 'Name of the SSO login; null when SSO is not configured.' }),
+      .meta({ description: 'The label of the SSO button; null when SSO is not configured.' }),
     plans: z.array(plan),
     renderLogDays: count,
     mcpUrl: z.string().nullable().meta({

@@ -138,7 +138,7 @@ export function signInPages(auth: Auth, route: ReturnType<typeof pageRoutes>): P
     // Operators keep their passwords: otherwise they could not fix a broken SSO.
     if (!passwordSignIn && !user.operator) {
       ctx.state.code = 'forbidden';
-      const error = `Password sign-in is turned off. Use ${sso ? `“${sso.name}”` : 'single sign-on'} instead.`;
+      const error = `Password sign-in is turned off. Use ${sso ? `“${sso.name}”` : 'SSO'} instead.`;
       return sendSignInPage(auth, ctx, { next, email, error }, 403);
     }
     if (user.twoFactor) {

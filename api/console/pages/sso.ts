@@ -64,7 +64,7 @@ const withErrorPage =
       if (error.details)
         log[error.status >= 500 ? 'error' : 'warn'](
           { requestId, ...error.details },
-          'single sign-on failed',
+          'SSO sign-in failed',
         );
       if (CODES[error.status]) ctx.state.code = CODES[error.status]!;
       // The URL of the callback does not contain the path after the sign-in.

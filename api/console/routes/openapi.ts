@@ -69,7 +69,7 @@ const WHEN = {
   forbidden: 'the role lacks the permission, or the request is cross-site',
   not_found: 'the object does not exist or belongs to another account',
   conflict: 'the current state does not allow the change; the message has the reason',
-  rate_limited: 'too many requests; retry after the seconds in `Retry-After`',
+  rate_limited: 'too many requests; try again after the seconds in `Retry-After`',
   subscription_inactive: 'the account is suspended, or its subscription is unpaid or canceled',
   concurrency_limit: 'the concurrency limit of the plan is reached',
   ssrf_blocked: 'the URL leads to an address that is not public',

@@ -125,7 +125,7 @@ function createProviderMetadata({
       // The library accepts the shared issuer of a multi-tenant provider. With it the administrator
       // of any tenant could vouch for our addresses.
       if (!URL.canParse(server.issuer) || new URL(server.issuer).href !== config.issuer.href)
-        throw new SsoError(502, 'Single sign-on is misconfigured. Contact your administrator.', {
+        throw new SsoError(502, 'SSO is misconfigured. Contact your administrator.', {
           problem: 'the issuer of the provider differs from PRESSROOM_OIDC_ISSUER',
           fix: 'set PRESSROOM_OIDC_ISSUER to the issuer of your own tenant at the provider',
         });

@@ -13,7 +13,7 @@ const unavailable = (details: Record<string, string>) =>
 const misconfigured = (details: Record<string, string>) =>
   new SsoError(
     502,
-    'Single sign-on is misconfigured. Contact your administrator: the log names the problem.',
+    'SSO is misconfigured. Contact your administrator: the log names the problem.',
     details,
   );
 

@@ -42,7 +42,7 @@ function domains(entries: string[]): string[] {
 
 export const ssoVariables = z.object({
   PRESSROOM_OIDC_ISSUER: parsed(textVariable(undefined, 'an https URL'), issuer).describe(
-    'Turns on single sign-on by OpenID Connect: the issuer as in the discovery document of the identity provider. Register `PRESSROOM_PUBLIC_URL/app/sign-in/company/callback` there as the redirect URI. Two-factor authentication is up to the provider: SSO users are not asked for a code of the dashboard.',
+    'Turns on SSO (single sign-on) by OpenID Connect: the issuer as in the discovery document of the identity provider. Register `PRESSROOM_PUBLIC_URL/app/sign-in/company/callback` there as the redirect URI. Two-factor authentication is up to the provider: SSO users are not asked for a code of the dashboard.',
   ),
   PRESSROOM_OIDC_CLIENT_ID: textVariable(undefined, 'text').describe(
     'The client ID of Pressroom at the identity provider.',
@@ -51,7 +51,7 @@ export const ssoVariables = z.object({
   PRESSROOM_OIDC_CLIENT_AUTH: choice(['auto', 'basic', 'post'], 'auto').describe(
     'How the client secret is sent: `basic` (`client_secret_basic`), `post` (`client_secret_post`), or `auto`: a method that the provider supports.',
   ),
-  PRESSROOM_OIDC_NAME: textVariable('Company sign-in').describe(
+  PRESSROOM_OIDC_NAME: textVariable('Sign in with SSO').describe(
     'The label of the button on the sign-in page.',
   ),
   PRESSROOM_OIDC_DOMAINS: parsed(
@@ -122,11 +122,11 @@ export function readSsoConfig(e: z.output<typeof ssoVariables>): SsoConfig | und
     };
   if (missing.length < Object.keys(needed).length || e.PRESSROOM_OIDC_ACCOUNT !== undefined)
     throw new ConfigError(
-      `Single sign-on is only partly configured: also set ${missing.join(', ')}`,
+      `SSO is only partly configured: also set ${missing.join(', ')}`,
     );
   if (!e.PRESSROOM_PASSWORDS)
     throw new ConfigError(
-      'PRESSROOM_PASSWORDS=off requires single sign-on: set PRESSROOM_OIDC_ISSUER',
+      'PRESSROOM_PASSWORDS=off requires SSO: set PRESSROOM_OIDC_ISSUER',
     );
   return undefined;
 }

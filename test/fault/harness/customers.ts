@@ -30,7 +30,7 @@ export interface Customers {
   readonly steady: DeploymentAccount;
   /** Of whom some are counted that never saw it. */
   readonly wavering: DeploymentAccount;
-  /** Of whom nobody is ever counted. */
+  /** None of their renders is ever counted. */
   readonly failing: DeploymentAccount;
   readonly vanishing: DeploymentAccount;
   /**

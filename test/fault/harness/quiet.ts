@@ -1,5 +1,5 @@
-// What must be true some time after any scenario, whatever went wrong in it: nothing is held by
-// nobody. Counted from the outside: in the database, in the workers' process trees, and by the
+// What must be true some time after any scenario, whatever went wrong in it: no resource stays in
+// use. Counted from the outside: in the database, in the workers' process trees, and by the
 // metrics that an operator would look at.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromeProcesses } from './chrome-processes.ts';

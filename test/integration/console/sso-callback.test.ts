@@ -30,7 +30,7 @@ describe('the callback from the identity provider', () => {
   after(() => fixture.stop());
 
   const lastProblem = () =>
-    JSON.parse(lines.findLast(line => line.includes('single sign-on failed'))!);
+    JSON.parse(lines.findLast(line => line.includes('SSO sign-in failed'))!);
 
   it('rejects another state, and accepts the correct one afterwards', async () => {
     const ada = newLogin();

@@ -268,7 +268,7 @@ describe('single sign-on for a user with a password', () => {
       const answer = await signIn(visitor, ada.email);
       expect(answer.status).to.equal(403);
       expect(visibleText(answer)).to.include(
-        'Password sign-in is turned off. Use “Company sign-in” instead.',
+        'Password sign-in is turned off. Use “Sign in with SSO” instead.',
       );
       expect(await visitor.me()).to.equal(undefined);
     });

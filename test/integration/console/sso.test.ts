@@ -57,7 +57,7 @@ describe('single sign-on', () => {
       const { body } = await fixture.client().get('/app/sign-in?next=%2Fapp%2Fkeys', {});
       expect(body.toString())
         .to.include('href="/app/sign-in/company?next=%2Fapp%2Fkeys"')
-        .and.include('Company sign-in');
+        .and.include('Sign in with SSO');
     });
   });
 

@@ -30,7 +30,7 @@ describe('the configuration of single sign-on', () => {
       clientId: 'pressroom',
       clientSecret: 'very secret',
       clientAuth: 'auto',
-      name: 'Company sign-in',
+      name: 'Sign in with SSO',
       domains: ['example.com', 'xn--bcher-kva.example'],
       trustEmail: false,
       account: undefined,
