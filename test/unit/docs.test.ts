@@ -70,9 +70,12 @@ describe('the documentation', () => {
   });
 
   it('has no command in the README that no test runs', () => {
-    // `npm start` and curl: integration/standalone/standalone; helm: cluster/chart-helm-majors.
+    // `npm start` and curl: integration/standalone/standalone; Docker Compose:
+    // integration/standalone/compose-commands; helm: cluster/chart-helm-majors.
     expect(readmeCommands.map(command => /^\w+ \w+|^\w+/.exec(command)![0])).to.deep.equal([
       'npm start',
+      'for name',
+      ...Array(3).fill('docker compose'),
       'curl',
       'helm install',
     ]);
