@@ -15,7 +15,8 @@ const BY_REASON: Record<NonNullable<RenderSummary['reason']>, string> = {
     'No worker was available in time. Send fewer renders at once, or ask your administrator to add workers.',
   queue_full: 'The queue was full. Try again after the time in the `Retry-After` header.',
   overloaded: 'Pressroom was overloaded. Try again after the time in the `Retry-After` header.',
-  database: 'The database was unavailable. Try again; if it happens again, contact your administrator.',
+  database:
+    'The database was unavailable. Try again; if it happens again, contact your administrator.',
   worker_lost: 'The connection to the worker was lost during the render. Try again.',
   internal:
     'An internal error occurred. Try again; if it happens again, send your administrator the request ID.',

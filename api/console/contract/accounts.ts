@@ -288,8 +288,7 @@ export const operatorUserChange = z.strictObject({
   operator: z.boolean().optional(),
   disabled: z.boolean().optional(),
   company: z.literal(false).optional().meta({
-    description:
-      'Unlinks SSO. The next SSO sign-in with this email address is linked to the user.',
+    description: 'Unlinks SSO. The next SSO sign-in with this email address is linked to the user.',
   }),
 });
 

@@ -121,12 +121,8 @@ export function readSsoConfig(e: z.output<typeof ssoVariables>): SsoConfig | und
       role: e.PRESSROOM_OIDC_ROLE,
     };
   if (missing.length < Object.keys(needed).length || e.PRESSROOM_OIDC_ACCOUNT !== undefined)
-    throw new ConfigError(
-      `SSO is only partly configured: also set ${missing.join(', ')}`,
-    );
+    throw new ConfigError(`SSO is only partly configured: also set ${missing.join(', ')}`);
   if (!e.PRESSROOM_PASSWORDS)
-    throw new ConfigError(
-      'PRESSROOM_PASSWORDS=off requires SSO: set PRESSROOM_OIDC_ISSUER',
-    );
+    throw new ConfigError('PRESSROOM_PASSWORDS=off requires SSO: set PRESSROOM_OIDC_ISSUER');
   return undefined;
 }
