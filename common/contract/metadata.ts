@@ -19,7 +19,7 @@ function problem(value: string): string | undefined {
 
 const entry = (description: string, example: string) =>
   text('a string', problem, {
-    description: `${description} At most ${MAX_METADATA_BYTES} bytes of UTF-8. No control characters except line breaks and tabs, which become spaces.`,
+    description,
     examples: [example],
     pattern: PATTERN,
     maxLength: MAX_METADATA_BYTES,
@@ -27,11 +27,11 @@ const entry = (description: string, example: string) =>
 
 export const metadataShape = {
   title: entry(
-    'Document title. Default: the `title` element of the page. An empty string removes the title.',
+    'Title of the document. Default: the `title` element of the page. An empty string removes the title.',
     'Invoice 42',
   ),
-  author: entry('Document author.', 'Ada Lovelace'),
-  subject: entry('Document subject.', 'Work done in November'),
+  author: entry('Author of the document.', 'Ada Lovelace'),
+  subject: entry('Subject of the document.', 'Work done in November'),
   keywords: entry('Keywords, comma-separated.', 'invoice, 2026'),
 };
 
@@ -40,8 +40,7 @@ export const metadata = z
     error: 'an object with `title`, `author`, `subject` and `keywords`',
   })
   .meta({
-    description:
-      'Document information of the PDF, in any language. Producer and Creator are always Pressroom.',
+    description: `Document information of the PDF, in any language. Producer and Creator are always Pressroom. Each text has at most ${MAX_METADATA_BYTES} bytes of UTF-8 and no control characters except line breaks and tabs, which become spaces.`,
     examples: [{ title: 'Rechnung Nº 42', author: 'Müller & 山田' }],
   })
   .optional();

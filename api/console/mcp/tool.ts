@@ -87,13 +87,15 @@ const isObject = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Shortens the schema, since models read it with every message: no patterns, which the descriptions
- * cover and some clients misread; no examples of booleans and numbers, nor within an object that
- * has an example.
+ * Shortens the schema, since models read it with every message: no patterns and lengths, which the
+ * descriptions and the error messages cover and some clients misread; no examples of booleans and
+ * numbers, nor within an object that has an example.
  */
 function shortened(schema: JsonSchema, within = false): JsonSchema {
   const {
     pattern: _,
+    minLength: _min,
+    maxLength: _max,
     propertyNames: _names,
     examples,
     properties,
