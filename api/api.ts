@@ -170,7 +170,7 @@ function createDashboard(
     pastDueGraceMs,
     billing,
     pool,
-    ports: egress,
+    rules: { ...egress, maxTimeoutMs: render.renderMs },
     bodyMaxBytes,
     mcp: mcp.on
       ? { clients, links, renderMs: render.renderMs, outputMaxBytes: render.output.maxBytes }
@@ -187,17 +187,17 @@ function createDashboard(
 /** The application and its HTTP server. */
 function createServer(
   config: CompleteApiConfig,
-  deps: Omit<AppDeps, 'publicUrl' | 'health' | 'body' | 'ports'>,
+  deps: Omit<AppDeps, 'publicUrl' | 'health' | 'body' | 'rules'>,
   health: AppDeps['health'],
 ): HttpServer {
-  const { publicUrl, bodyMaxBytes, egress, http, inFlightMaxBytes } = config;
+  const { publicUrl, bodyMaxBytes, egress, render, http, inFlightMaxBytes } = config;
   const { log, metrics, budget, trustedProxies } = deps;
   const app = createApp({
     ...deps,
     publicUrl,
     health,
     body: { maxBytes: bodyMaxBytes, ...BODY_TIMES },
-    ports: egress,
+    rules: { ...egress, maxTimeoutMs: render.renderMs },
   });
   const onBroken = serverMetrics(metrics, {
     connections: () => server.connections(),

@@ -3,6 +3,7 @@ import Router, { type RouterContext } from '@koa/router';
 import Koa from 'koa';
 import type { Network } from '../common/addresses.ts';
 import type { ApiError, RenderFailedReason } from '../common/contract/errors.ts';
+import type { InstallationRules } from '../common/contract/render-request.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import type { AcceptedKeys } from './accounts/accepted-keys.ts';
@@ -36,10 +37,7 @@ export interface AppDeps {
   health: HealthChecks;
   body: BodyLimits;
   budget: ByteBudget;
-  /**
-   * Allowed ports of a page URL, and the ports of the allowlist for accounts marked `intranet`.
-   */
-  ports: { ports: number[]; allowPorts: number[] };
+  rules: InstallationRules;
   trustedProxies: readonly Network[];
   log: Log;
   metrics: Metrics;
@@ -71,7 +69,7 @@ export function createApp(deps: AppDeps): App {
     health,
     body,
     budget,
-    ports,
+    rules,
     trustedProxies,
     log,
     metrics,
@@ -104,7 +102,7 @@ export function createApp(deps: AppDeps): App {
         jsonBody(body, budget, ({ state }) =>
           accountHolder(state.accepted.accountId, state.accepted.parallel),
         ),
-        renderRoute({ render, keys, ports }),
+        renderRoute({ render, keys, rules }),
       ],
     },
   ];

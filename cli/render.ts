@@ -45,6 +45,7 @@ const fields: Option[] = [
   new Option('--wait-for-expression <js>', 'Wait until the expression is truthy'),
   new Option('--wait-for-network-idle', 'Wait until the network is idle for 500 ms'),
   new Option('--wait-delay <duration>', 'Wait before printing, such as 500ms'),
+  new Option('--timeout <duration>', 'Time limit for the page, such as 30s'),
   new Option('--raise-for-status', 'Fail on redirects as well'),
   new Option('--no-raise-for-status', 'Print error pages instead of failing'),
 ];

@@ -68,6 +68,7 @@ const SHOW: Record<keyof RenderRequest, Show> = {
   wait_for_selector: characters,
   wait_for_expression: characters,
   wait_for_network_idle: verbatim,
+  timeout: verbatim,
   metadata: (metadata: object) => Object.keys(metadata).join(', '),
   filename: verbatim,
   reference: () => undefined,

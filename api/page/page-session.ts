@@ -96,11 +96,26 @@ export const STEPS: Step[] = [
 ];
 
 export interface PageSessionLimits {
-  /** For everything up to the PDF, `wait_delay` not counted. */
+  /** For everything up to the PDF, `wait_delay` not counted; a request may set a shorter one. */
   renderMs: number;
   output: Output;
   /** Of `renderMs`: what an attempt on a Chrome that died has used. */
   spentMs?: number;
+}
+
+/** The time limit of this render, `wait_delay` included. */
+export const limitMsOf = (
+  { timeoutMs, waits }: RenderSettings,
+  { renderMs }: PageSessionLimits,
+): number => (timeoutMs ?? renderMs) + waits.delayMs;
+
+/** Such as "its `timeout` of 5 s": which limit a render exceeded. */
+function limitText({ timeoutMs, waits }: RenderSettings, { renderMs }: PageSessionLimits): string {
+  const limit =
+    timeoutMs === undefined
+      ? `this installation's limit of ${renderMs / 1000} s`
+      : `its \`timeout\` of ${timeoutMs / 1000} s`;
+  return waits.delayMs > 0 ? `${limit} plus \`wait_delay\`` : limit;
 }
 
 export type Phase = 'load' | 'wait' | 'print';
@@ -157,17 +172,16 @@ export async function runPageSession(
     waitingFor = what;
     page.lastSeen = '';
   };
-  const limitMs = limits.renderMs + settings.waits.delayMs;
   const deadline = setTimeout(
     () => {
       interrupted.reject(
         renderFailed(
           'page_timeout',
-          `The render took longer than ${limitMs / 1000} s while waiting for ${waitingFor}. ${page.lastSeen}`.trim(),
+          `The render took longer than ${limitText(settings, limits)} while waiting for ${waitingFor}. ${page.lastSeen}`.trim(),
         ),
       );
     },
-    limitMs - (limits.spentMs ?? 0),
+    limitMsOf(settings, limits) - (limits.spentMs ?? 0),
   );
   const onAbort = () => interrupted.reject(signal.reason);
   if (signal.aborted) onAbort();

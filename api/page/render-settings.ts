@@ -2,7 +2,7 @@
 // and milliseconds, with defaults filled in. Pure; it decides nothing beyond the contract.
 import { additionUrl } from '../../common/contract/additions.ts';
 import { cookieDomain, DEFAULT_PATH } from '../../common/contract/cookies.ts';
-import { parseWaitDelayMs } from '../../common/contract/durations.ts';
+import { parseTimeoutMs, parseWaitDelayMs } from '../../common/contract/durations.ts';
 import {
   DEFAULT_MEDIA,
   DEFAULT_PRINT_BACKGROUND,
@@ -79,6 +79,8 @@ export interface RenderSettings {
   finishAnimations: boolean;
   media: 'print' | 'screen';
   waits: { selector?: string; expression?: string; networkIdle: boolean; delayMs: number };
+  /** The request's own time limit, not over the installation's. */
+  timeoutMs?: number;
   /**
    * The sheet after `landscape`. With `singlePage` its height is the one to lay out in; the content
    * decides the one to print.
@@ -204,6 +206,7 @@ export function renderSettings(request: RenderRequest): RenderSettings {
   const {
     wait_for_selector: selector,
     wait_for_expression: expression,
+    timeout,
     pages,
     css,
     javascript,
@@ -225,6 +228,7 @@ export function renderSettings(request: RenderRequest): RenderSettings {
       networkIdle: request.wait_for_network_idle ?? false,
       delayMs: request.wait_delay === undefined ? 0 : parseWaitDelayMs(request.wait_delay)!,
     },
+    ...(timeout === undefined ? {} : { timeoutMs: parseTimeoutMs(timeout)! }),
     paper: { widthIn, heightIn },
     singlePage,
     print: {

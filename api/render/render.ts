@@ -6,7 +6,7 @@ import type { RenderRequest } from '../../common/contract/render-request.ts';
 import type { Caller } from '../accounts/accepted-keys.ts';
 import type { Lease, Leases } from '../leases/leases.ts';
 import type { ConsoleLine } from '../page/page-console.ts';
-import { type PageSessionLimits, runPageSession } from '../page/page-session.ts';
+import { limitMsOf, type PageSessionLimits, runPageSession } from '../page/page-session.ts';
 import { type RenderSettings, renderSettings } from '../page/render-settings.ts';
 import type { PdfFinisher } from '../pdf/finish.ts';
 import type { Budget, Printed } from '../pdf/printed.ts';
@@ -133,7 +133,7 @@ function jobOf<C>(
   { trial, limits }: RenderDeps<C>,
   renderId: string,
   { accountId, clientHash, intranet, lost }: Lease,
-  { waits }: RenderSettings,
+  settings: RenderSettings,
   bytes: number,
   signal: AbortSignal,
 ): Job {
@@ -144,7 +144,7 @@ function jobOf<C>(
     bytes,
     renderId,
     egress: intranet ? 'intranet' : 'public',
-    maxMs: limits.renderMs + waits.delayMs + SLOT_GRACE_MS,
+    maxMs: limitMsOf(settings, limits) + SLOT_GRACE_MS,
     signal: AbortSignal.any([signal, lost]),
   };
 }
@@ -202,7 +202,7 @@ const slotEnded: Partial<Record<SlotEndReason, () => ApiError>> = {
   deadline: () =>
     renderFailed(
       'page_timeout',
-      'The render exceeded its time limit. Simplify the page or use shorter waits.',
+      'The render exceeded its time limit. Simplify the page, use shorter waits or a longer `timeout`.',
     ),
   flooded: () =>
     renderFailed(

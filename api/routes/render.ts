@@ -1,7 +1,10 @@
 // POST /v1/render: its middleware, the route from the parsed body to the use case, and the PDF's
 // headers.
 import { ApiError, type RenderFailedReason } from '../../common/contract/errors.ts';
-import { parseRenderRequest } from '../../common/contract/render-request.ts';
+import {
+  type InstallationRules,
+  parseRenderRequest,
+} from '../../common/contract/render-request.ts';
 import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
 import { type RenderEntry, type RenderLog, validated } from '../history/render-log.ts';
 import { ClientClosed, untilClientDisconnects } from '../http/errors.ts';
@@ -80,13 +83,10 @@ export function answerWithPdf(
 export interface RenderRoute {
   render: RenderUseCase;
   keys: AcceptedKeys;
-  /**
-   * Allowed ports of a page URL, and the ports of the allowlist for accounts marked `intranet`.
-   */
-  ports: { ports: number[]; allowPorts: number[] };
+  rules: InstallationRules;
 }
 
-export const renderRoute = ({ render, keys, ports }: RenderRoute): Middleware => {
+export const renderRoute = ({ render, keys, rules }: RenderRoute): Middleware => {
   return async ctx => {
     const { accepted, bodyBytes, requestId, reservation } = ctx.state;
     const { intranet, keyId: _, parallel: __, ...caller } = accepted;
@@ -94,7 +94,7 @@ export const renderRoute = ({ render, keys, ports }: RenderRoute): Middleware =>
     try {
       // Only for an early error: the worker's egress guard decides by the result of the admission.
       const request = await validated(entry, ctx.state.body, () =>
-        parseRenderRequest(ctx.state.body, { ...ports, intranet }),
+        parseRenderRequest(ctx.state.body, { ...rules, intranet }),
       );
       ctx.state.body = undefined;
       ctx.state.rendering = true;

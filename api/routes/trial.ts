@@ -1,7 +1,10 @@
 // POST /v1/trial/render: the same render without an API key. Limited before its body is read, and
 // to a part of the memory budget.
 import { type Network, subscriberOf } from '../../common/addresses.ts';
-import { parseRenderRequest } from '../../common/contract/render-request.ts';
+import {
+  type InstallationRules,
+  parseRenderRequest,
+} from '../../common/contract/render-request.ts';
 import { type BodyLimits, jsonBody } from '../http/body.ts';
 import { type ByteBudget, createByteBudget } from '../http/byte-budget.ts';
 import { callerIp } from '../http/caller.ts';
@@ -34,8 +37,7 @@ const REJECTIONS = { gapMs: 10, maxMs: 2_000 };
 interface TrialParts {
   body: BodyLimits;
   budget: ByteBudget;
-  /** Allowed ports of a page URL. */
-  ports: { ports: number[]; allowPorts: number[] };
+  rules: InstallationRules;
   trustedProxies: readonly Network[];
 }
 
@@ -60,10 +62,10 @@ const admitTrialCall = (
   };
 };
 
-const renderForClient = (render: TrialRoute['render'], ports: TrialParts['ports']): Middleware => {
+const renderForClient = (render: TrialRoute['render'], rules: InstallationRules): Middleware => {
   return async ctx => {
     const { client, bodyBytes, requestId, reservation } = ctx.state;
-    const request = parseRenderRequest(ctx.state.body, { ...ports, intranet: false });
+    const request = parseRenderRequest(ctx.state.body, { ...rules, intranet: false });
     ctx.state.body = undefined;
     const { pdf, sandbox } = await untilClientDisconnects(ctx, signal =>
       render(request, { client, requestId }, { bodyBytes, budget: reservation }, signal),
@@ -77,7 +79,7 @@ const renderForClient = (render: TrialRoute['render'], ports: TrialParts['ports'
 /** What handles the path, in order. */
 export function trialRoute(
   { leases, render, maxBytes }: TrialRoute,
-  { body, budget, ports, trustedProxies }: TrialParts,
+  { body, budget, rules, trustedProxies }: TrialParts,
 ): Middleware[] {
   return [
     admitTrialCall(leases, trustedProxies),
@@ -86,6 +88,6 @@ export function trialRoute(
       full: noTrialSlot,
       share: noTrialSlot,
     })),
-    renderForClient(render, ports),
+    renderForClient(render, rules),
   ];
 }

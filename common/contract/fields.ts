@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { additionsShape } from './additions.ts';
 import { cookieNames, cookies } from './cookies.ts';
-import { DURATION_PATTERN, parseWaitDelayMs } from './durations.ts';
+import { DURATION_PATTERN, timeoutProblem, waitDelayProblem } from './durations.ts';
 import { CONTROL, notBlank, type Shown, text, trueOrFalse } from './field.ts';
 import { footer, header, headerFooterNames } from './header-footer.ts';
 import { metadata, metadataShape } from './metadata.ts';
@@ -39,11 +39,6 @@ const scale = (shown: Shown) =>
 const MAX_SELECTOR_LENGTH = 4_096;
 /** Far below a worker's limit for one command. */
 const MAX_EXPRESSION_LENGTH = 65_536;
-
-const delayProblem = (value: string) =>
-  parseWaitDelayMs(value) === undefined
-    ? `must be a duration from 0 to 30s such as \`500ms\`, \`1.5s\` or \`1s500ms\`, not ${quoted(value)}`
-    : undefined;
 
 const PAGES_SYNTAX =
   'page numbers and ranges such as `1-3, 5, 8-`, from page 1 and with the lower number first';
@@ -200,7 +195,7 @@ export const requestShape = {
     examples: [true],
     default: false,
   }),
-  wait_delay: text('a duration string such as "500ms"', delayProblem, {
+  wait_delay: text('a duration string such as "500ms"', waitDelayProblem, {
     description:
       'Pause after all other `wait_*` conditions, at most 30 s, such as `500ms`, `1.5s` or `1s500ms` (Go duration syntax).',
     examples: ['500ms', '1.5s', '1s500ms'],
@@ -232,6 +227,12 @@ export const requestShape = {
     description: 'Waits until the page has had no open connection for 500 ms.',
     examples: [true],
     default: false,
+  }),
+  timeout: text('a duration string such as "30s"', value => timeoutProblem(value), {
+    description:
+      "The time limit for the work on the page, in Go duration syntax: from 1 s to the installation's limit (60 s by default), which applies when not set. The wait for a free worker and `wait_delay` are not included.",
+    examples: ['30s', '1m', '2.5s'],
+    pattern: DURATION_PATTERN,
   }),
   metadata,
   filename: text('a file name string such as "invoice-42.pdf"', filenameProblem, {

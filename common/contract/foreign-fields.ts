@@ -29,6 +29,7 @@ export const FOREIGN_NAMES: Record<string, readonly string[]> = {
   wait_delay: ['delay', 'waitDelay', 'renderDelay', 'javascriptDelay', 'waitFor', 'waitTime'],
   wait_for_selector: ['selector', 'waitForElement', 'readySelector'],
   wait_for_expression: ['waitForFunction', 'waitCondition', 'windowStatus', 'expression'],
+  timeout: ['navigationTimeout', 'maxWait', 'loadTimeout', 'renderTimeout', 'timeoutMs'],
   wait_for_network_idle: ['waitUntil', 'skipNetworkIdleEvent', 'networkIdle0', 'networkIdle2'],
   sandbox: ['test', 'testMode', 'isTest', 'watermark', 'draft'],
   filename: ['outputFilename', 'outputFile', 'output', 'path', 'pdfName'],
@@ -44,10 +45,6 @@ const ADVICE: [advice: string, names: readonly string[]][] = [
   [
     'Webhooks are not supported: the response is the PDF.',
     ['webhook', 'webhookUrl', 'callback', 'callbackUrl', 'async', 'webhookMethod'],
-  ],
-  [
-    'It is not supported: the administrator of this installation sets the time limit.',
-    ['timeout', 'navigationTimeout', 'maxWait', 'loadTimeout'],
   ],
   [
     'It is not supported: the paper is set by `format`, or by `paper_width` and `paper_height`.',

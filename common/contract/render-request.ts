@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { additionUrl } from './additions.ts';
 import { cookiesProblem } from './cookies.ts';
+import { timeoutProblem } from './durations.ts';
 import { invalid } from './errors.ts';
 import { FIELD_NAMES, type RequestFields, requestShape } from './fields.ts';
 import { checkUrlRules, type UrlRules } from './page-url.ts';
@@ -158,13 +159,21 @@ function addressesIn({ url, css, javascript }: RenderRequest): [field: string, a
   );
 }
 
+/** What the installation and the account allow. */
+export interface RequestRules extends UrlRules {
+  /** The installation's time limit for a render, and the largest `timeout`. */
+  maxTimeoutMs: number;
+}
+/** The rules that are the same for all accounts of the installation. */
+export type InstallationRules = Omit<RequestRules, 'intranet'>;
+
 /**
  * Validates a body. Throws validation_error that names up to five invalid fields and what they
  * accept, or, if each field is valid by itself, the forbidden combinations. Throws ssrf_blocked
  * when `url`, `css` or `javascript` has a literal private address. Messages quote the caller's
  * values, so they must not be logged.
  */
-export function parseRenderRequest(body: unknown, rules: UrlRules): RenderRequest {
+export function parseRenderRequest(body: unknown, rules: RequestRules): RenderRequest {
   const tooMuch = sizeProblems(body);
   if (tooMuch.length > 0) throw invalid(tooMuch.join(' '));
   const parsed = renderRequestSchema.safeParse(body);
@@ -172,6 +181,9 @@ export function parseRenderRequest(body: unknown, rules: UrlRules): RenderReques
   const request = parsed.data;
   const conflicts = combinationProblems(request);
   if (conflicts.length > 0) throw invalid(conflicts.join(' '));
+  const { timeout } = request;
+  const tooLong = timeout === undefined ? undefined : timeoutProblem(timeout, rules.maxTimeoutMs);
+  if (tooLong !== undefined) throw invalid(`\`timeout\` ${tooLong}.`);
   const addresses = addressesIn(request);
   if (addresses.length > 0) checkUrlRules(addresses, rules);
   return request;

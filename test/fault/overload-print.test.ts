@@ -44,7 +44,12 @@ describe('the byte budget while a PDF is read from Chrome', () => {
   ) {
     const session = through(await eventually(() => worker.open(HOLDER)));
     try {
-      const parsed = parseRenderRequest(request, { ports: [80], allowPorts: [], intranet: false });
+      const parsed = parseRenderRequest(request, {
+        ports: [80],
+        allowPorts: [],
+        intranet: false,
+        maxTimeoutMs: 60_000,
+      });
       const limits = { renderMs: 50_000, output: { maxBytes, tagged: false } };
       return await runPageSession(session, renderSettings(parsed), limits, room, signal, {});
     } finally {

@@ -11,7 +11,7 @@ import { parseRenderRequest } from '../../common/contract/render-request.ts';
 import type { Chance } from '../fault/harness/random.ts';
 import { type Fuzzer, holds, mutated } from './fuzzer.ts';
 
-const RULES = { ports: [80, 443], intranet: false, allowPorts: [] };
+const RULES = { ports: [80, 443], intranet: false, allowPorts: [], maxTimeoutMs: 60_000 };
 const LENGTHS = [
   '10mm',
   '0',
@@ -191,6 +191,7 @@ const FIELDS: Record<string, Make> = {
       'sandbox',
     ].map(name => [name, flag]),
   ),
+  timeout: oneOf(TEXTS, ['1s', '60s', '61s']),
   scale: chance => chance.pick([0.1, 1, 2, 0.0999, 2.1, 0, -1]),
   zoom: chance => chance.pick([0.1, 1, 2, 3]),
   margin: some({

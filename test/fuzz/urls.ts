@@ -15,7 +15,7 @@ import type { Chance } from '../fault/harness/random.ts';
 import { isPublic } from './address-oracle.ts';
 import { type Fuzzer, holds, mutated } from './fuzzer.ts';
 
-const RULES = { ports: [80, 443], intranet: false, allowPorts: [] };
+const RULES = { ports: [80, 443], intranet: false, allowPorts: [], maxTimeoutMs: 60_000 };
 const GUARD = { policy: 'public' as const, allow: [], deny: [], ports: [80, 443] };
 const SCHEMES = [
   'http://',

@@ -149,7 +149,7 @@ export async function httpFixture(fixture: LeaseFixture, options: HttpFixtureOpt
       workers: () => ({ ready: 2, slots: 4 }),
     },
     body: options.body ?? { maxBytes: 1_000_000, silentMs: 10_000, totalMs: 60_000 },
-    ports: { ports: [80, 443], allowPorts: [] },
+    rules: { ports: [80, 443], allowPorts: [], maxTimeoutMs: 60_000 },
     trustedProxies: parseTrustedProxies(['127.0.0.1']),
     log,
     metrics,

@@ -3,7 +3,12 @@ import { expect } from 'chai';
 import { ApiError } from '../../common/contract/errors.ts';
 import { parseRenderRequest } from '../../common/contract/render-request.ts';
 
-export const PUBLIC = { ports: [80, 443, 8080, 8443], intranet: false, allowPorts: [] };
+export const PUBLIC = {
+  ports: [80, 443, 8080, 8443],
+  intranet: false,
+  allowPorts: [],
+  maxTimeoutMs: 60_000,
+};
 
 /** Returns the error for a body. Throws when the body is valid. */
 export function requestError(body: unknown, rules = PUBLIC): ApiError {

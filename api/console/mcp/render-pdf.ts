@@ -19,7 +19,7 @@ import { reportProgress } from './progress.ts';
 import { DELIVERIES, type Delivery, EMBEDDED_MAX_BYTES } from './tool.ts';
 
 export interface RenderPdfDeps
-  extends Pick<PlaygroundDeps, 'store' | 'render' | 'renders' | 'ports'> {
+  extends Pick<PlaygroundDeps, 'store' | 'render' | 'renders' | 'rules'> {
   pdfs: PdfStore;
   /** The link of a token. */
   linkOf(token: string): string;
@@ -67,7 +67,7 @@ async function renderAndStore(
   signal: AbortSignal,
   onTrace: (trace: RenderTrace) => void,
 ) {
-  const { store, render, renders, ports, pdfs } = deps;
+  const { store, render, renders, rules, pdfs } = deps;
   const { access, requestId, bodyBytes, reservation } = call;
   const { account, user, clientName } = access;
   const { delivery: desired, ...fields } = given as Record<string, unknown>;
@@ -80,7 +80,7 @@ async function renderAndStore(
     const request = await validated(entry, fields, async () => {
       delivery = deliveryOf(desired);
       const intranet = await mayReachIntranet(store, account);
-      return parseRenderRequest(fields, { ...ports, intranet });
+      return parseRenderRequest(fields, { ...rules, intranet });
     });
     await quota;
     const result = await render(

@@ -2,6 +2,7 @@
 // an API key, as a sandbox render by default.
 import { z } from 'zod';
 import {
+  type InstallationRules,
   parseRenderRequest,
   renderRequestSchema,
 } from '../../../common/contract/render-request.ts';
@@ -18,8 +19,7 @@ export interface PlaygroundDeps {
   store: Store;
   render: RenderUseCase<Member>;
   renders: RenderLog;
-  /** Ports that pages may use, and those of the allowlist for accounts with `intranet`. */
-  ports: { ports: number[]; allowPorts: number[] };
+  rules: InstallationRules;
   bodyMaxBytes: number;
 }
 
@@ -42,7 +42,7 @@ export const playgroundRoutes = ({
   store,
   render,
   renders,
-  ports,
+  rules,
   bodyMaxBytes,
 }: PlaygroundDeps): ConsoleRoute[] => {
   return [
@@ -63,7 +63,7 @@ export const playgroundRoutes = ({
         const work = async (entry: RenderEntry) => {
           entry.who = { account: account.id, user: signedIn.user.id };
           const request = await validated(entry, given, () => {
-            const asked = parseRenderRequest(given, { ...ports, intranet });
+            const asked = parseRenderRequest(given, { ...rules, intranet });
             return { ...asked, sandbox: asked.sandbox ?? true };
           });
           ctx.state.rendering = true;

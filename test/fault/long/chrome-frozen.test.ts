@@ -71,7 +71,9 @@ describe('a Chrome with a frozen process', function () {
     const api = await deployment.addApi({ PRESSROOM_RENDER_TIMEOUT: '10s' });
     const { browser } = await begin({ first: BUSY_FIRST, api });
     await freeze(busiestRenderer(browser));
-    expect(await struck.refused('page_timeout')).to.match(/^The render took longer than 10 s/);
+    expect(await struck.refused('page_timeout')).to.match(
+      /^The render took longer than this installation's limit of 10 s/,
+    );
     await struck.chromeReplaced();
     await struck.end();
   });

@@ -37,7 +37,7 @@ describe('the playground after an internal failure', () => {
       store,
       render,
       renders,
-      ports: { ports: [80], allowPorts: [] },
+      rules: { ports: [80], allowPorts: [], maxTimeoutMs: 60_000 },
       bodyMaxBytes: 1_000_000,
     });
     const around = {

@@ -71,7 +71,7 @@ describe('the tool render_pdf, when the service fails', () => {
       tokens: { verify: () => verify() },
       render: () => render(),
       links: { ttlMs: 60_000, accountMaxBytes: 2 ** 20 },
-      ports: { ports: [80], allowPorts: [] },
+      rules: { ports: [80], allowPorts: [], maxTimeoutMs: 60_000 },
       ...{ bodyMaxBytes: 1_000_000, renderMs: 60_000, outputMaxBytes: 2 ** 20 },
     });
     http = await httpFixture(fixture, { budget, console: { routes, renders } });

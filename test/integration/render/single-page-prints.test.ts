@@ -29,7 +29,7 @@ describe('prints of a single page', () => {
     try {
       const parsed = parseRenderRequest(
         { single_page: true, margin: NONE, ...request },
-        { ports: [80], allowPorts: [], intranet: false },
+        { ports: [80], allowPorts: [], intranet: false, maxTimeoutMs: 60_000 },
       );
       const limits = { renderMs: 20_000, output: { maxBytes: 2 ** 24, tagged: false } };
       await runPageSession(

@@ -147,7 +147,7 @@ describe('renders of a URL', () => {
       .catch(() => {});
     const request = parseRenderRequest(
       { url: `${base}/slow`, wait_for_network_idle: true },
-      { ports: [web.port], intranet: true, allowPorts: [] },
+      { ports: [web.port], intranet: true, allowPorts: [], maxTimeoutMs: 60_000 },
     );
     const limits = { renderMs: 4_000, output: { maxBytes: 2 ** 20, tagged: false } };
     const { pdf } = await runPageSession(

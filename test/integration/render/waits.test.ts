@@ -1,4 +1,4 @@
-// @proves finish_animations, wait_delay, wait_for_selector, wait_for_expression, order-of-waits, page_timeout
+// @proves finish_animations, wait_delay, timeout, wait_for_selector, wait_for_expression, order-of-waits, page_timeout
 
 import { expect } from 'chai';
 import { html, type Installation, installation } from '../../support/installation.ts';
@@ -175,6 +175,44 @@ describe('waits', () => {
       );
       expect(error.message).to.match(message);
     });
+
+  const limits: [what: string, options: object, message: RegExp][] = [
+    [
+      'its own limit',
+      { timeout: '1s' },
+      /^The render took longer than its `timeout` of 1 s while waiting for `wait_for_selector`/,
+    ],
+    [
+      'the limit of the installation',
+      {},
+      /^The render took longer than this installation's limit of 2 s while waiting for/,
+    ],
+    [
+      'its own limit, which does not include the delay',
+      { timeout: '1.5s', wait_delay: '100ms' },
+      /^The render took longer than its `timeout` of 1\.5 s plus `wait_delay` while/,
+    ],
+  ];
+  for (const [what, options, message] of limits)
+    it(`names the limit when a render exceeds ${what}`, async () => {
+      const error = await renderError({ html: html('x'), wait_for_selector: '#no', ...options });
+      expect(error).to.include({ status: 502, reason: 'page_timeout' });
+      expect(error.message).to.match(message);
+    });
+  it('does not count the delay toward the timeout', async () => {
+    const page = later(`setTimeout(() => { ${add} }, 1_200)`);
+    expect(
+      await pdfText(await print({ html: page, timeout: '1s', wait_delay: '1.5s' })),
+    ).to.include('LATE');
+  });
+  it('rejects a timeout over the limit of the installation', async () => {
+    const error = await renderError({ html: html('x'), timeout: '2.5s' });
+    expect(error).to.include({ status: 400, code: 'validation_error' });
+    expect(error.message).to.equal(
+      '`timeout` must be a duration from 1s to 2s, the limit of this installation, such as `1.5s`, not "2.5s".',
+    );
+  });
+
   it('treats a SyntaxError at run time as false', async () => {
     expect(
       await renderError({ html: html('x'), wait_for_expression: 'JSON.parse("{")' }),

@@ -67,6 +67,8 @@ describe('the time limit of a page session', () => {
     };
     const error = await errorOf(renderOn(silent as unknown as Session, 9_990));
     expect(error).to.include({ code: 'render_failed', reason: 'page_timeout' });
-    expect(error!.message).to.match(/^The render took longer than 10 s while waiting for /);
+    expect(error!.message).to.match(
+      /^The render took longer than this installation's limit of 10 s while waiting for /,
+    );
   });
 });

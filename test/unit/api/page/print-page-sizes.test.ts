@@ -2,13 +2,10 @@ import { expect } from 'chai';
 import { pageSizeOverrides } from '../../../../api/page/print.ts';
 import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
+import { PUBLIC } from '../../../support/request-error.ts';
 
 const rules = (request: object) =>
-  pageSizeOverrides(
-    renderSettings(
-      parseRenderRequest(request, { ports: [80, 443], allowPorts: [], intranet: false }),
-    ),
-  );
+  pageSizeOverrides(renderSettings(parseRenderRequest(request, PUBLIC)));
 
 describe('page-size overrides', () => {
   it('are empty when the page cannot set a size', () => {

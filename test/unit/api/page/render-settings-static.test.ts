@@ -4,8 +4,14 @@ import { invoice } from '../../../../bench/invoice.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 
 const isStatic = (body: object) =>
-  renderSettings(parseRenderRequest(body, { ports: [80], intranet: false, allowPorts: [] }))
-    .isStatic;
+  renderSettings(
+    parseRenderRequest(body, {
+      ports: [80],
+      intranet: false,
+      allowPorts: [],
+      maxTimeoutMs: 60_000,
+    }),
+  ).isStatic;
 
 describe('a static document', () => {
   const yes: [string, string][] = [

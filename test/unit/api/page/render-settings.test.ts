@@ -147,6 +147,7 @@ const SETTINGS: [title: string, body: Record<string, unknown>, differs: Partial<
       waiting({ networkIdle: true, delayMs: 1_500 }),
     ],
     ['no pause', { wait_delay: '0' }, {}],
+    ['a time limit of its own', { timeout: '1.5s' }, { timeoutMs: 1_500 }],
     [
       'a header without placeholders goes on as it is',
       { header: { html: '<b>A &amp; B</b> <br>' } },

@@ -1,6 +1,6 @@
 // @proves html, raise_for_status, wrong-types, format, paper_width, paper_height, landscape
 // @proves margin, margin.top, margin.left, single_page, pages, print_background, scale, zoom
-// @proves emulate_media, wait_delay, wait_for_selector, wait_for_expression, wait_for_network_idle
+// @proves emulate_media, wait_delay, timeout, wait_for_selector, wait_for_expression, wait_for_network_idle
 // @proves validation_error
 
 import { expect } from 'chai';
@@ -18,6 +18,7 @@ const WRONG_TYPES: Row[] = [
     'paper_height',
     'pages',
     'wait_delay',
+    'timeout',
     'wait_for_selector',
     'wait_for_expression',
   ].flatMap((field): Row[] => [
@@ -103,6 +104,13 @@ const WRONG_VALUES: Row[] = [
   ['wait_delay', '1d', 'not "1d"'],
   ['wait_delay', '00', 'not "00"'],
   ['wait_delay', '1e1s', 'not "1e1s"'],
+  ['timeout', '', 'a duration from 1s to the limit of this installation, such as `1.5s`'],
+  ['timeout', '30', 'not "30"'],
+  ['timeout', '0', 'not "0"'],
+  ['timeout', '999ms', 'not "999ms"'],
+  ['timeout', '-5s', 'not "-5s"'],
+  ['timeout', '60.1s', 'from 1s to 60s, the limit of this installation, such as `1.5s`'],
+  ['timeout', '1h', 'from 1s to 60s, the limit of this installation'],
   ['wait_for_selector', `#${'a'.repeat(4_096)}`, 'at most 4096 characters'],
   ['wait_for_expression', '1'.repeat(65_537), 'at most 65536 characters'],
   ['wait_for_selector', '', 'a CSS selector such as `#ready`, not blank'],

@@ -217,14 +217,14 @@ describe('validation messages', () => {
   });
 
   it('name the additional ports of an intranet account', () => {
-    const rules = { ports: [443], intranet: true, allowPorts: [9_000] };
+    const rules = { ports: [443], intranet: true, allowPorts: [9_000], maxTimeoutMs: 60_000 };
     expect(requestError({ url: 'http://10.0.0.1/' }, rules as never).message).to.equal(
       '`url` must use one of the ports 443, 9000, not 80.',
     );
   });
 
   it('do not name the intranet ports to other accounts', () => {
-    const rules = { ports: [443], intranet: false, allowPorts: [9_000] };
+    const rules = { ports: [443], intranet: false, allowPorts: [9_000], maxTimeoutMs: 60_000 };
     expect(requestError({ url: 'http://example.com:9000/' }, rules as never).message).to.equal(
       '`url` must use one of the ports 443, not 9000.',
     );

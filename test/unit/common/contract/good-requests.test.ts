@@ -199,7 +199,10 @@ describe('valid render requests', () => {
   it('may use private addresses and additional ports with intranet', () => {
     for (const url of ['http://10.0.0.1/', 'http://localhost/', 'http://[fd00::1]:9000/']) {
       expect(
-        parseRenderRequest({ url }, { ports: [80], intranet: true, allowPorts: [9_000] }),
+        parseRenderRequest(
+          { url },
+          { ports: [80], intranet: true, allowPorts: [9_000], maxTimeoutMs: 60_000 },
+        ),
       ).to.deep.equal({ url });
     }
   });

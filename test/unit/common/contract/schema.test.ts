@@ -37,7 +37,7 @@ describe('the schema of a render request', () => {
        lazy_load_images metadata sandbox margin.top margin.right margin.bottom margin.left header.html header.height footer.html footer.height
        cookies.name cookies.value cookies.domain cookies.path cookies.secure cookies.http_only cookies.same_site auth.username auth.password
        metadata.title metadata.author metadata.subject metadata.keywords
-       filename reference finish_animations`.split(/\s+/),
+       filename reference finish_animations timeout`.split(/\s+/),
     );
   });
 
@@ -158,7 +158,7 @@ describe('the schema of a render request', () => {
     for (const name of ['scale', 'zoom'])
       expect(properties[name], name).to.include({ minimum: 0.1, maximum: 2 });
     for (const [name, schema] of fields.filter(([field]) =>
-      /^(format|paper_\w+|pages|wait_delay|url|margin\..*)$/.test(field),
+      /^(format|paper_\w+|pages|wait_delay|timeout|url|margin\..*)$/.test(field),
     )) {
       expect(schema.pattern, name).to.match(/^\^/);
     }
@@ -232,6 +232,7 @@ describe('the schema of a render request', () => {
       { format: 'B5' },
       { pages: '0' },
       { wait_delay: '5' },
+      { timeout: '5' },
       { margin: { top: '-1' } },
       { css: ' ' },
       { header: { hight: '1' } },

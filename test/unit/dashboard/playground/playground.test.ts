@@ -99,7 +99,7 @@ describe('playground form', () => {
       found(sections, search).flatMap(section => section.fields.map(({ name }) => name));
     expect(names('cookie')).to.include('cookies');
     expect(names('network idle')).to.include('wait_for_network_idle');
-    expect(names('go duration')).to.deep.equal(['wait_delay']);
+    expect(names('go duration')).to.deep.equal(['wait_delay', 'timeout']);
     expect(names('zebra')).to.deep.equal([]);
     expect(names('  ')).to.have.length(fields.length);
   });
