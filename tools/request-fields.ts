@@ -1,5 +1,5 @@
 // The fields of a request schema by their full names.
-import type { JsonSchema } from '../common/contract/openapi.ts';
+import type { JsonSchema } from '../common/contract/json-schema.ts';
 
 /** Fields inside objects as `margin.top`, those inside the elements of a list as `cookies.name`. */
 export const fieldsOf = (schema: JsonSchema, prefix = ''): [string, JsonSchema][] =>

@@ -7,16 +7,24 @@ import {
   type RenderFailedReason,
   STATUS,
 } from './errors.ts';
+import type { SchemaNames } from './json-schema.ts';
 
 export const EXAMPLE_REQUEST_ID = '019a8c5e-7d2b-7c44-9e1f-3b6a52c8d011';
+
+const errorCode = z
+  .enum(Object.keys(STATUS) as [ErrorCode, ...ErrorCode[]])
+  .meta({ description: 'The error code.' });
+
+export const renderFailedReason = z.enum(RENDER_FAILED_REASONS).meta({
+  description:
+    'Only for `render_failed`: the reason. `page_status`, `page_unreachable`, `page_timeout`, `page_crash` and `output_limit` are caused by the page. For the other reasons, retry the request.',
+});
 
 /** The body of every error response. Later releases may add members. */
 export const errorEnvelopeSchema = z
   .object({
     error: z.object({
-      code: z
-        .enum(Object.keys(STATUS) as [ErrorCode, ...ErrorCode[]])
-        .meta({ description: 'The error code.' }),
+      code: errorCode,
       message: z.string().meta({
         description:
           'A human-readable message: what is wrong and how to fix it. It may change; do not parse it.',
@@ -25,16 +33,15 @@ export const errorEnvelopeSchema = z
         description: 'The request ID, as in the header `X-Request-Id`.',
         examples: [EXAMPLE_REQUEST_ID],
       }),
-      reason: z
-        .enum(RENDER_FAILED_REASONS)
-        .meta({
-          description:
-            'Only for `render_failed`: the reason. `page_status`, `page_unreachable`, `page_timeout`, `page_crash` and `output_limit` are caused by the page. For the other reasons, retry the request.',
-        })
-        .optional(),
+      reason: renderFailedReason.optional(),
     }),
   })
   .meta({ description: 'The body of every error response.' });
+/** The names of its parts in the OpenAPI documents. */
+export const ENVELOPE_NAMES: SchemaNames = new Map<z.core.$ZodType, string>([
+  [errorCode, 'ErrorCode'],
+  [renderFailedReason, 'RenderFailedReason'],
+]);
 export type ErrorEnvelope = z.output<typeof errorEnvelopeSchema>;
 
 export const healthSchema = z

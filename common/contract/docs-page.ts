@@ -1,9 +1,13 @@
 // The API reference at /docs, generated from the OpenAPI document. A single file with one inline
 // stylesheet and one inline script.
+
+import { errorEnvelopeSchema } from './answers.ts';
 import { docsShell } from './docs-shell.ts';
 import { docsScript, tryForm } from './docs-try.ts';
+import { type JsonSchema, jsonSchema } from './json-schema.ts';
 import { type Markup, markup, prose } from './markup.ts';
-import type { JsonSchema, OpenApi, Operation } from './openapi.ts';
+import type { OpenApi, Operation } from './openapi.ts';
+import { renderRequestSchema } from './render-request.ts';
 
 const typeOf = (schema: JsonSchema) =>
   schema.enum
@@ -94,8 +98,8 @@ const operation = (base: string, path: string, method: string, described: Operat
 ${endpoint(base, method, path)}
 <p>${prose(described.description)}</p>`;
 
-const reasons = ({ ErrorEnvelope }: OpenApi['components']['schemas']) => {
-  const error = fieldsOf(ErrorEnvelope).find(([name]) => name === 'error')?.[1];
+const reasons = (envelope: JsonSchema) => {
+  const error = fieldsOf(envelope).find(([name]) => name === 'error')?.[1];
   return markup`<div class="rows">${fieldsOf(error ?? {}).map(row => field(row, 'error.'))}</div>`;
 };
 
@@ -109,7 +113,11 @@ const firstOfItsSummary = <T extends { summary: string }>(example: T, index: num
  */
 export function docsPage(document: OpenApi): string {
   const base = document.servers[0]?.url ?? '';
-  const { schemas, headers } = document.components;
+  const { headers } = document.components;
+  const [request, envelope] = [
+    jsonSchema(renderRequestSchema, 'input'),
+    jsonSchema(errorEnvelopeSchema, 'input'),
+  ];
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({ path, method, described })),
   );
@@ -130,7 +138,7 @@ export function docsPage(document: OpenApi): string {
 ${Object.values(body(described)).map(({ summary, value }) => markup`<h3>${summary}</h3>${code(curl(base + path, value))}`)}
 <h3 id="fields">Fields</h3>
 <p>${prose('The body is a JSON object. Unknown fields and `null` values are rejected. Lengths are strings.')}</p>
-<div class="rows">${fieldsOf(schemas.RenderRequest).map(row => field(row))}</div>
+<div class="rows">${fieldsOf(request).map(row => field(row))}</div>
 ${answered}`;
   });
   return docsShell({
@@ -144,7 +152,7 @@ ${operations.map(({ described }) => markup`<li><a href="#${described.operationId
 <li><a href="#errors">Errors</a></li>
 </ul>
 <div class="fields"><b>Fields</b>
-<ul>${fieldsOf(schemas.RenderRequest).map(([name]) => markup`<li><a href="#field-${name}"><code>${name}</code></a></li>`)}</ul></div>`,
+<ul>${fieldsOf(request).map(([name]) => markup`<li><a href="#field-${name}"><code>${name}</code></a></li>`)}</ul></div>`,
     main: markup`<h1>${document.info.title} API</h1>
 <p class="lead">${prose(document.info.description)}</p>
 <p>Base URL: <code>${base}</code>. OpenAPI document: <a href="/openapi.json">/openapi.json</a> (OpenAPI ${document.openapi}).</p>
@@ -174,9 +182,9 @@ ${details}
 <p class="examples">Example: <code>${String(example)}</code></p></div></div>`,
     )}</div>
 <h2 id="errors">Errors</h2>
-<p>${prose(schemas.ErrorEnvelope.description ?? '')}</p>
+<p>${prose(envelope.description ?? '')}</p>
 <h3>Members</h3>
-${reasons(schemas)}
+${reasons(envelope)}
 <footer>${document.info.title} ${document.info.version}</footer>`,
     script: docsScript,
   });

@@ -1,7 +1,8 @@
 // The OpenAPI 3.1 document, generated from the schemas that validate requests. Defines the
 // operations; most texts are in fields.ts and answers.ts.
-import { z } from 'zod';
+import type { z } from 'zod';
 import {
+  ENVELOPE_NAMES,
   type ErrorCase,
   type ErrorEnvelope,
   EXAMPLE_REQUEST_ID,
@@ -16,6 +17,7 @@ import {
   trialErrorCases,
 } from './answers.ts';
 import { STATUS } from './errors.ts';
+import { addComponent, type Schemas, schemaRef } from './json-schema.ts';
 import { EXAMPLE_REQUESTS, renderRequestSchema } from './render-request.ts';
 
 export const API_VERSION = '0.1.0';
@@ -28,9 +30,13 @@ export const OPERATIONS = {
   readiness: { method: 'get', path: '/readyz' },
 } as const;
 
-export type JsonSchema = z.core.JSONSchema.BaseSchema;
+/** Generated clients group the operations by tag. */
+const TAGS = {
+  Rendering: 'Renders HTML or a URL to PDF.',
+  Service: 'The state of this installation.',
+} as const;
 
-interface Answer {
+export interface Answer {
   description: string;
   headers: Record<string, { $ref: string }>;
   content: Record<
@@ -45,6 +51,7 @@ interface Answer {
 
 export interface Operation {
   operationId: string;
+  tags: (keyof typeof TAGS)[];
   summary: string;
   description: string;
   security: Record<string, string[]>[];
@@ -58,28 +65,22 @@ export interface Operation {
 
 export interface OpenApi {
   openapi: '3.1.0';
-  info: { title: string; version: string; description: string };
+  info: { title: string; version: string; description: string; license: typeof LICENSE };
+  tags: { name: string; description: string }[];
   servers: { url: string }[];
   externalDocs: { description: string; url: string };
   paths: Record<string, Record<string, Operation>>;
   components: {
-    schemas: Record<'RenderRequest' | 'ErrorEnvelope' | 'Health' | 'Readiness', JsonSchema>;
+    schemas: Schemas;
     headers: Record<string, { description: string; schema: object; example: unknown }>;
     securitySchemes: Record<string, object>;
   };
 }
 
-function jsonSchema(schema: z.ZodType): JsonSchema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12' });
-  return rest;
-}
+const headerRef = (name: HeaderName) => ({ $ref: `#/components/headers/${name}` });
 
-const ref = (kind: 'schemas' | 'headers', name: string) => ({
-  $ref: `#/components/${kind}/${name}`,
-});
-
-const headerRefs = (names: readonly HeaderName[]) =>
-  Object.fromEntries(names.map(name => [name, ref('headers', name)]));
+export const headerRefs = (names: readonly HeaderName[]) =>
+  Object.fromEntries(names.map(name => [name, headerRef(name)]));
 
 const envelope = ({ code, message, reason }: ErrorCase): ErrorEnvelope => ({
   error: { code, message, request_id: EXAMPLE_REQUEST_ID, ...(reason && { reason }) },
@@ -93,7 +94,7 @@ function errorAnswers(errorCases: ErrorCase[]): Record<string, Answer> {
     headers: headerRefs(['X-Request-Id', ...new Set(rows.flatMap(row => row.headers ?? []))]),
     content: {
       'application/json': {
-        schema: ref('schemas', 'ErrorEnvelope'),
+        schema: schemaRef('ErrorEnvelope'),
         examples: Object.fromEntries(
           rows.map(row => [row.code, { summary: row.when, value: envelope(row) }]),
         ),
@@ -106,7 +107,7 @@ function errorAnswers(errorCases: ErrorCase[]): Record<string, Answer> {
 const jsonAnswer = (description: string, schema: string, example: unknown): Answer => ({
   description,
   headers: headerRefs(['X-Request-Id']),
-  content: { 'application/json': { schema: ref('schemas', schema), example } },
+  content: { 'application/json': { schema: schemaRef(schema), example } },
 });
 
 const renderBody = (): NonNullable<Operation['requestBody']> => ({
@@ -114,7 +115,7 @@ const renderBody = (): NonNullable<Operation['requestBody']> => ({
   description: 'The render request. Only `html` or `url` is required.',
   content: {
     'application/json': {
-      schema: ref('schemas', 'RenderRequest'),
+      schema: schemaRef('RenderRequest'),
       examples: {
         html: { summary: 'An HTML document', value: EXAMPLE_REQUESTS.html },
         url: { summary: 'A public page', value: EXAMPLE_REQUESTS.url },
@@ -123,16 +124,24 @@ const renderBody = (): NonNullable<Operation['requestBody']> => ({
   },
 });
 
-const pdfAnswer = (headers: readonly HeaderName[]): Answer => ({
+/** Generators know `format`; OpenAPI 3.1 itself defines `contentMediaType`. */
+const PDF_SCHEMA = {
+  type: 'string',
+  format: 'binary',
+  contentMediaType: 'application/pdf',
+};
+
+export const pdfAnswer = (headers: readonly HeaderName[]): Answer => ({
   description: 'The PDF.',
   headers: headerRefs(headers),
   content: {
-    'application/pdf': { schema: { type: 'string', contentMediaType: 'application/pdf' } },
+    'application/pdf': { schema: PDF_SCHEMA },
   },
 });
 
 const renderOperation = (dashboardUrl: string): Operation => ({
   operationId: 'render',
+  tags: ['Rendering'],
   summary: 'Render HTML or a URL to PDF',
   description:
     'Renders HTML or a public URL and returns the PDF. Only successful renders count toward usage.',
@@ -143,6 +152,7 @@ const renderOperation = (dashboardUrl: string): Operation => ({
 
 const trialOperation: Operation = {
   operationId: 'trialRender',
+  tags: ['Rendering'],
   summary: 'Render without an API key (trial)',
   description:
     "Renders like `POST /v1/render`, without authentication. Limited to a few renders per minute per IP address (5 by default). Customers' renders take precedence. Trial renders don't count toward usage.",
@@ -153,6 +163,7 @@ const trialOperation: Operation = {
 
 const healthOperation: Operation = {
   operationId: 'health',
+  tags: ['Service'],
   summary: 'Liveness',
   description: 'Returns 200 while the process is running.',
   security: [],
@@ -170,6 +181,7 @@ const readiness = (
 
 const readinessOperation: Operation = {
   operationId: 'readiness',
+  tags: ['Service'],
   summary: 'Readiness',
   description: 'Reports whether the database and the rendering workers are available.',
   security: [],
@@ -181,6 +193,19 @@ const readinessOperation: Operation = {
       readiness('unavailable', 'unavailable', 5),
     ),
   },
+};
+
+export const LICENSE = { name: 'Apache License 2.0', identifier: 'Apache-2.0' };
+
+const schemas = (): Schemas => {
+  const made: Schemas = {};
+  const add = (place: string, schema: z.ZodType, io: 'input' | 'output') =>
+    addComponent(schema, io, { schemas: made, place, names: ENVELOPE_NAMES });
+  add('RenderRequest', renderRequestSchema, 'input');
+  add('ErrorEnvelope', errorEnvelopeSchema, 'output');
+  add('Health', healthSchema, 'output');
+  add('Readiness', readinessSchema, 'output');
+  return made;
 };
 
 const INTRODUCTION = 'Turn HTML or a public URL into a PDF.';
@@ -203,7 +228,9 @@ export const openApi = ({ publicUrl, trial = true, mcpUrl }: Described): OpenApi
     title: 'Pressroom',
     version: API_VERSION,
     description: mcpUrl === undefined ? INTRODUCTION : introductionWithMcp(mcpUrl),
+    license: LICENSE,
   },
+  tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
   servers: [{ url: publicUrl }],
   externalDocs: { description: 'API reference', url: `${publicUrl}/docs` },
   paths: {
@@ -215,12 +242,7 @@ export const openApi = ({ publicUrl, trial = true, mcpUrl }: Described): OpenApi
     [OPERATIONS.readiness.path]: { [OPERATIONS.readiness.method]: readinessOperation },
   },
   components: {
-    schemas: {
-      RenderRequest: jsonSchema(renderRequestSchema),
-      ErrorEnvelope: jsonSchema(errorEnvelopeSchema),
-      Health: jsonSchema(healthSchema),
-      Readiness: jsonSchema(readinessSchema),
-    },
+    schemas: schemas(),
     headers: HEADERS,
     securitySchemes: {
       apiKey: {

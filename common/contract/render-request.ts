@@ -112,11 +112,22 @@ export const EXAMPLE_REQUESTS = {
   },
 } as const;
 
+/**
+ * Exactly one of `html` and `url`. Generators turn a `oneOf` without properties into a union of
+ * unknown types, and ignore conditions.
+ */
+const HTML_OR_URL = {
+  if: { required: ['html'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { not: { required: ['url'] } },
+  else: { required: ['url'] },
+};
+
 /** The schema in the OpenAPI document. */
 export const renderRequestSchema = z.strictObject(requestShape).meta({
   description:
     'A render request. Send exactly one of `html` and `url`. Unknown fields are rejected.',
-  oneOf: [{ required: ['html'] }, { required: ['url'] }],
+  ...HTML_OR_URL,
   dependentRequired: { paper_width: ['paper_height'], paper_height: ['paper_width'] },
   examples: Object.values(EXAMPLE_REQUESTS),
 });

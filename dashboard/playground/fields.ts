@@ -14,6 +14,53 @@ export interface FieldSchema {
   properties?: Record<string, FieldSchema>;
   items?: FieldSchema;
   additionalProperties?: FieldSchema | boolean;
+  anyOf?: FieldSchema[];
+}
+
+/** A schema of the OpenAPI document. Its objects are components, and generators know no `default`. */
+export interface PublishedSchema
+  extends Omit<FieldSchema, 'default' | 'properties' | 'items' | 'additionalProperties' | 'anyOf'> {
+  $ref?: string;
+  'x-default'?: unknown;
+  properties?: Record<string, PublishedSchema>;
+  items?: PublishedSchema;
+  additionalProperties?: PublishedSchema | boolean;
+  anyOf?: PublishedSchema[];
+}
+
+/** The schema with the components that it refers to in place. */
+export function completeSchema(
+  { $ref, ...own }: PublishedSchema,
+  schemas: Readonly<Record<string, PublishedSchema>>,
+): FieldSchema {
+  const target = $ref?.split('/').at(-1);
+  const schema = target === undefined ? own : schemas[target]!;
+  const {
+    properties,
+    items,
+    additionalProperties,
+    anyOf,
+    'x-default': defaultValue,
+    ...rest
+  } = schema;
+  const complete = (part: PublishedSchema) => completeSchema(part, schemas);
+  return {
+    ...rest,
+    ...(defaultValue !== undefined && { default: defaultValue }),
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, part]) => [name, complete(part)]),
+      ),
+    }),
+    ...(items && { items: complete(items) }),
+    ...(anyOf && { anyOf: anyOf.map(complete) }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties:
+        typeof additionalProperties === 'boolean'
+          ? additionalProperties
+          : complete(additionalProperties),
+    }),
+  };
 }
 
 export interface RequestField {

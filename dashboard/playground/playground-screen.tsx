@@ -22,7 +22,7 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { CallFailed } from '../session/api.ts';
 import { useAccount, useSession } from '../session/session.tsx';
 import { EXAMPLES } from './examples.ts';
-import { type FieldSchema, sectionsOf } from './fields.ts';
+import { completeSchema, type FieldSchema, type PublishedSchema, sectionsOf } from './fields.ts';
 import { JsonView } from './json-view.tsx';
 import { OptionsForm } from './options-form.tsx';
 import { PageInput } from './page-input.tsx';
@@ -78,9 +78,9 @@ async function renderSchema(signal: AbortSignal): Promise<FieldSchema> {
       `Could not load the OpenAPI document: the server returned status ${response.status}.`,
     );
   const { components } = (await response.json()) as {
-    components: { schemas: { RenderRequest: FieldSchema } };
+    components: { schemas: { RenderRequest: PublishedSchema } };
   };
-  return components.schemas.RenderRequest;
+  return completeSchema(components.schemas.RenderRequest, components.schemas);
 }
 
 function ExampleSelect({ onPick }: { onPick(draft: Partial<Draft>): void }) {

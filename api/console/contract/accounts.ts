@@ -1,36 +1,47 @@
 // Schemas of the management API for an account (overview, keys, renders, usage, billing) and for
 // operators (accounts, users, live view, health).
 import { z } from 'zod';
-import { RENDER_FAILED_REASONS } from '../../../common/contract/errors.ts';
+import { renderFailedReason } from '../../../common/contract/answers.ts';
 import { MAX_REFERENCE_LENGTH } from '../../../common/contract/fields.ts';
 import { MAX_NETWORKS } from '../../accounts/allowed-ips.ts';
 import { MIN_SAMPLES } from '../../history/usage-buckets.ts';
 import { ACCOUNT_STATES } from '../../store/documents.ts';
 import { PHASES } from '../../store/phases.ts';
 import { count, cursorQuery, id, nameText, page, searchText, time } from './common.ts';
+import { billingMode } from './users.ts';
 
-const state = z.enum(ACCOUNT_STATES, { error: `one of ${ACCOUNT_STATES.join(', ')}` });
+export const accountState = z.enum(ACCOUNT_STATES, {
+  error: `one of ${ACCOUNT_STATES.join(', ')}`,
+});
+
+export const renderOutcome = z.enum(['ok', 'error', 'client_closed']);
+export const renderVia = z.enum(['api', 'playground', 'mcp']);
+export const renderSource = z.enum(['html', 'url']);
+export const renderKey = z.object({
+  id,
+  name: z.string().nullable(),
+  last4: z.string().nullable(),
+});
 
 export const renderSummary = z.object({
   id,
   at: time,
-  outcome: z.enum(['ok', 'error', 'client_closed']),
+  outcome: renderOutcome,
   rejected: z.boolean().meta({
     description: 'True for an error of the request, such as an invalid field or a reached limit.',
   }),
   code: z.string().nullable(),
-  reason: z.enum(RENDER_FAILED_REASONS).nullable(),
+  reason: renderFailedReason.nullable(),
   times: count.meta({
     description:
       'More than 1 when this record stands for several errors that the account caused in one second.',
   }),
-  via: z.enum(['api', 'playground', 'mcp']),
-  key: z.object({ id, name: z.string().nullable(), last4: z.string().nullable() }).nullable(),
+  via: renderVia,
+  key: renderKey.nullable(),
   app: z.string().nullable().meta({ description: 'Name of the app that called the MCP tool.' }),
   sandbox: z.boolean(),
   counted: z.boolean(),
-  source: z
-    .enum(['html', 'url'])
+  source: renderSource
     .nullable()
     .meta({ description: 'Null when the request was rejected before it was parsed.' }),
   url: z.string().nullable(),
@@ -86,7 +97,7 @@ export const overview = z.object({
     plan: z.string(),
     parallel: count,
     monthlyQuota: count.nullable(),
-    state,
+    state: accountState,
     createdAt: time,
   }),
   usage: z.object({
@@ -206,9 +217,9 @@ export const usage = z.object({
 export type Usage = z.output<typeof usage>;
 
 export const billing = z.object({
-  mode: z.enum(['none', 'manual', 'stripe']),
+  mode: billingMode,
   plan: z.string(),
-  state,
+  state: accountState,
   graceUntil: time
     .nullable()
     .meta({ description: 'End of the grace period of an account that is past due.' }),
@@ -248,7 +259,7 @@ export const operatorAccount = z.object({
   id,
   name: z.string(),
   plan: z.string(),
-  state,
+  state: accountState,
   intranet: z.boolean(),
   keys: count,
   running: count,
@@ -261,12 +272,12 @@ export const operatorAccounts = page(operatorAccount);
 export const operatorAccountsQuery = z.object({
   ...cursorQuery,
   search: searchText.optional(),
-  state: state.optional(),
+  state: accountState.optional(),
 });
 export const newAccount = z.strictObject({ name: nameText(), plan: z.string().max(40).optional() });
 export const accountChange = z.strictObject({
   plan: z.string().max(40).optional(),
-  state: state.optional(),
+  state: accountState.optional(),
   intranet: z.boolean().optional(),
 });
 

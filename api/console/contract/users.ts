@@ -6,6 +6,10 @@ import { PERMISSIONS } from './permissions.ts';
 
 export const role = z.enum(ROLES, { error: `one of ${ROLES.join(', ')}` });
 
+export const billingMode = z.enum(['none', 'manual', 'stripe']);
+/** An account; without a name when it was deleted. */
+export const accountName = z.object({ id, name: z.string().nullable() });
+
 export const plan = z.object({ name: z.string(), parallel: count, monthlyQuota: count.optional() });
 
 export const me = z.object({
@@ -24,7 +28,7 @@ export const me = z.object({
   installation: z.object({
     version: z.string(),
     publicUrl: z.string(),
-    billing: z.enum(['none', 'manual', 'stripe']),
+    billing: billingMode,
     companySignIn: z
       .string()
       .nullable()
@@ -116,10 +120,7 @@ export type AuditPage = z.output<typeof auditPage>;
 export const auditQuery = z.object(cursorQuery);
 export const operatorAuditPage = page(
   auditEntry.extend({
-    account: z
-      .object({ id, name: z.string().nullable() })
-      .nullable()
-      .meta({ description: 'Null for entries of the installation.' }),
+    account: accountName.nullable().meta({ description: 'Null for entries of the installation.' }),
   }),
 );
 export type OperatorAuditPage = z.output<typeof operatorAuditPage>;
@@ -136,7 +137,7 @@ export const connectedApps = z.object({
         description: 'Where the consent was sent: a host, or the custom scheme of an app.',
       }),
       scope: z.string(),
-      account: z.object({ id, name: z.string().nullable() }),
+      account: accountName,
       connectedAt: time,
       lastUsedAt: time.nullable().meta({ description: 'Accurate to one minute.' }),
     }),

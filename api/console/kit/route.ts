@@ -38,9 +38,10 @@ declare module '../../http/state.ts' {
 
 /**
  * `permission`: members whose role has it, and operators for GET. `signed-in`: every user with a
- * session. `operator`: operators only.
+ * session. `operator`: operators only. `public`: every caller, also without a session; only for
+ * answers that are the same for all.
  */
-export type RouteAccess = { permission: Permission } | 'signed-in' | 'operator';
+export type RouteAccess = { permission: Permission } | 'signed-in' | 'operator' | 'public';
 
 export interface ConsoleRoute {
   method: 'get' | 'post' | 'patch' | 'delete';

@@ -150,10 +150,12 @@ function withDescription(
 }
 
 function input(): JsonSchema {
-  // Anthropic's API rejects `oneOf` at the top of a tool's schema. The description states the rule,
+  // Some APIs of models reject conditions at the top of a tool's schema. The description states the rule,
   // and our validation enforces it.
   const {
-    oneOf: _,
+    if: _if,
+    then: _then,
+    else: _else,
     dependentRequired: _pairs,
     examples: _examples,
     ...rest

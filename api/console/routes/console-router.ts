@@ -1,5 +1,5 @@
 // Turns the rows of the management API into middleware, the same for every row: origin, session,
-// permission, body, handler, answer, in this order.
+// permission, body, handler, answer, in this order. Public rows only have handler and answer.
 import type { Network } from '../../../common/addresses.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { AccountRequests } from '../../accounts/account-requests.ts';
@@ -37,13 +37,16 @@ export function consoleRoutes(rows: readonly ConsoleRoute[], deps: Deps): Route[
   return rows.map(row => ({
     method: row.method,
     path: CONSOLE_PREFIX + row.path,
-    handle: [
-      noStore,
-      ownOrigin,
-      authorize(row, deps, countChange),
-      ...readBody(row, deps),
-      answer(row, deps),
-    ],
+    handle:
+      row.access === 'public'
+        ? [noStore, answer(row, deps)]
+        : [
+            noStore,
+            ownOrigin,
+            authorize(row, deps, countChange),
+            ...readBody(row, deps),
+            answer(row, deps),
+          ],
   }));
 }
 
@@ -130,6 +133,7 @@ function answer(row: ConsoleRoute, { trustedProxies }: Deps): Middleware {
   return async ctx => {
     const { signedIn, account, body } = ctx.state;
     const result = await row.handle({
+      // Public rows do not read it.
       signedIn: signedIn!,
       // Rows without `:account` do not read it.
       account: account as ConsoleCall['account'],

@@ -14,7 +14,7 @@ export function descriptionRoute(
     path: '/openapi.json',
     id: 'description',
     summary: 'Retrieve this OpenAPI document.',
-    access: 'signed-in',
+    access: 'public',
     answer: z.record(z.string(), z.unknown()),
     handle: async () => {
       description ??= { ...consoleOpenApi(publicUrl, rows()) };

@@ -1,9 +1,23 @@
 // The OpenAPI 3.1 document of the management API, generated from the rows of its routes. Owns the
 // descriptions of sessions and errors. Pure.
 import { z } from 'zod';
-import { errorEnvelopeSchema } from '../../../common/contract/answers.ts';
+import {
+  ENVELOPE_NAMES,
+  errorEnvelopeSchema,
+  HEADERS,
+  PDF_HEADERS,
+} from '../../../common/contract/answers.ts';
 import { type ErrorCode, STATUS } from '../../../common/contract/errors.ts';
-import { API_VERSION, type JsonSchema } from '../../../common/contract/openapi.ts';
+import {
+  addComponent,
+  capital,
+  jsonSchema,
+  propertiesOf,
+  type SchemaNames,
+  type Schemas,
+  schemaRef,
+} from '../../../common/contract/json-schema.ts';
+import { API_VERSION, headerRefs, LICENSE, pdfAnswer } from '../../../common/contract/openapi.ts';
 import * as accountSchemas from '../contract/accounts.ts';
 import * as peopleSchemas from '../contract/users.ts';
 import type { ConsoleRoute } from '../kit/route.ts';
@@ -11,6 +25,7 @@ import { CONSOLE_PREFIX } from './console-router.ts';
 
 interface Answer {
   description: string;
+  headers: Record<string, { $ref: string }>;
   content?: Record<string, { schema: object }>;
 }
 
@@ -26,7 +41,8 @@ export interface ConsoleOperation {
   operationId: string;
   summary: string;
   description: string;
-  tags: string[];
+  tags: Tag[];
+  security?: [];
   parameters: Parameter[];
   requestBody?: { required: true; content: { 'application/json': { schema: object } } };
   responses: Record<string, Answer>;
@@ -34,32 +50,40 @@ export interface ConsoleOperation {
 
 export interface ConsoleOpenApi {
   openapi: '3.1.0';
-  info: { title: string; version: string; description: string };
+  info: { title: string; version: string; description: string; license: typeof LICENSE };
+  tags: { name: string; description: string }[];
   servers: { url: string }[];
   security: Record<string, string[]>[];
   paths: Record<string, Record<string, ConsoleOperation>>;
-  components: { schemas: Record<string, JsonSchema>; securitySchemes: Record<string, object> };
+  components: {
+    schemas: Schemas;
+    headers: Record<string, object>;
+    securitySchemes: Record<string, object>;
+  };
 }
 
-const capital = (name: string) => name[0]!.toUpperCase() + name.slice(1);
+/** Generated clients group the operations by tag. */
+const TAGS = {
+  Me: 'The signed-in user.',
+  Account: 'An account: keys, renders, usage, team and billing.',
+  Operator: 'For administrators of the installation.',
+  Description: 'This document.',
+} as const;
+type Tag = keyof typeof TAGS;
 
 /**
- * Schemas are published under the name of their export: generated clients depend on it. Other
- * schemas are inlined.
+ * Schemas are published under the name of their export: generated clients depend on it. Objects in
+ * them are named after their place.
  */
-const names = new Map(
-  Object.entries({ ...peopleSchemas, ...accountSchemas }).flatMap(
+const names: SchemaNames = new Map<z.core.$ZodType, string>([
+  ...ENVELOPE_NAMES,
+  ...Object.entries({ ...peopleSchemas, ...accountSchemas }).flatMap(
     ([name, value]): [z.ZodType, string][] =>
       value instanceof z.ZodType ? [[value, capital(name)]] : [],
   ),
-);
+]);
 
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, target: 'draft-2020-12' });
-  return rest;
-}
-
-const ENVELOPE = { $ref: '#/components/schemas/ErrorEnvelope' };
+const HEADER_NAMES = [...PDF_HEADERS, 'Retry-After', 'X-Concurrency-Limit'] as const;
 
 const WHEN = {
   validation_error:
@@ -86,10 +110,12 @@ function codesOf({ access, path, query, body, answer, method }: ConsoleRoute): D
   return [
     ...(query || body ? (['validation_error'] as const) : []),
     ...(body ? (['payload_too_large'] as const) : []),
-    'unauthorized',
+    ...(access === 'public' ? [] : (['unauthorized'] as const)),
     // A GET without an account is only forbidden for cross-site requests, which API clients do not
     // send.
-    ...(access !== 'signed-in' || method !== 'get' ? (['forbidden'] as const) : []),
+    ...((access !== 'signed-in' && access !== 'public') || method !== 'get'
+      ? (['forbidden'] as const)
+      : []),
     ...(named ? (['not_found'] as const) : []),
     ...(method === 'get' ? [] : (['conflict', 'rate_limited'] as const)),
     ...(renders
@@ -100,6 +126,14 @@ function codesOf({ access, path, query, body, answer, method }: ConsoleRoute): D
   ];
 }
 
+/** Errors that a later call can solve say when. */
+const RETRIED: ReadonlySet<ErrorCode> = new Set([
+  'rate_limited',
+  'concurrency_limit',
+  'render_failed',
+  'unavailable',
+]);
+
 function errorAnswers(row: ConsoleRoute): Record<string, Answer> {
   const byStatus = Map.groupBy(codesOf(row), code => STATUS[code]);
   return Object.fromEntries(
@@ -107,13 +141,19 @@ function errorAnswers(row: ConsoleRoute): Record<string, Answer> {
       String(status),
       {
         description: codes.map(code => `\`${code}\`: ${WHEN[code]}.`).join(' '),
-        content: { 'application/json': { schema: ENVELOPE } },
+        headers: headerRefs([
+          'X-Request-Id',
+          ...(codes.some(code => RETRIED.has(code)) ? (['Retry-After'] as const) : []),
+          ...(codes.includes('concurrency_limit') ? (['X-Concurrency-Limit'] as const) : []),
+        ]),
+        content: { 'application/json': { schema: schemaRef('ErrorEnvelope') } },
       },
     ]),
   );
 }
 
 function accessText({ access, method }: ConsoleRoute): string {
+  if (access === 'public') return 'Needs no session.';
   if (access === 'signed-in') return 'For all signed-in users.';
   if (access === 'operator') return 'For administrators of the installation.';
   return method === 'get'
@@ -121,7 +161,7 @@ function accessText({ access, method }: ConsoleRoute): string {
     : `Requires the permission \`${access.permission}\` in the account.`;
 }
 
-const tagOf = ({ path }: ConsoleRoute): string =>
+const tagOf = ({ path }: ConsoleRoute): Tag =>
   path.startsWith('/operator')
     ? 'Operator'
     : path.startsWith('/accounts')
@@ -130,7 +170,7 @@ const tagOf = ({ path }: ConsoleRoute): string =>
         ? 'Me'
         : 'Description';
 
-function parametersOf({ path, query }: ConsoleRoute): Parameter[] {
+function parametersOf({ id, path, query }: ConsoleRoute, schemas: Schemas): Parameter[] {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(
     ([, name]): Parameter => ({
       name: name!,
@@ -140,14 +180,15 @@ function parametersOf({ path, query }: ConsoleRoute): Parameter[] {
     }),
   );
   // The parsed type tells more than the string in the query; whether it is required is an input rule.
-  const { properties = {} } = query ? jsonSchema(query, 'output') : {};
+  const target = { schemas, place: `${capital(id)}Query`, names };
+  const properties = query ? propertiesOf(query, 'output', target) : {};
   const { required = [] } = query ? jsonSchema(query, 'input') : {};
   const inQuery = Object.entries(properties).map(
     ([name, schema]): Parameter => ({
       name,
       in: 'query',
       required: required.includes(name),
-      schema: schema as object,
+      schema,
     }),
   );
   return [...inPath, ...inQuery];
@@ -155,30 +196,29 @@ function parametersOf({ path, query }: ConsoleRoute): Parameter[] {
 
 /** `publicUrl`: without a trailing slash. */
 export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[]): ConsoleOpenApi {
-  const schemas: Record<string, JsonSchema> = {
-    ErrorEnvelope: jsonSchema(errorEnvelopeSchema, 'output'),
-  };
+  const schemas: Schemas = {};
+  const add = (place: string, schema: z.ZodType, io: 'input' | 'output') =>
+    addComponent(schema, io, { schemas, place, names });
+  add('ErrorEnvelope', errorEnvelopeSchema, 'output');
 
-  function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
-    const name = names.get(schema);
-    if (name === undefined) return jsonSchema(schema, io);
-    schemas[name] ??= jsonSchema(schema, io);
-    return { $ref: `#/components/schemas/${name}` };
-  }
-
-  function goodAnswer({ answer, status }: ConsoleRoute): Record<string, Answer> {
-    if (answer === 'none') return { '204': { description: 'Success.' } };
-    if (typeof answer === 'string')
+  function goodAnswer({ id, answer, status }: ConsoleRoute): Record<string, Answer> {
+    const headers = headerRefs(['X-Request-Id']);
+    if (answer === 'none') return { '204': { description: 'Success.', headers } };
+    if (answer === 'application/pdf') return { '200': pdfAnswer(PDF_HEADERS) };
+    if (answer === 'text/csv')
       return {
         '200': {
           description: 'Success.',
-          content: { [answer]: { schema: { type: 'string', contentMediaType: answer } } },
+          headers: headerRefs(['X-Request-Id', 'Content-Disposition']),
+          content: { 'text/csv': { schema: { type: 'string' } } },
         },
       };
+    const schema = add(`${capital(id)}Answer`, answer, 'output');
     return {
       [status ?? 200]: {
         description: status === 201 ? 'Created.' : 'Success.',
-        content: { 'application/json': { schema: schemaOf(answer, 'output') } },
+        headers,
+        content: { 'application/json': { schema } },
       },
     };
   }
@@ -188,11 +228,14 @@ export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[])
     summary: row.summary,
     description: accessText(row),
     tags: [tagOf(row)],
-    parameters: parametersOf(row),
+    ...(row.access === 'public' && { security: [] }),
+    parameters: parametersOf(row, schemas),
     ...(row.body && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: schemaOf(row.body, 'input') } },
+        content: {
+          'application/json': { schema: add(`${capital(row.id)}Body`, row.body, 'input') },
+        },
       },
     }),
     responses: { ...goodAnswer(row), ...errorAnswers(row) },
@@ -209,13 +252,16 @@ export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[])
       title: 'Pressroom management API',
       version: API_VERSION,
       description:
-        'The API of the dashboard. Every request needs a session cookie. Requests and responses are JSON. Unknown fields and cross-site requests are rejected.',
+        'The API of the dashboard. Every request needs a session cookie, except for this document. Requests and responses are JSON. Unknown fields and cross-site requests are rejected.',
+      license: LICENSE,
     },
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     servers: [{ url: `${publicUrl}${CONSOLE_PREFIX}` }],
     security: [{ session: [] }],
     paths,
     components: {
       schemas,
+      headers: Object.fromEntries(HEADER_NAMES.map(name => [name, HEADERS[name]])),
       securitySchemes: {
         session: {
           type: 'apiKey',

@@ -1,6 +1,7 @@
 // The route for renders from the dashboard: the same use case as /v1/render, for a member instead of
 // an API key, as a sandbox render by default.
 import { z } from 'zod';
+import { jsonSchema } from '../../../common/contract/json-schema.ts';
 import {
   type InstallationRules,
   parseRenderRequest,
@@ -27,16 +28,9 @@ export interface PlaygroundDeps {
  * Documented like the body of /v1/render, and validated by the same function, since the schema
  * alone does not cover all rules.
  */
-const body = z.unknown().meta(described(renderRequestSchema));
-
-function described(schema: z.ZodType): Record<string, unknown> {
-  const {
-    $schema: _,
-    '~standard': _standard,
-    ...rest
-  } = z.toJSONSchema(schema, { io: 'input' }) as Record<string, unknown>;
-  return rest;
-}
+const body = z
+  .unknown()
+  .meta({ ...jsonSchema(renderRequestSchema, 'input'), title: 'RenderRequest' });
 
 export const playgroundRoutes = ({
   store,

@@ -17,6 +17,7 @@ import {
   type Sample,
   stateOf,
 } from '../../support/console/console-rows.ts';
+import { httpCall } from '../../support/http-call.ts';
 
 const OTHERS = [
   'nobody',
@@ -40,6 +41,7 @@ const CODES: Record<number, string> = {
 
 /** What the rules say, whatever the rows do. */
 function expected(caller: Caller, { needs, good }: Sample, method: string): number {
+  if (needs === 'public') return good;
   if (caller === 'nobody') return 401;
   const operates = caller === 'an operator' || caller === 'an operator who is a viewer';
   if (needs === 'signed-in') return good;
@@ -94,6 +96,21 @@ describe('the management API', function () {
     expect(said.filter(([name]) => name !== leaving)).to.deep.equal(
       wanted.filter(([name]) => name !== leaving),
     );
+  });
+
+  it('is closed to callers without a session, except for its OpenAPI document', async () => {
+    const open: string[] = [];
+    for (const row of rows) {
+      const answer = await httpCall(
+        fixture.api.port(),
+        row.method.toUpperCase(),
+        pathWith(row, { account: await anAccount() }),
+        { 'content-type': 'application/json', cookie: 'pressroom-session=x' },
+        row.body ? '{}' : undefined,
+      );
+      if (answer.status !== 401) open.push(`${answer.status} ${nameOf(row)}`);
+    }
+    expect(open).to.deep.equal(['200 GET /openapi.json']);
   });
 
   for (const [name, sample] of Object.entries(SAMPLES)) {

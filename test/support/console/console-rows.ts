@@ -15,8 +15,8 @@ export interface Scene {
 }
 
 export interface Sample {
-  /** A permission in the account, `signed-in` (any session) or `operator`. */
-  needs: Permission | 'signed-in' | 'operator';
+  /** A permission in the account, `signed-in` (any session), `operator`, or `public` (no session). */
+  needs: Permission | 'signed-in' | 'operator' | 'public';
   /** The status when the caller has the permission. */
   good: number;
   /** Creates the objects in the path and returns their ids by parameter name. */
@@ -211,7 +211,7 @@ export const SAMPLES: Record<string, Sample> = {
   'GET /operator/audit': { needs: 'operator', good: 200 },
   'GET /operator/live': { needs: 'operator', good: 200 },
   'GET /operator/health': { needs: 'operator', good: 200 },
-  'GET /openapi.json': { needs: 'signed-in', good: 200 },
+  'GET /openapi.json': { needs: 'public', good: 200 },
 };
 
 export const nameOf = ({ method, path }: ConsoleRoute): string => `${method.toUpperCase()} ${path}`;

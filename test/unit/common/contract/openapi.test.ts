@@ -10,7 +10,9 @@ import {
 import { docsPage } from '../../../../common/contract/docs-page.ts';
 import { docsStyleSource } from '../../../../common/contract/docs-style.ts';
 import { docsScriptSource } from '../../../../common/contract/docs-try.ts';
+import type { JsonSchema } from '../../../../common/contract/json-schema.ts';
 import { type Operation, openApi } from '../../../../common/contract/openapi.ts';
+import { generatorProblems } from '../../../support/openapi-rules.ts';
 import {
   description as document,
   requestFields as fields,
@@ -55,6 +57,50 @@ describe('the OpenAPI document', () => {
       .to.include('`render_pdf` at `https://pdf.example.com/mcp`')
       .and.include('uses OAuth with the dashboard instead of an API key');
     expect(docsPage(withTool)).to.include('<code>https://pdf.example.com/mcp</code>');
+  });
+
+  it('suits client generators: named objects, valid examples, one envelope, no default', () => {
+    expect(generatorProblems(document)).to.deep.equal([]);
+  });
+
+  it('is checked for what client generators misread', () => {
+    const broken = structuredClone(document);
+    const { RenderRequest, Health } = broken.components.schemas as Record<string, JsonSchema>;
+    const properties = RenderRequest!.properties as Record<string, JsonSchema>;
+    properties['format']!.default = 'A4';
+    properties['scale']!.examples = [3];
+    properties['margin'] = { type: 'object', properties: { top: { type: 'string' } } };
+    Object.assign(Health!, { oneOf: [{ pattern: '\\P{C}' }] });
+    Object.assign(broken.paths['/healthz']!['get']!, { tags: ['Other'], operationId: 'render' });
+    const example = render.requestBody!.content['application/json']!.examples['html'];
+    const body = broken.paths['/v1/render']!['post']!.requestBody!.content['application/json']!;
+    Object.assign(body.examples, {
+      both: { ...(example as object), value: { html: 'a', url: 'b' } },
+    });
+    delete broken.paths['/readyz']!['get']!.responses['200']!.headers['X-Request-Id'];
+    expect(generatorProblems(broken).map(problem => problem.replace(/: data.*/, ''))).to.deep.equal(
+      [
+        '/paths/~1v1~1render/post/requestBody/content/application~1json',
+        '/components/schemas/RenderRequest/properties/scale',
+        '/components/schemas/RenderRequest/properties/margin: an object without a name',
+        'render: not unique',
+        'render: no known tag',
+        'readiness 200: no X-Request-Id',
+        '/components/schemas/RenderRequest/properties/format: default',
+        '/components/schemas/Health: oneOf',
+        '/components/schemas/Health/oneOf/0: a Unicode class',
+      ],
+    );
+  });
+
+  it('states each default in the description of its field', () => {
+    const { RenderRequest, RenderRequestMargin } = document.components.schemas;
+    const of = (schema: JsonSchema | undefined, name: string) =>
+      (schema!.properties as Record<string, JsonSchema>)[name];
+    expect(of(RenderRequest, 'format')).to.include({ 'x-default': 'A4' });
+    expect(of(RenderRequest, 'format')!.description).to.match(/ Default: `A4`\.$/);
+    expect(of(RenderRequest, 'print_background')!.description).to.match(/ Default: `true`\.$/);
+    expect(of(RenderRequestMargin, 'top')!.description).to.match(/ Default: `0\.4in`\.$/);
   });
 
   it('has only references that resolve', () => {

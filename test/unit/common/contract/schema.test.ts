@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import { z } from 'zod';
-import type { JsonSchema } from '../../../../common/contract/openapi.ts';
+import type { JsonSchema } from '../../../../common/contract/json-schema.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { PUBLIC } from '../../../support/request-error.ts';
 import {
@@ -140,7 +140,12 @@ describe('the schema of a render request', () => {
 
   it('rejects unknown fields and requires html or url and both paper sides', () => {
     expect(requestSchema.additionalProperties).to.equal(false);
-    expect(requestSchema.oneOf).to.deep.equal([{ required: ['html'] }, { required: ['url'] }]);
+    expect(requestSchema).to.deep.include({
+      if: { required: ['html'] },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { not: { required: ['url'] } },
+      else: { required: ['url'] },
+    });
     expect(requestSchema['dependentRequired']).to.deep.equal({
       paper_width: ['paper_height'],
       paper_height: ['paper_width'],
@@ -221,7 +226,7 @@ describe('the schema of a render request', () => {
 
   it('can be parsed as a schema that accepts the examples and rejects values over the limits', () => {
     // zod does not read the keywords that span fields, which are checked above.
-    const { oneOf: _, dependentRequired: __, ...schema } = requestSchema;
+    const { if: _if, then: _then, else: _else, dependentRequired: _, ...schema } = requestSchema;
     const readBack = z.fromJSONSchema(schema as never);
     for (const example of requestSchema.examples as unknown[])
       expect(readBack.safeParse(example).success).to.equal(true);

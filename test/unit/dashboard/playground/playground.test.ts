@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { openApi } from '../../../../common/contract/openapi.ts';
 import {
-  type FieldSchema,
+  completeSchema,
   found,
   labelOf,
+  type PublishedSchema,
   type RequestField,
   sectionsOf,
 } from '../../../../dashboard/playground/fields.ts';
@@ -20,8 +21,9 @@ import {
   withMember,
 } from '../../../../dashboard/playground/request.ts';
 
-const schema = openApi({ publicUrl: 'http://localhost:8080' }).components.schemas
-  .RenderRequest as FieldSchema;
+const { schemas } = openApi({ publicUrl: 'http://localhost:8080' }).components;
+const published = schemas as Record<string, PublishedSchema>;
+const schema = completeSchema(published['RenderRequest']!, published);
 const sections = sectionsOf(schema);
 const fields = sections.flatMap(section => section.fields);
 const field = (path: string): RequestField => {
