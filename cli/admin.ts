@@ -78,19 +78,19 @@ export function addAdminCommands(
         const password = checked('The password', newPassword.safeParse(await passwordOf(options)));
         const owned = await withAccounts(async (_accounts, { store, plans }) => {
           const firstOwner = createFirstOwner(store, plans);
-          const wanted = options.account ?? WAITING_ACCOUNT;
-          const there = await firstOwner.isTaken(wanted);
+          const account = options.account ?? WAITING_ACCOUNT;
+          const there = await firstOwner.isTaken(account);
           if (!there && options.account !== undefined)
             throw new CliError(
-              `There is no account named \`${wanted}\`. Run \`pressroom accounts list\` to see all accounts.`,
+              `There is no account named \`${account}\`. Run \`pressroom accounts list\` to see all accounts.`,
             );
           const user = await createUsers(store).create({ email, name, password, operator: true });
-          if (there) await firstOwner.addOwner(wanted, user._id);
+          if (there) await firstOwner.addOwner(account, user._id);
           await createAudit(store).note(
             { actor: 'command line' },
             { action: 'operator.created', target: email },
           );
-          return there ? wanted : undefined;
+          return there ? account : undefined;
         });
         print(`${email}\n`);
         notify(

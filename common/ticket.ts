@@ -64,8 +64,8 @@ export function createTicketChecker(secret: string, pool: string) {
     if (!payload || !signature || rest.length > 0 || text.length > 2_048)
       return { ok: false, reason: 'malformed' };
     const given = Buffer.from(signature, 'base64url');
-    const wanted = mac(secret, payload);
-    if (given.length !== wanted.length || !timingSafeEqual(given, wanted))
+    const expected = mac(secret, payload);
+    if (given.length !== expected.length || !timingSafeEqual(given, expected))
       return { ok: false, reason: 'signature' };
     const ticket = readPayload(payload);
     if (!ticket) return { ok: false, reason: 'malformed' };

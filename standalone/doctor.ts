@@ -135,21 +135,21 @@ export function checkPublicUrl({
 
 export function checkMemory(freeBytes: number, slots: number): Finding {
   const free = Math.floor(freeBytes / MIB);
-  const wanted = BASE_MIB + slots * SLOT_MIB;
-  if (free >= wanted) return ok(`${free} MiB of memory available for ${slots} concurrent renders`);
+  const needed = BASE_MIB + slots * SLOT_MIB;
+  if (free >= needed) return ok(`${free} MiB of memory available for ${slots} concurrent renders`);
   return (free < BASE_MIB + SLOT_MIB ? fail : warn)(
-    `${free} MiB of memory available, but ${slots} concurrent renders need ${wanted} MiB. Add memory or reduce PRESSROOM_SLOTS.`,
+    `${free} MiB of memory available, but ${slots} concurrent renders need ${needed} MiB. Add memory or reduce PRESSROOM_SLOTS.`,
   );
 }
 
 /** `limit`: concurrent processes and threads; undefined when there is no limit. */
 export function checkProcesses(limit: number | undefined, slots: number): Finding {
-  const wanted = BASE_PROCESSES + slots * SLOT_PROCESSES;
+  const needed = BASE_PROCESSES + slots * SLOT_PROCESSES;
   if (limit === undefined) return ok('No limit on processes');
-  if (limit >= wanted)
+  if (limit >= needed)
     return ok(`Limit of ${limit} processes and threads for ${slots} concurrent renders`);
   return (limit < BASE_PROCESSES + SLOT_PROCESSES ? fail : warn)(
-    `Limit of ${limit} processes and threads, but ${slots} concurrent renders need ${wanted}. Raise the limit (ulimit -u, or pids of the cgroup or container) or reduce PRESSROOM_SLOTS.`,
+    `Limit of ${limit} processes and threads, but ${slots} concurrent renders need ${needed}. Raise the limit (ulimit -u, or pids of the cgroup or container) or reduce PRESSROOM_SLOTS.`,
   );
 }
 

@@ -108,8 +108,8 @@ async function installPackages() {
 }
 
 function findNode() {
-  const ours = join(NODE_PACKAGE, 'node');
-  if (existsSync(ours)) return ours;
+  const packaged = join(NODE_PACKAGE, 'node');
+  if (existsSync(packaged)) return packaged;
   if (Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR) return process.execPath;
   throw new Error(
     `Pressroom requires Node ${NEEDED_MAJOR} or newer (this is ${process.version}). No npm package provides it for this platform, so install it.`,

@@ -17,11 +17,11 @@ async function listeningInodes(port: number): Promise<Set<string>> {
   const tables = await Promise.all(
     ['/proc/net/tcp', '/proc/net/tcp6'].map(file => readFile(file, 'utf8').catch(() => '')),
   );
-  const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const rows = tables.flatMap(table => table.split('\n').map(line => line.trim().split(/\s+/)));
   return new Set(
     rows
-      .filter(row => row[1]?.endsWith(wanted) && row[3] === '0A')
+      .filter(row => row[1]?.endsWith(suffix) && row[3] === '0A')
       .map(row => `socket:[${row[9]}]`),
   );
 }

@@ -248,13 +248,13 @@ export class Accounts {
     return { $or: [{ 'billing.periodEnd': { $exists: false } }, ...reactivated] };
   }
 
-  #stateChange(wanted: AccountState): Document {
+  #stateChange(newState: AccountState): Document {
     if (this.#billing === 'none') throw noBilling();
     // A reactivated account returns to the state that Stripe last reported.
     const reactivated = {
-      $cond: [{ $eq: ['$state', 'paused'] }, { $ifNull: ['$billing.state', wanted] }, wanted],
+      $cond: [{ $eq: ['$state', 'paused'] }, { $ifNull: ['$billing.state', newState] }, newState],
     };
-    const state = this.#billing === 'stripe' && wanted === 'active' ? reactivated : wanted;
+    const state = this.#billing === 'stripe' && newState === 'active' ? reactivated : newState;
     // Setting past_due again does not extend the grace period.
     const since = {
       $cond: [{ $eq: ['$state', 'past_due'] }, { $ifNull: ['$pastDueSince', '$$NOW'] }, '$$NOW'],

@@ -87,10 +87,10 @@ export const boundRequests = (
 ): Middleware => {
   return async (ctx, next) => {
     const { accountId, parallel } = callerOf(ctx);
-    const leave = await requests.enter(accountId, parallel).catch(error => {
+    const endRequest = await requests.enter(accountId, parallel).catch(error => {
       onRejected(ctx);
       throw error;
     });
-    await next().finally(leave);
+    await next().finally(endRequest);
   };
 };

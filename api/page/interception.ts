@@ -61,10 +61,10 @@ async function continueRequest(
     if (!(error instanceof CommandFailed) || /InterceptionId|Invalid state/i.test(error.message))
       return;
     const rejected = /(?:Unsafe|Invalid) header: (.+)$/.exec(error.message)?.[1]?.toLowerCase();
-    const ours = Object.keys(settings.headers).find(name => name.toLowerCase() === rejected);
-    if (ours === undefined) throw error;
+    const header = Object.keys(settings.headers).find(name => name.toLowerCase() === rejected);
+    if (header === undefined) throw error;
     throw invalid(
-      `\`extra_http_headers.${ours}\` is not supported: the browser does not send this header, or not with this value.`,
+      `\`extra_http_headers.${header}\` is not supported: the browser does not send this header, or not with this value.`,
       error,
     );
   }

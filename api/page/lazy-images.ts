@@ -33,7 +33,7 @@ const LOOK_AT_ALL = `async ({ scrollMs, imagesMs, growthScreens, boxes, elements
   const all = selector => roots().flatMap(root => [...root.querySelectorAll(selector)]);
 
   const frames = new Set();
-  const hurry = () => {
+  const makeEager = () => {
     for (const element of all('img[loading=lazy i], iframe[loading=lazy i]')) {
       if (element.localName === 'iframe') {
         frames.add(element);
@@ -49,13 +49,13 @@ const LOOK_AT_ALL = `async ({ scrollMs, imagesMs, growthScreens, boxes, elements
     for (let top = 0; top < Math.min(box.scrollHeight, end) && performance.now() - start < scrollMs; top += screen) {
       scrollTo(box, top);
       await frame();
-      hurry();
+      makeEager();
     }
   };
   const scrolls = element =>
     element.scrollHeight > element.clientHeight + 1 && element.clientHeight >= 50 && /auto|scroll/.test(getComputedStyle(element).overflowY);
 
-  hurry();
+  makeEager();
   const root = document.scrollingElement ?? document.documentElement;
   if (!root) return;
   await scrollThrough(root);

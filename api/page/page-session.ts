@@ -26,7 +26,7 @@ export interface Step {
    */
   waitingFor(settings: RenderSettings): string;
   phase: 'load' | 'wait';
-  wanted(settings: RenderSettings): boolean;
+  applies(settings: RenderSettings): boolean;
   run(page: Page): Promise<void>;
 }
 
@@ -37,60 +37,60 @@ const always = () => true;
  * expression, network idle, delay, animations, then print.
  */
 export const STEPS: Step[] = [
-  { waitingFor: () => "the page's load event", phase: 'load', wanted: always, run: load },
+  { waitingFor: () => "the page's load event", phase: 'load', applies: always, run: load },
   {
     waitingFor: () => "the page's fonts",
     phase: 'load',
-    wanted: settings => !settings.isStatic,
+    applies: settings => !settings.isStatic,
     run: fonts,
   },
   {
     waitingFor: () => '`css` to be loaded and applied',
     phase: 'wait',
-    wanted: settings => settings.css !== undefined,
+    applies: settings => settings.css !== undefined,
     run: css,
   },
   {
     waitingFor: () => '`javascript` to finish and its promise to settle',
     phase: 'wait',
-    wanted: settings => settings.javascript !== undefined,
+    applies: settings => settings.javascript !== undefined,
     run: javascript,
   },
   {
     waitingFor: () => '`lazy_load_images` to scroll through the page',
     phase: 'wait',
-    wanted: settings => settings.lazyImages,
+    applies: settings => settings.lazyImages,
     run: lazyImages,
   },
   {
     waitingFor: ({ waits }) =>
       `\`wait_for_selector\` ${quoted(waits.selector!)} to match an element`,
     phase: 'wait',
-    wanted: settings => settings.waits.selector !== undefined,
+    applies: settings => settings.waits.selector !== undefined,
     run: selector,
   },
   {
     waitingFor: ({ waits }) => `\`wait_for_expression\` ${quoted(waits.expression!)} to be truthy`,
     phase: 'wait',
-    wanted: settings => settings.waits.expression !== undefined,
+    applies: settings => settings.waits.expression !== undefined,
     run: expression,
   },
   {
     waitingFor: () => 'the network to be idle (`wait_for_network_idle`)',
     phase: 'wait',
-    wanted: settings => settings.waits.networkIdle,
+    applies: settings => settings.waits.networkIdle,
     run: networkIdle,
   },
   {
     waitingFor: () => '`wait_delay`',
     phase: 'wait',
-    wanted: settings => settings.waits.delayMs > 0,
+    applies: settings => settings.waits.delayMs > 0,
     run: delay,
   },
   {
     waitingFor: () => '`finish_animations`',
     phase: 'wait',
-    wanted: settings => settings.finishAnimations,
+    applies: settings => settings.finishAnimations,
     run: finishAnimations,
   },
 ];
@@ -207,7 +207,7 @@ export async function runPageSession(
   try {
     Object.assign(timings, { load: 0, wait: 0 });
     for (const step of STEPS) {
-      if (!step.wanted(settings)) continue;
+      if (!step.applies(settings)) continue;
       begin(step.waitingFor(settings));
       await timed(step.phase, step.run(page));
     }

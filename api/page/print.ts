@@ -57,9 +57,9 @@ export function pageSizeOverrides(settings: RenderSettings): string | undefined 
  * made a normal one. Sheets of other origins cannot be read.
  */
 const IMPOSE = `css => {
-  const ours = new CSSStyleSheet();
-  ours.replaceSync(css);
-  document.adoptedStyleSheets.push(ours);
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  document.adoptedStyleSheets.push(sheet);
   const soften = rules => {
     for (const rule of rules) {
       if (rule instanceof CSSGroupingRule) soften(rule.cssRules);

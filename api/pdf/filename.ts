@@ -5,11 +5,11 @@ import { MAX_FILENAME_LENGTH } from '../../common/contract/fields.ts';
 const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /**
- * `wanted`: the request's `filename`, or a title. Keeps the letters of every script and replaces
+ * `text`: the request's `filename`, or a title. Keeps the letters of every script and replaces
  * other characters with a dash. Always ends in `.pdf`.
  */
-export function pdfFilename(wanted: string | undefined): string {
-  const name = (wanted ?? '')
+export function pdfFilename(text: string | undefined): string {
+  const name = (text ?? '')
     .toWellFormed()
     .normalize('NFC')
     .replace(/\.pdf$/i, '')

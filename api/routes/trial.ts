@@ -56,9 +56,9 @@ const admitTrialCall = (
   }
   return async (ctx, next) => {
     ctx.state.client = subscriberOf(callerIp(ctx, trustedProxies));
-    const leave = await enter(ctx.state.client);
+    const endCall = await enter(ctx.state.client);
     // Sending the response is not awaited: its memory is bounded by the budget.
-    await next().finally(leave);
+    await next().finally(endCall);
   };
 };
 

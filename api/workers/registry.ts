@@ -155,7 +155,7 @@ export class WorkerRegistry {
     // A worker that does not report `offered` would reserve its last slot for an account that does
     // not use it.
     const knows = ({ status }: Entry) => !waiting?.heldBack || status.offered !== undefined;
-    const wanted = new Set(
+    const recipients = new Set(
       waiting &&
         this.#candidates(avoid)
           .filter(([, entry]) => knows(entry))
@@ -163,8 +163,8 @@ export class WorkerRegistry {
     );
     for (const [address, entry] of this.#entries) {
       const isOpening = entry.reserved > entry.confirmed;
-      if (isOpening || !(wanted.has(address) || entry.announced)) continue;
-      entry.announced = wanted.has(address);
+      if (isOpening || !(recipients.has(address) || entry.announced)) continue;
+      entry.announced = recipients.has(address);
       this.#send(address, entry.announced ? waiting : undefined);
     }
     return this.#entries.values().some(({ announced }) => announced);

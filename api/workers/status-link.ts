@@ -79,7 +79,7 @@ export function createStatusLink(options: StatusLinkOptions): StatusLink {
   let socket: WebSocket | undefined;
   let timer: NodeJS.Timeout | undefined;
   let failures = 0;
-  let wanted = true;
+  let retired = false;
   let closed = false;
 
   function connect(): void {
@@ -120,7 +120,7 @@ export function createStatusLink(options: StatusLinkOptions): StatusLink {
   }
 
   function retry(): void {
-    if (!wanted) {
+    if (retired) {
       closed = true;
       options.onEnd();
       return;
@@ -133,14 +133,14 @@ export function createStatusLink(options: StatusLinkOptions): StatusLink {
   connect();
   return {
     retire() {
-      if (closed || !wanted) return;
-      wanted = false;
+      if (closed || retired) return;
+      retired = true;
       if (socket) return;
       clearTimeout(timer);
       retry();
     },
     keep() {
-      wanted = true;
+      retired = false;
     },
     send(text) {
       if (socket?.readyState === WebSocket.OPEN) socket.send(text);

@@ -34,16 +34,16 @@ const toSnakeCase = (name: string) =>
  */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
-  const wanted = toSnakeCase(name);
+  const given = toSnakeCase(name);
   const lastWord = name.slice(name.lastIndexOf('.') + 1);
   // Only the last part of a nested name counts: the shared `margin.` does not make `margin.foo`
   // close to `margin.top`.
   const allowed = Math.max(1, Math.floor(lastWord.length / 3));
   const ranked = names
-    .map(candidate => ({ candidate, steps: editDistance(wanted, toSnakeCase(candidate)) }))
+    .map(candidate => ({ candidate, steps: editDistance(given, toSnakeCase(candidate)) }))
     .sort((a, b) => a.steps - b.steps);
   if (ranked[0] && ranked[0].steps <= allowed) return ranked[0].candidate;
-  if (wanted.length < 4) return undefined;
-  const holding = names.filter(candidate => `_${toSnakeCase(candidate)}_`.includes(`_${wanted}_`));
+  if (given.length < 4) return undefined;
+  const holding = names.filter(candidate => `_${toSnakeCase(candidate)}_`.includes(`_${given}_`));
   return holding.length === 1 ? holding[0] : undefined;
 }

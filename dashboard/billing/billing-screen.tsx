@@ -26,12 +26,12 @@ export default function BillingScreen() {
     queryFn: ({ signal }) => get<BillingView>(`/accounts/${account.id}/billing`, signal),
   });
   const path = `/accounts/${account.id}/billing`;
-  const leave = ({ url }: { url: string }) => location.assign(url);
+  const openUrl = ({ url }: { url: string }) => location.assign(url);
   const checkout = useAction({
     run: (plan: string) => post<{ url: string }>(`${path}/checkout`, { plan }),
-    after: leave,
+    after: openUrl,
   });
-  const portal = useAction({ run: () => post<{ url: string }>(`${path}/portal`), after: leave });
+  const portal = useAction({ run: () => post<{ url: string }>(`${path}/portal`), after: openUrl });
   const { data } = billing;
   return (
     <>

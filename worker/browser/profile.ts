@@ -13,7 +13,7 @@ export interface Profile {
 /** Followed by the process id of the worker. */
 const PREFIX = 'pressroom-chrome-';
 /** The folders of this process. In containers every worker has the same process id. */
-const ours = new Set<string>();
+const ownFolders = new Set<string>();
 
 const removeFolder = (path: string) =>
   rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }).catch(() => {});
@@ -22,11 +22,11 @@ const removeFolder = (path: string) =>
 export async function makeProfile(uid: number | undefined): Promise<Profile> {
   try {
     const path = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
-    ours.add(path);
+    ownFolders.add(path);
     if (uid !== undefined) await chown(path, uid, uid);
     const remove = async () => {
       await removeFolder(path);
-      ours.delete(path);
+      ownFolders.delete(path);
     };
     return { path, remove };
   } catch (error) {
@@ -65,7 +65,7 @@ async function groupsOn(profile: string): Promise<Set<number>> {
     groups.add(await groupOf(pid));
   }
   groups.delete(Number.NaN);
-  // A Chrome without its own group shares the group of its worker, which may also be ours.
+  // A Chrome without its own group shares the group of its worker, which may be this process.
   groups.delete(await groupOf('self'));
   return groups;
 }
@@ -93,6 +93,7 @@ export async function sweepProfiles(folder = tmpdir()): Promise<void> {
       : undefined;
     if (!pid) continue;
     const path = join(folder, name);
-    if (Number(pid) === process.pid ? !ours.has(path) : !isAlive(Number(pid))) await clear(path);
+    if (Number(pid) === process.pid ? !ownFolders.has(path) : !isAlive(Number(pid)))
+      await clear(path);
   }
 }

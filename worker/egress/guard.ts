@@ -168,9 +168,9 @@ export function createGuard(
   }
 
   return {
-    admit: wanted => {
+    admit: newPolicy => {
       if (policy) throw new Error('a guard serves one render and can be admitted only once');
-      policy = wanted;
+      policy = newPolicy;
     },
     begin,
     reach,

@@ -2,7 +2,7 @@
 // one enabled operator remains.
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
-import { stillGiven } from '../users/team-rules.ts';
+import { validInvitations } from '../users/team-rules.ts';
 import { createTeams } from '../users/teams.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -35,7 +35,7 @@ export function createOperators(store: Store, sessions: Pick<Sessions, 'endAll'>
     );
     for (const { _id } of await limited(found.toArray()))
       await changeTeam(_id, ({ members, invitations }) => ({
-        invitations: stillGiven(invitations, members, user),
+        invitations: validInvitations(invitations, members, user),
       }));
   }
 

@@ -29,7 +29,7 @@ const CHUNKS_AT_ONCE = 16;
 /** A download that began before the link expired can finish. */
 const READ_ON_MS = 10 * 60_000;
 /** For this long an expired link returns `gone` instead of `not_found`. */
-const REMEMBERED_MS = 7 * 86_400e3;
+const GONE_ANSWER_MS = 7 * 86_400e3;
 
 const full = (accountMaxBytes: number, retryAfterS: number) =>
   new ApiError(
@@ -120,7 +120,7 @@ export class PdfStore {
     const at = this.#now();
     const { ttlMs } = this.#limits;
     const expiresAt = new Date(at + ttlMs);
-    const rememberedUntil = new Date(at + ttlMs + REMEMBERED_MS);
+    const rememberedUntil = new Date(at + ttlMs + GONE_ANSWER_MS);
     try {
       const hash = createHash('sha256');
       let last: StoredPdfChunk[] = [];

@@ -35,12 +35,12 @@ export function createCookies(publicUrl: string): Cookies & { secure: boolean } 
    * prefixes, 2025).
    */
   function read(ctx: Context, name: string): string | undefined {
-    const wanted = `${securely(ctx) ? '__Host-' : ''}pressroom-${name}=`;
+    const prefix = `${securely(ctx) ? '__Host-' : ''}pressroom-${name}=`;
     const found = (ctx.get('Cookie') || '')
       .split(';')
       .map(each => each.replace(/^[ \t]+/, ''))
-      .find(each => each.startsWith(wanted));
-    return found?.slice(wanted.length) || undefined;
+      .find(each => each.startsWith(prefix));
+    return found?.slice(prefix.length) || undefined;
   }
 
   function write(ctx: Context, name: string, value: string, maxAgeMs: number): void {

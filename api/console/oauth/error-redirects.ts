@@ -1,4 +1,4 @@
-// Authorization requests that fail before consent: whether the error is a page of ours or a
+// Authorization requests that fail before consent: whether the error is shown on our page or is a
 // redirect to the app, and the link from the page to the app.
 import type { ProviderContext } from 'oidc-provider';
 import { isLoopback } from './redirects.ts';

@@ -64,10 +64,14 @@ function keyRing(store: Store, secret: string) {
     /** False when another process has replaced them since they were read. */
     async write(keys: readonly OAuthKey[], stored: string | undefined): Promise<boolean> {
       const asRead = { _id: STORED_AS, sealed: stored ?? { $exists: false } };
-      const sealed = encryption.encrypt(JSON.stringify(keys));
+      const encrypted = encryption.encrypt(JSON.stringify(keys));
       try {
         const written = await limited(
-          meta.updateOne(asRead, { $set: { sealed } }, { upsert: stored === undefined, ...limits }),
+          meta.updateOne(
+            asRead,
+            { $set: { sealed: encrypted } },
+            { upsert: stored === undefined, ...limits },
+          ),
         );
         return written.matchedCount + written.upsertedCount === 1;
       } catch (error) {

@@ -69,9 +69,11 @@ export function showOAuthError(
   { error, error_description: description }: OAuthErrorFields,
   back: string | undefined,
 ) {
-  const ours = error === 'server_error' || error === 'temporarily_unavailable';
+  const isServerError = error === 'server_error' || error === 'temporarily_unavailable';
   const detail =
-    description && !ours ? markup`<p class="hint">${error}: ${description}</p>` : undefined;
+    description && !isServerError
+      ? markup`<p class="hint">${error}: ${description}</p>`
+      : undefined;
   const link =
     back &&
     markup`<p><a href="${back}" rel="noreferrer">Back to the app (${redirectName(back)})</a></p>`;

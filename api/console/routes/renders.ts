@@ -60,8 +60,8 @@ export const renderRoutes = ({ store }: { store: Store }): ConsoleRoute[] => {
       answer: renderPage,
       handle: async ({ account, query }) => {
         const { limit } = query;
-        const wanted = { $and: [...filterOf(account.id, query), after(query.cursor, 'at')] };
-        const found = renders.find(wanted, {
+        const filter = { $and: [...filterOf(account.id, query), after(query.cursor, 'at')] };
+        const found = renders.find(filter, {
           projection: SUMMARY_FIELDS,
           sort: { at: -1, _id: -1 },
           limit: limit + 1,

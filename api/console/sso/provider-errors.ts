@@ -106,8 +106,8 @@ function causes(error: unknown): unknown[] {
  */
 export function toSsoError(error: unknown, secrets: readonly string[]): SsoError {
   const chain = causes(error);
-  const ours = chain.find(each => each instanceof SsoError);
-  if (ours) return ours;
+  const known = chain.find(each => each instanceof SsoError);
+  if (known) return known;
   if (chain.some(each => (each as Error).name === 'TimeoutError'))
     return unavailable({ problem: 'the provider did not respond in time' });
   if (error instanceof AuthorizationResponseError) {

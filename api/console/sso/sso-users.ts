@@ -182,18 +182,18 @@ export class SsoUsers {
     }
   }
 
-  async #join(user: UserDocument, wanted: string, ip: string): Promise<void> {
+  async #join(user: UserDocument, nameOrId: string, ip: string): Promise<void> {
     const { config, store, teams, audit, log } = this.#deps;
     const { accounts, limited, limits } = store;
     const account = await limited(
       accounts.findOne(
-        { $or: [{ _id: wanted }, { name: wanted }] },
+        { $or: [{ _id: nameOrId }, { name: nameOrId }] },
         { projection: { _id: 1 }, ...limits },
       ),
     );
     if (!account) {
       log.error(
-        { account: wanted },
+        { account: nameOrId },
         'an SSO user was not added to a team: the account in PRESSROOM_OIDC_ACCOUNT does not exist',
       );
       return;

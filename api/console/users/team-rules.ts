@@ -70,9 +70,13 @@ export function without(members: Members, actor: string, user: string): Members 
  * The invitations that stay valid with the new `members`: those of `user` only for roles that the
  * user may still assign.
  */
-export function stillGiven(invitations: Invitations, members: Members, user: string): Invitations {
+export function validInvitations(
+  invitations: Invitations,
+  members: Members,
+  user: string,
+): Invitations {
   const own = roleOf(members, user);
-  const mayGive = (role: Role) =>
+  const mayAssign = (role: Role) =>
     own !== undefined && MAY[own].includes('team.write') && (role !== 'owner' || own === 'owner');
-  return invitations.filter(({ by, role }) => by !== user || mayGive(role));
+  return invitations.filter(({ by, role }) => by !== user || mayAssign(role));
 }

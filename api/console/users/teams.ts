@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Role, Store, TeamDocument, UserDocument } from '../../store/store.ts';
-import { type Members, stillGiven, without, withRole } from './team-rules.ts';
+import { type Members, validInvitations, without, withRole } from './team-rules.ts';
 
 export type TeamUser = Pick<UserDocument, '_id' | 'name' | 'email' | 'lastSignInAt' | 'disabled'>;
 
@@ -77,7 +77,7 @@ export function createTeams(store: Store): Teams {
   ): Promise<Role> {
     const { members } = await change(account, team => {
       const changed = next(team.members);
-      return { members: changed, invitations: stillGiven(team.invitations, changed, user) };
+      return { members: changed, invitations: validInvitations(team.invitations, changed, user) };
     });
     return members.find(member => member.user === user)!.role;
   }

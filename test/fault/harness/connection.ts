@@ -120,8 +120,8 @@ export function connectThrough(
     },
     heal: () => {
       silent = false;
-      up.hurry();
-      down.hurry();
+      up.flush();
+      down.flush();
     },
     reset,
     destroy: () => each(socket => socket.destroy()),

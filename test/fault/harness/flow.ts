@@ -34,7 +34,7 @@ export interface Flow {
   /** Sends what may leave now. */
   step(): void;
   /** Drops the delays of rules and sends what may leave now. */
-  hurry(): void;
+  flush(): void;
   /** Drops all held frames. */
   clear(): void;
 }
@@ -129,7 +129,7 @@ export function createFlow(
     },
     afterwards: act => add({ act }),
     step,
-    hurry: () => {
+    flush: () => {
       if (queue[0]) queue[0].notBeforeMs = 0;
       step();
     },

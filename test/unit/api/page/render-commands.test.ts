@@ -120,7 +120,7 @@ describe('the steps of a render', () => {
         PUBLIC,
       ),
     );
-    const words = STEPS.filter(step => step.wanted(all)).map(step => step.waitingFor(all));
+    const words = STEPS.filter(step => step.applies(all)).map(step => step.waitingFor(all));
     const order = [
       /load event/,
       /fonts/,
