@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { runMocha } from './support/mocha-process.ts';
 import { prepareTests } from './support/prepare.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${line}\n`);
 
 /** Limit of one run of one file: a longer run hangs. */
 const FILE_LIMIT_MS = 20 * 60_000;
@@ -46,20 +46,20 @@ async function repeat(chrome: string, file: string, times: number): Promise<numb
 const loops: ChildProcess[] = [];
 try {
   const { files, times, load } = readArguments();
-  const chrome = await prepareTests(say);
+  const chrome = await prepareTests(print);
   for (let loop = 0; loop < load; loop++)
     loops.push(spawn(process.execPath, ['-e', BUSY], { stdio: 'ignore' }));
   const results: [string, number][] = [];
   for (const file of files) results.push([file, await repeat(chrome, file, times)]);
   for (const [file, passed] of results)
-    say(
+    print(
       `${passed === times ? 'ok  ' : 'fail'} ${file}: ${passed} of ${times} runs passed in a row`,
     );
   const good = results.filter(([, passed]) => passed === times).length;
-  say(`${good} passed, ${files.length - good} failed`);
+  print(`${good} passed, ${files.length - good} failed`);
   process.exitCode = good === files.length ? 0 : 1;
 } catch (error) {
-  say((error as Error).message);
+  print((error as Error).message);
   process.exitCode = 2;
 } finally {
   for (const loop of loops) loop.kill('SIGKILL');

@@ -14,7 +14,7 @@ import {
   suites,
 } from './support/suites.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${line}\n`);
 
 const ARTIFACTS = new URL('../artifacts/', import.meta.url);
 const MINUTE_MS = 60_000;
@@ -57,7 +57,7 @@ function writeTimings(name: string, times: readonly FileTime[]): void {
     [...Object.entries(measuredSeconds()), ...rounded].sort(([a], [b]) => a.localeCompare(b, 'en')),
   );
   write('timings.json', `${JSON.stringify(seconds, undefined, 2)}\n`);
-  say(
+  print(
     `Times per file: artifacts/timings-${name}.md (artifacts/timings.json is the next test/timings.json).`,
   );
 }
@@ -90,7 +90,7 @@ async function run(
   timings: boolean,
 ): Promise<Outcome[]> {
   try {
-    const chrome = await prepareTests(say);
+    const chrome = await prepareTests(print);
     const outcomes: Outcome[] = [];
     for (const name of names) {
       const outcome = await runSuite(name, chrome, args);
@@ -121,13 +121,13 @@ function closing(outcomes: readonly Outcome[]): { lines: string[]; good: boolean
   return { lines: [...failed.map(title => `failed: ${title}`), last], good: failed.length === 0 };
 }
 
-const [wanted, ...rest] = process.argv.slice(2);
+const [suite, ...rest] = process.argv.slice(2);
 const args = rest.filter(arg => arg !== '--timings');
-const wantedNames = SUITES.filter(name => wanted === 'all' || name === wanted);
+const suiteNames = SUITES.filter(name => suite === 'all' || name === suite);
 // Arguments of mocha take the place of the suites' files, so they are run once.
-const names = args.length > 0 ? wantedNames.slice(0, 1) : wantedNames;
+const names = args.length > 0 ? suiteNames.slice(0, 1) : suiteNames;
 if (names.length === 0)
-  throw new Error(`Unknown suite "${wanted}". Use one of ${SUITES.join(', ')}, all.`);
+  throw new Error(`Unknown suite "${suite}". Use one of ${SUITES.join(', ')}, all.`);
 const { lines, good } = closing(await run(names, args, args.length < rest.length));
-for (const line of lines) say(line);
+for (const line of lines) print(line);
 process.exitCode = good ? 0 : 1;

@@ -96,11 +96,11 @@ describe('render log', function () {
   });
 
   const rows = (page: Page) => page.getByRole('table', { name: 'Renders' }).getByRole('rowheader');
-  const count = async (page: Page, wanted: number) => {
+  const count = async (page: Page, expected: number) => {
     await rows(page)
-      .nth(wanted - 1)
+      .nth(expected - 1)
       .waitFor();
-    expect(await rows(page).count()).to.equal(wanted);
+    expect(await rows(page).count()).to.equal(expected);
   };
 
   it('loads more pages and keeps the focus', async () => {

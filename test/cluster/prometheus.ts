@@ -103,8 +103,8 @@ export async function startPrometheus({
 }: Options): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'pressroom-prometheus-'));
   const file = (name: string) => join(folder, name);
-  const setTargets = async (wanted: Target[]) => {
-    const groups = wanted.map(({ address, labels }) => ({ targets: [address], labels }));
+  const setTargets = async (targets: Target[]) => {
+    const groups = targets.map(({ address, labels }) => ({ targets: [address], labels }));
     await writeFile(file('targets.next'), JSON.stringify(groups));
     // Written atomically, because Prometheus may read it at any time.
     await rename(file('targets.next'), file('targets.json'));

@@ -23,16 +23,16 @@ const OPTIONS = [
 const INSTALL_MS = 300_000;
 const CALL_MS = 60_000;
 
-const wanted = (file: string) => fileURLToPath(new URL(`inspector/${file}`, import.meta.url));
+const fileOf = (file: string) => fileURLToPath(new URL(`inspector/${file}`, import.meta.url));
 
 /** Returns the path of the program. Throws an Error with the reason when it cannot be installed. */
 export async function inspectorProgram(): Promise<string> {
   const cache = cacheFolder(process.env);
-  const lock = createHash('sha256').update(await readFile(wanted('package-lock.json')));
+  const lock = createHash('sha256').update(await readFile(fileOf('package-lock.json')));
   const name = `inspector-tests-${process.platform}-${process.arch}-${lock.digest('hex').slice(0, 16)}`;
   if (!existsSync(join(cache, name)))
     await installOnce(cache, name, async folder => {
-      for (const file of FILES) await copyFile(wanted(file), join(folder, file));
+      for (const file of FILES) await copyFile(fileOf(file), join(folder, file));
       const npm = await runCommand('npm', ['ci', '--prefix', folder, ...OPTIONS], {
         timeoutMs: INSTALL_MS,
         cwd: folder,

@@ -33,10 +33,10 @@ export function leakedProcesses(): string[] {
         .split(' '),
     }))
     .filter(({ stat }) => stat[0] !== '' && stat[0] !== 'Z');
-  const ours = new Set([process.pid]);
-  for (let size = 0; size !== ours.size; ) {
-    size = ours.size;
-    for (const { pid, stat } of stats) if (ours.has(Number(stat[1]))) ours.add(pid);
+  const own = new Set([process.pid]);
+  for (let size = 0; size !== own.size; ) {
+    size = own.size;
+    for (const { pid, stat } of stats) if (own.has(Number(stat[1]))) own.add(pid);
   }
   const marked = (pid: number) =>
     read(`/proc/${pid}/environ`).split('\0').includes(`${MARK}=${process.pid}`);
@@ -45,7 +45,7 @@ export function leakedProcesses(): string[] {
     .map(({ pid }) => ({ pid, command: read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim() }))
     .filter(
       ({ pid, command }) =>
-        ours.has(pid) || marked(pid) || command.includes(`pressroom-chrome-${process.pid}-`),
+        own.has(pid) || marked(pid) || command.includes(`pressroom-chrome-${process.pid}-`),
     )
     .map(({ pid, command }) => `process ${pid}: ${command.slice(0, 160)}`);
 }

@@ -21,9 +21,9 @@ const group = (pid: string) =>
 
 /** All processes in the process group of `pid`. */
 export function groupOf(pid: number): number[] {
-  const wanted = group(String(pid));
+  const groupOfPid = group(String(pid));
   return readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name) && group(name) === wanted)
+    .filter(name => /^\d+$/.test(name) && group(name) === groupOfPid)
     .map(Number);
 }
 
@@ -53,7 +53,7 @@ export function listeners(pids: number[]): string[] {
  * a process have no inode.
  */
 export function connectionsAt(port: number): number {
-  const wanted = port.toString(16).toUpperCase().padStart(4, '0');
+  const hexPort = port.toString(16).toUpperCase().padStart(4, '0');
   return ['tcp', 'tcp6'].flatMap(table =>
     readFileSync(`/proc/net/${table}`, 'utf8')
       .split('\n')
@@ -61,7 +61,7 @@ export function connectionsAt(port: number): number {
       .map(line => line.trim().split(/\s+/))
       .filter(
         ([, local, , state, , , , , , inode]) =>
-          local?.endsWith(`:${wanted}`) && state !== LISTEN && inode !== '0',
+          local?.endsWith(`:${hexPort}`) && state !== LISTEN && inode !== '0',
       ),
   ).length;
 }

@@ -19,8 +19,8 @@ function ranges(pid: number): [number, number][] {
  * Number of 8 MiB blocks that contain any of these byte strings. Throws when the process is gone
  * or not readable.
  */
-export function memoryContains(pid: number, wanted: Buffer[]): number {
-  const longest = Math.max(...wanted.map(({ length }) => length));
+export function memoryContains(pid: number, patterns: Buffer[]): number {
+  const longest = Math.max(...patterns.map(({ length }) => length));
   const memory = openSync(`/proc/${pid}/mem`, 'r');
   const piece = Buffer.alloc(PIECE + longest);
   let found = 0;
@@ -35,7 +35,7 @@ export function memoryContains(pid: number, wanted: Buffer[]): number {
           // The range is not readable or was unmapped in the meantime.
           if (!['EIO', 'EFAULT'].includes((error as NodeJS.ErrnoException).code!)) throw error;
         }
-        if (wanted.some(each => piece.subarray(0, read).includes(each))) found++;
+        if (patterns.some(each => piece.subarray(0, read).includes(each))) found++;
       }
   } finally {
     closeSync(memory);

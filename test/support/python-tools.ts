@@ -27,11 +27,11 @@ export async function pythonTools(): Promise<PythonTools> {
     ['-c', 'import sys; print("%d.%d" % sys.version_info[:2])'],
     { timeoutMs: 20_000 },
   );
-  const wanted = createHash('sha256')
+  const hash = createHash('sha256')
     .update(await readFile(REQUIREMENTS))
     .update(version)
     .digest('hex');
-  const name = `python-tests-${wanted.slice(0, 16)}`;
+  const name = `python-tests-${hash.slice(0, 16)}`;
   if (!existsSync(join(cache, name)))
     await installOnce(cache, name, async folder => {
       const pip = [

@@ -18,8 +18,8 @@ export const job = (accountId: string, id: number, { trial = false, bytes = 1 } 
 });
 
 /** Adds a job. Throws when the queue rejects it. */
-export function add(queue: JobQueue, wanted: Job, nowMs = 0): QueueEntry<Job> {
-  const entry = queue.add(wanted, nowMs);
+export function add(queue: JobQueue, job: Job, nowMs = 0): QueueEntry<Job> {
+  const entry = queue.add(job, nowMs);
   if (typeof entry === 'string') throw new Error(`the queue rejected the job: ${entry}`);
   return entry;
 }

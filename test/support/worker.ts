@@ -24,8 +24,8 @@ export interface TestWorker {
   open(changes?: Partial<Ticket>, signal?: AbortSignal): Promise<Session>;
   /** Closes the idle connections that `open` would reuse. */
   dropKept(): void;
-  /** Resolves when the status matches `wanted`. Rejects after 10 s with the last status. */
-  until(wanted: Partial<WorkerStatus>): Promise<void>;
+  /** Resolves when the status matches `expected`. Rejects after 10 s with the last status. */
+  until(expected: Partial<WorkerStatus>): Promise<void>;
   /** Kills the Chromes of all slots with SIGKILL. */
   killChromes(): Promise<void>;
   stop(): Promise<boolean>;
@@ -60,8 +60,8 @@ export async function startWorker(
       maxMs: 30_000,
       ...changes,
     });
-  const matches = (wanted: Partial<WorkerStatus>) =>
-    Object.entries(wanted).every(
+  const matches = (expected: Partial<WorkerStatus>) =>
+    Object.entries(expected).every(
       ([name, value]) => worker.status()[name as keyof WorkerStatus] === value,
     );
   return {
@@ -73,11 +73,11 @@ export async function startWorker(
     open: (changes, signal = AbortSignal.timeout(UNTIL_MS)) =>
       openSession(connections)(address, ticket(changes), signal),
     dropKept: () => connections.drop(address),
-    until: wanted =>
+    until: expected =>
       eventually(() => {
-        if (!matches(wanted))
+        if (!matches(expected))
           throw new Error(
-            `the worker is ${JSON.stringify(worker.status())}, wanted ${JSON.stringify(wanted)}`,
+            `the worker is ${JSON.stringify(worker.status())}, expected ${JSON.stringify(expected)}`,
           );
       }),
     killChromes: async () => {

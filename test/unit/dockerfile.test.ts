@@ -99,15 +99,15 @@ describe('the Dockerfile', () => {
 
     it(`leaves the packages in the image ${image} that these rooms import, and no others`, () => {
       const imported = packagesOf([...rooms.flatMap(sourcesOf), ...(FILES[image] ?? [])]);
-      // An override may say that a package gets the one which is ours: that must then be there.
-      const wanted = new Set([
+      // An override may say that a package uses the version of this repository, which must then exist.
+      const required = new Set([
         ...imported,
         ...imported.flatMap(name => Object.keys(overrides[name] ?? {})),
       ]);
       const removed = wordsAfter('npm uninstall', `${image}-packages`);
       expect(removed.sort()).to.deep.equal(
         Object.keys(dependencies)
-          .filter(name => !wanted.has(name))
+          .filter(name => !required.has(name))
           .sort(),
       );
     });

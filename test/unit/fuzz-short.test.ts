@@ -15,13 +15,13 @@ const SHORT: [fuzzer: Fuzzer, cases: number][] = [
 ];
 
 describe('a short run of the fuzzer', () => {
-  for (const [fuzzer, wanted] of SHORT) {
+  for (const [fuzzer, count] of SHORT) {
     it(`finds nothing: ${fuzzer.name}`, function () {
       this.timeout(120_000);
       const { seed } = chanceOfThisRun(`the fuzzer of ${fuzzer.name}`);
-      const { cases, findings } = runFuzzer(fuzzer, seed, done => done >= wanted);
+      const { cases, findings } = runFuzzer(fuzzer, seed, done => done >= count);
       expect(findings).to.deep.equal([]);
-      expect(cases).to.equal(wanted);
+      expect(cases).to.equal(count);
     });
   }
 

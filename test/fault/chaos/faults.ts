@@ -1,5 +1,5 @@
-// Everything that can be made to go wrong in a deployment, each as a story of its own: it does the harm,
-// for a random time, and repairs it.
+// The faults of a chaos run. Each breaks one part of a deployment for a random time and then
+// repairs it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromeProcesses } from '../harness/chrome-processes.ts';
 import type { ApiReplica, Deployment, Replica } from '../harness/deployment.ts';
@@ -9,16 +9,16 @@ import type { Chance } from '../harness/random.ts';
 
 export interface Fault {
   name: string;
-  /** What it works on: two faults never work on the same at once. */
+  /** The parts that it breaks: two faults never break the same part at the same time. */
   targets: string[];
   run(): Promise<void>;
 }
 
-/** What the faults tell of themselves, for the judgement at the end. */
+/** What the faults did, for the judgement at the end. */
 export interface Harm {
-  /** These processes were killed without a chance to write down what they owed. */
+  /** Processes that were killed before they could write pending data. */
   killed: Set<number>;
-  /** What a fault itself saw go wrong. */
+  /** Broken promises that a fault observed itself. */
   violations: string[];
 }
 
@@ -26,11 +26,11 @@ const killQuietly = (pid: number, signal: NodeJS.Signals) => {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended meanwhile: nothing is left to harm.
+    // It ended meanwhile.
   }
 };
 
-/** Every fault that makes sense for this deployment, with its own dice. */
+/** All faults that this deployment allows, with their own random numbers. */
 export function faultsOf(deployment: Deployment, chance: Chance, harm: Harm): Fault[] {
   const lasting = (from: number, to: number) => sleep(chance.int(from, to));
 

@@ -63,7 +63,7 @@ export async function judge(
     ).flat(),
     ...deployment.apis
       .concat(deployment.workers as never)
-      .flatMap(({ process }) => spoken(process)),
+      .flatMap(({ process }) => forbiddenLines(process)),
   ];
 }
 
@@ -121,11 +121,11 @@ async function miscounted(
   ].filter(Boolean);
 }
 
-/** What no process may ever say. */
-const spoken = ({ name, log }: Deployment['apis'][number]['process']) =>
+/** Log lines that no process may write. */
+const forbiddenLines = ({ name, log }: Deployment['apis'][number]['process']) =>
   log
     .filter(
       ({ level, msg }) =>
         String(level) === 'fatal' || (level === 0 && !/Warning|--trace-warnings/.test(msg)),
     )
-    .map(({ msg }) => `${name} said: ${msg}`);
+    .map(({ msg }) => `${name} logged: ${msg}`);

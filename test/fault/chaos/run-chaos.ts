@@ -1,5 +1,5 @@
-// One run of chaos: callers on all plans, faults by chance, two at a time, for the given time;
-// then everything is repaired and judged.
+// One chaos run: callers on all plans, and random faults, two at a time. Then everything is
+// repaired and judged.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDeployment } from '../harness/deployment.ts';
 import { openLedger } from '../harness/ledger.ts';
@@ -11,11 +11,11 @@ import { judge } from './judge.ts';
 export interface ChaosReport {
   seed: number;
   members: number;
-  /** How often each fault was there. */
+  /** How often each fault occurred. */
   faults: Record<string, number>;
   /** How often callers got each answer. */
   ends: Record<string, number>;
-  /** Empty when all that is promised held. */
+  /** Empty when every promise held. */
   violations: string[];
 }
 
@@ -24,13 +24,13 @@ const LANES = 2;
 const PATIENCE_MS = 150_000;
 
 /**
- * `say` gets a line for each fault. The choices follow from the seed; when they meet what, and so
- * what happens, is the machine's.
+ * `log` gets a line for each fault. The seed decides the faults; the timing, and so the result,
+ * depends on the machine.
  */
 export async function runChaos(
   seed: number,
   forMs: number,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<ChaosReport> {
   const chance = createChance(seed);
   const members = chance.percent(33) ? 3 : 1;
@@ -69,7 +69,7 @@ export async function runChaos(
           .catch((error: Error) =>
             harm.violations.push(`${fault.name} at ${at}: ${error.message}`),
           );
-        say(`${at} to ${((performance.now() - startMs) / 1000).toFixed(1)} s: ${fault.name}`);
+        log(`${at} to ${((performance.now() - startMs) / 1000).toFixed(1)} s: ${fault.name}`);
         count[fault.name] = (count[fault.name] ?? 0) + 1;
         for (const target of fault.targets) busy.delete(target);
       }

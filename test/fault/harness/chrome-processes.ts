@@ -12,7 +12,7 @@ export interface ChromeProcess {
 
 const living = () => everyProcess().filter(({ isZombie }) => !isZombie);
 
-/** Those below a process of ours. */
+/** The descendants of a process of the test. */
 export function chromeProcesses(pid: number): ChromeProcess[] {
   const below = treeOf(pid, living()).filter(each => each.pid !== pid);
   const parentOf = new Map(below.map(each => [each.pid, each.parent]));

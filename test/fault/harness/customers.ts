@@ -155,12 +155,12 @@ export async function openCustomers(deployment: Deployment): Promise<Customers> 
       }
     }
     const over = Promise.all(Array.from({ length: AT_A_TIME }, caller)).then(() => visits);
-    const reached = (wanted: number) =>
+    const reached = (count: number) =>
       new Promise<void>(resolve => {
         const before = look;
         look = () => {
           before();
-          if (visits.length >= wanted) resolve();
+          if (visits.length >= count) resolve();
         };
         look();
       });

@@ -34,11 +34,11 @@ export function createChance(seed: number): Chance {
 /** The seed of this run: the one that is asked for, else a new one. Prints it. */
 export function chanceOfThisRun(
   scenario: string,
-  wanted = process.env['PRESSROOM_TEST_SEED'],
+  given = process.env['PRESSROOM_TEST_SEED'],
 ): Chance {
-  const seed = wanted === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(wanted);
+  const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
   if (!Number.isSafeInteger(seed))
-    throw new Error(`PRESSROOM_TEST_SEED=${wanted}: accepted is a whole number`);
+    throw new Error(`PRESSROOM_TEST_SEED=${given}: accepted is a whole number`);
   console.log(`      seed of ${scenario}: ${seed}`);
   return createChance(seed);
 }

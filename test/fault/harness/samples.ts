@@ -36,9 +36,9 @@ export function readSamples(text: string): Samples {
     );
   return {
     sum: (name, labels) => of(name, labels).reduce((total, { value }) => total + value, 0),
-    by: (name, label, wanted) => {
+    by: (name, label, filter) => {
       const sums: Record<string, number> = {};
-      for (const { labels, value } of of(name, wanted))
+      for (const { labels, value } of of(name, filter))
         sums[labels[label] ?? ''] = (sums[labels[label] ?? ''] ?? 0) + value;
       return sums;
     },

@@ -1,15 +1,15 @@
 // A page that exceeds the memory or message bound of its Chrome ends alone: its Chrome is replaced,
 // and all others continue.
 import { expect } from 'chai';
+import { type ChromeScenario, startChromeScenario } from '../harness/chrome-scenario.ts';
 import { type Deployment, type DeploymentAccount, startDeployment } from '../harness/deployment.ts';
 import { LOGS_SLOTS } from '../harness/held-page.ts';
-import { type StruckWorker, strikeable } from '../harness/struck-worker.ts';
 
 describe('a Chrome whose page exceeds a bound', function () {
   this.timeout(120_000);
   let deployment: Deployment;
   let crowd: DeploymentAccount;
-  let struck: StruckWorker;
+  let scenario: ChromeScenario;
   let strikes = 0;
 
   const start = async (env: Record<string, string>) => {
@@ -19,15 +19,15 @@ describe('a Chrome whose page exceeds a bound', function () {
     });
     crowd = await deployment.account();
   };
-  afterEach(() => struck.clear());
+  afterEach(() => scenario.clear());
 
   /** A page that runs this script when `strike` is called. */
   async function begin(script: string) {
     const call = `strike ${++strikes}`;
     const url = `http://127.0.0.1:${deployment.probePages.port}/?${new URLSearchParams({ account: call, render: call })}`;
     const first = `<script>fetch('${url}').then(answer => answer.text()).then(() => { ${script} });</script>`;
-    struck = await strikeable(deployment, crowd, { first });
-    return { slot: struck.page.slot, strike: () => deployment.probePages.release(call) };
+    scenario = await startChromeScenario(deployment, crowd, { first });
+    return { slot: scenario.page.slot, strike: () => deployment.probePages.release(call) };
   }
 
   describe('of memory', () => {
@@ -49,11 +49,11 @@ describe('a Chrome whose page exceeds a bound', function () {
       it(`is killed when the page grows ${where}, as a failure of the page`, async () => {
         const { slot, strike } = await begin(`window.kept = []; ${script}`);
         strike();
-        expect(await struck.refused('page_crash')).to.match(
+        expect(await scenario.failsWith('page_crash')).to.match(
           /^The page used more memory than a render is allowed\./,
         );
-        await struck.chromeDied(slot, 'memory');
-        await struck.end();
+        await scenario.chromeDied(slot, 'memory');
+        await scenario.end();
       });
 
     it("is replaced when the page's JavaScript heap grows, unless the heap limit ends it first", async () => {
@@ -61,9 +61,9 @@ describe('a Chrome whose page exceeds a bound', function () {
         'window.kept = []; for (;;) kept.push(new Array(100_000).fill(Math.random()).map(String));',
       );
       strike();
-      expect(await struck.refused('page_crash')).to.match(/memory/);
-      await struck.chromeReplaced('memory');
-      await struck.end();
+      expect(await scenario.failsWith('page_crash')).to.match(/memory/);
+      await scenario.chromeReplaced('memory');
+      await scenario.end();
     });
   });
 
@@ -74,9 +74,9 @@ describe('a Chrome whose page exceeds a bound', function () {
     it('is killed when the page keeps it too busy to respond, as a failure of the page', async () => {
       const { slot, strike } = await begin('for (;;) console.log(1);');
       strike();
-      await struck.refused('output_limit');
-      await struck.chromeDied(slot, 'flooded');
-      await struck.end();
+      await scenario.failsWith('output_limit');
+      await scenario.chromeDied(slot, 'flooded');
+      await scenario.end();
     });
   });
 });

@@ -3,16 +3,16 @@
 import { expect } from 'chai';
 import { killQuietly as kill } from '../../../worker/browser/chrome.ts';
 import { freeze } from '../../support/freeze.ts';
+import { type ChromeScenario, startChromeScenario } from '../harness/chrome-scenario.ts';
 import { type Deployment, type DeploymentAccount, startDeployment } from '../harness/deployment.ts';
 import { LOGS_SLOTS } from '../harness/held-page.ts';
-import { type StruckWorker, strikeable } from '../harness/struck-worker.ts';
 import { BUSY_FIRST, busiestRenderer, ofKind } from '../harness/worker-look.ts';
 
 describe('a Chrome with a frozen process', function () {
   this.timeout(120_000);
   let deployment: Deployment;
   let crowd: DeploymentAccount;
-  let struck: StruckWorker;
+  let scenario: ChromeScenario;
 
   before(async () => {
     deployment = await startDeployment({
@@ -22,59 +22,59 @@ describe('a Chrome with a frozen process', function () {
     crowd = await deployment.account();
   });
   after(() => deployment?.stop());
-  afterEach(() => struck.clear());
+  afterEach(() => scenario.clear());
 
-  const begin = async (options?: Parameters<typeof strikeable>[2]) => {
-    struck = await strikeable(deployment, crowd, options);
-    return struck.page;
+  const begin = async (options?: Parameters<typeof startChromeScenario>[2]) => {
+    scenario = await startChromeScenario(deployment, crowd, options);
+    return scenario.page;
   };
 
   it('is replaced when its browser process is frozen, and its render is retried elsewhere', async () => {
     const { browser, slot } = await begin();
     await freeze(browser);
-    await struck.renderedElsewhere();
-    await struck.chromeDied(slot, 'hung');
-    await struck.end();
+    await scenario.isRetriedElsewhere();
+    await scenario.chromeDied(slot, 'hung');
+    await scenario.end();
   });
 
   it('is replaced when its network process is frozen, and its render is retried elsewhere', async () => {
     const { browser, slot } = await begin();
     await freeze(ofKind(browser, 'utility')[0]!.pid);
-    await struck.renderedElsewhere();
-    await struck.chromeDied(slot, 'hung');
-    await struck.end();
+    await scenario.isRetriedElsewhere();
+    await scenario.chromeDied(slot, 'hung');
+    await scenario.end();
   });
 
   it('is replaced when its browser process is frozen without a render', async () => {
     await begin();
-    const { browser, slot } = struck.neighbour;
+    const { browser, slot } = scenario.neighbour;
     // A slot opened in the meantime would be retried elsewhere.
-    await struck.load.stop();
+    await scenario.load.stop();
     await freeze(browser);
-    await struck.chromeDied(slot, 'hung');
-    await struck.loadAgain();
-    await struck.load.until(10);
-    await struck.goesOn();
-    await struck.end();
+    await scenario.chromeDied(slot, 'hung');
+    await scenario.restartLoad();
+    await scenario.load.until(10);
+    await scenario.finishesInPlace();
+    await scenario.end();
   });
 
   it('leaves nothing when its browser process is killed beside the frozen one', async () => {
     const { browser, slot } = await begin();
     await freeze(ofKind(browser, 'gpu-process')[0]!.pid);
     kill(browser);
-    await struck.renderedElsewhere();
-    await struck.chromeDied(slot, 'exited');
-    await struck.end();
+    await scenario.isRetriedElsewhere();
+    await scenario.chromeDied(slot, 'exited');
+    await scenario.end();
   });
 
   it('is replaced when the renderer of its page is frozen, and the render ends at its time limit', async () => {
     const api = await deployment.addApi({ PRESSROOM_RENDER_TIMEOUT: '10s' });
     const { browser } = await begin({ first: BUSY_FIRST, api });
     await freeze(busiestRenderer(browser));
-    expect(await struck.refused('page_timeout')).to.match(
+    expect(await scenario.failsWith('page_timeout')).to.match(
       /^The render took longer than this installation's limit of 10 s/,
     );
-    await struck.chromeReplaced();
-    await struck.end();
+    await scenario.chromeReplaced();
+    await scenario.end();
   });
 });

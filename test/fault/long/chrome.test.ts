@@ -3,16 +3,16 @@
 import { expect } from 'chai';
 import { killQuietly as kill } from '../../../worker/browser/chrome.ts';
 import { eventually } from '../../support/eventually.ts';
+import { type ChromeScenario, startChromeScenario } from '../harness/chrome-scenario.ts';
 import { type Deployment, type DeploymentAccount, startDeployment } from '../harness/deployment.ts';
 import { LOGS_SLOTS } from '../harness/held-page.ts';
-import { type StruckWorker, strikeable } from '../harness/struck-worker.ts';
 import { BUSY_FIRST, busiestRenderer, ofKind } from '../harness/worker-look.ts';
 
 describe('a Chrome with a killed process', function () {
   this.timeout(120_000);
   let deployment: Deployment;
   let crowd: DeploymentAccount;
-  let story: StruckWorker;
+  let scenario: ChromeScenario;
 
   before(async () => {
     deployment = await startDeployment({
@@ -22,17 +22,17 @@ describe('a Chrome with a killed process', function () {
     crowd = await deployment.account();
   });
   after(() => deployment?.stop());
-  afterEach(() => story.clear());
+  afterEach(() => scenario.clear());
 
-  const begin = async (options?: Parameters<typeof strikeable>[2]) => {
-    story = await strikeable(deployment, crowd, options);
-    return story.page;
+  const begin = async (options?: Parameters<typeof startChromeScenario>[2]) => {
+    scenario = await startChromeScenario(deployment, crowd, options);
+    return scenario.page;
   };
 
   /** Resolves when this slot is ready. */
   const untilWaiting = (slot: number) =>
     eventually(() => {
-      const states = story.page.worker.process.log.filter(
+      const states = scenario.page.worker.process.log.filter(
         line => line.msg === 'slot state' && line['slot'] === slot,
       );
       expect(states.at(-1)).to.include({ to: 'ready' });
@@ -41,50 +41,52 @@ describe('a Chrome with a killed process', function () {
   it('is replaced when its browser process is killed, and its render is retried elsewhere', async () => {
     const { browser, slot } = await begin();
     kill(browser);
-    await story.renderedElsewhere();
-    await story.chromeDied(slot, 'exited');
-    await story.end();
+    await scenario.isRetriedElsewhere();
+    await scenario.chromeDied(slot, 'exited');
+    await scenario.end();
   });
 
   it('is replaced when it cannot start renderers any more, and its render is retried elsewhere', async () => {
     const { browser, slot } = await begin();
     // The browser process still responds. A zygote starts the renderers, which end with it.
     for (const { pid } of ofKind(browser, 'zygote')) kill(pid);
-    await story.renderedElsewhere();
+    await scenario.isRetriedElsewhere();
     // Sometimes the browser process detects it and exits.
-    await story.chromeDied(slot, 'unusable', 'exited');
-    await story.end();
+    await scenario.chromeDied(slot, 'unusable', 'exited');
+    await scenario.end();
   });
 
   it('is replaced when its network process is killed during a render', async () => {
     const { browser, slot } = await begin();
     kill(ofKind(browser, 'utility')[0]!.pid);
-    await story.renderedElsewhere();
-    await story.chromeDied(slot, 'unusable');
-    await story.end();
+    await scenario.isRetriedElsewhere();
+    await scenario.chromeDied(slot, 'unusable');
+    await scenario.end();
   });
 
   it('renders no page without network when its network process is killed between renders', async () => {
     // Its pages end as soon as they have reached the probe server.
     deployment.probePages.release(crowd.id);
     await begin({ small: deployment.probePages.page(crowd.id, 'needs the network') });
-    const { slot, browser } = story.neighbour;
-    await story.load.stop();
+    const { slot, browser } = scenario.neighbour;
+    await scenario.load.stop();
     await untilWaiting(slot);
     kill(ofKind(browser, 'utility')[0]!.pid);
-    await story.loadAgain();
-    await story.load.until(10);
-    await story.chromeDied(slot, 'unusable');
-    await story.goesOn();
-    await story.end();
+    await scenario.restartLoad();
+    await scenario.load.until(10);
+    await scenario.chromeDied(slot, 'unusable');
+    await scenario.finishesInPlace();
+    await scenario.end();
   });
 
   it('is replaced when the renderer of its page is killed, and the render fails', async () => {
     const { browser } = await begin({ first: BUSY_FIRST });
     kill(busiestRenderer(browser));
-    expect(await story.refused('page_crash')).to.match(/^The page crashed its browser process\./);
-    await story.chromeReplaced();
-    await story.end();
+    expect(await scenario.failsWith('page_crash')).to.match(
+      /^The page crashed its browser process\./,
+    );
+    await scenario.chromeReplaced();
+    await scenario.end();
   });
 
   it('reports a crash when the renderer is killed during the print', async () => {
@@ -96,22 +98,22 @@ describe('a Chrome with a killed process', function () {
     deployment.probePages.release(account.id);
     await deployment.probePages.until('prints', 1);
     kill(renderer);
-    await story.refused('page_crash');
-    await story.chromeReplaced();
-    await story.end();
+    await scenario.failsWith('page_crash');
+    await scenario.chromeReplaced();
+    await scenario.end();
   });
 
   it('serves no page whose renderer was killed before its render', async () => {
     await begin();
-    const { slot, browser } = story.neighbour;
-    await story.load.stop();
+    const { slot, browser } = scenario.neighbour;
+    await scenario.load.stop();
     await untilWaiting(slot);
     for (const { pid } of ofKind(browser, 'renderer')) kill(pid);
-    await story.chromeDied(slot, 'unusable');
-    await story.loadAgain();
-    await story.load.until(20);
-    await story.goesOn();
-    await story.end();
+    await scenario.chromeDied(slot, 'unusable');
+    await scenario.restartLoad();
+    await scenario.load.until(20);
+    await scenario.finishesInPlace();
+    await scenario.end();
   });
 
   it('continues with its page when its GPU process is killed', async () => {
@@ -123,9 +125,9 @@ describe('a Chrome with a killed process', function () {
         .to.have.length(1)
         .and.not.include(before!.pid),
     );
-    await story.goesOn();
-    const answered = story.load.answered();
-    await story.load.until(answered + 10);
-    await story.end();
+    await scenario.finishesInPlace();
+    const answered = scenario.load.answered();
+    await scenario.load.until(answered + 10);
+    await scenario.end();
   });
 });

@@ -199,8 +199,7 @@ describe('an API process with invalid calls', function () {
       .updateOne({ _id: former.id }, { $set: { keys: [] } });
     const strangers = Array.from(
       { length: 100 },
-      (_, number) =>
-        [former.key, createKeyText(account.id), 'no key of ours', undefined][number % 4],
+      (_, number) => [former.key, createKeyText(account.id), 'not a key', undefined][number % 4],
     );
     await Promise.all(
       strangers.map(async key => {

@@ -39,8 +39,8 @@ const CODES: Record<number, string> = {
   409: 'conflict',
 };
 
-/** What the rules say, whatever the rows do. */
-function expected(caller: Caller, { needs, good }: Sample, method: string): number {
+/** The status by the rules, independent of the rows. */
+function expectedStatus(caller: Caller, { needs, good }: Sample, method: string): number {
   if (needs === 'public') return good;
   if (caller === 'nobody') return 401;
   const operates = caller === 'an operator' || caller === 'an operator who is a viewer';
@@ -84,17 +84,16 @@ describe('the management API', function () {
   });
 
   it('has the access of the sample table for every row', () => {
-    const said = rows.map(row => [
+    const declared = rows.map(row => [
       nameOf(row),
       typeof row.access === 'object' ? row.access.permission : row.access,
     ]);
-    const wanted = rows.map(row => [nameOf(row), SAMPLES[nameOf(row)]?.needs]);
-    // Everybody may leave, so that this row accepts every role that sees the team; the rest is decided in
-    // it.
+    const expected = rows.map(row => [nameOf(row), SAMPLES[nameOf(row)]?.needs]);
+    // Any member may leave, so this row accepts every role that sees the team and decides the rest.
     const leaving = 'DELETE /accounts/:account/team/members/:user';
-    expect(said.find(([name]) => name === leaving)).to.deep.equal([leaving, 'team.read']);
-    expect(said.filter(([name]) => name !== leaving)).to.deep.equal(
-      wanted.filter(([name]) => name !== leaving),
+    expect(declared.find(([name]) => name === leaving)).to.deep.equal([leaving, 'team.read']);
+    expect(declared.filter(([name]) => name !== leaving)).to.deep.equal(
+      expected.filter(([name]) => name !== leaving),
     );
   });
 
@@ -125,7 +124,7 @@ describe('the management API', function () {
       it('admits exactly the permitted callers and changes nothing for others', async () => {
         const row = rowOf();
         const outcome: Record<string, number> = {};
-        const wanted: Record<string, number> = {};
+        const expected: Record<string, number> = {};
         await Promise.all(
           CALLERS.map(async caller => {
             const account = await anAccount();
@@ -140,13 +139,13 @@ describe('the management API', function () {
               caller === 'nobody' ? { cookie: '' } : {},
             );
             outcome[caller] = answer.status;
-            wanted[caller] = expected(caller, sample, row.method);
+            expected[caller] = expectedStatus(caller, sample, row.method);
             if (answer.status < 300) return;
             expect(answer.error().code, `${caller}: ${answer.body}`).to.equal(CODES[answer.status]);
             expect(await stateOf(fixture, [account]), caller).to.equal(before);
           }),
         );
-        expect(outcome).to.deep.equal(wanted);
+        expect(outcome).to.deep.equal(expected);
       });
 
       const others = [...path.matchAll(/:(\w+)/g)]

@@ -63,7 +63,7 @@ describe('the OpenAPI document', function () {
   it('matches the responses to valid and invalid requests', async () => {
     const seed = process.env['PRESSROOM_TEST_SEED'] ?? String(Math.floor(Math.random() * 1e9));
     console.log(`      seed of schemathesis: ${seed}`);
-    let said = '';
+    let output = '';
     const ran = await runCommand(
       tools.python,
       [
@@ -97,11 +97,11 @@ describe('the OpenAPI document', function () {
         cwd: folder,
         env: { ...tools.env, NO_PROXY: '*', no_proxy: '*' },
         onOutput: chunk => {
-          said += chunk;
+          output += chunk;
         },
       },
     );
-    expect(ran.ok, said.slice(-6_000)).to.equal(true);
+    expect(ran.ok, output.slice(-6_000)).to.equal(true);
   });
 
   it('produces no render that fails because of the service', async () => {

@@ -25,7 +25,7 @@ describe('memory of a render', function () {
     string,
   ];
   const text = halves.join('');
-  const wanted = [Buffer.from(text), Buffer.from(text, 'utf16le')];
+  const expected = [Buffer.from(text), Buffer.from(text, 'utf16le')];
 
   it('frees the memory with the renderer process and shares none of it with later ones', async () => {
     const first = await worker.open();
@@ -47,7 +47,7 @@ describe('memory of a render', function () {
     );
     await first.command('Page.printToPDF', {});
     const before = renderers();
-    const holders = before.filter(pid => memoryContains(pid, wanted) > 0);
+    const holders = before.filter(pid => memoryContains(pid, expected) > 0);
     expect(holders, 'the search finds the secret while the page is open').to.have.length(1);
 
     first.close();
@@ -60,7 +60,7 @@ describe('memory of a render', function () {
     }
     const after = renderers();
     expect(after.length).to.be.greaterThan(1);
-    expect(after.filter(pid => memoryContains(pid, wanted) > 0)).to.deep.equal([]);
+    expect(after.filter(pid => memoryContains(pid, expected) > 0)).to.deep.equal([]);
     for (const session of next) session.close();
   });
 });

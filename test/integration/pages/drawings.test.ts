@@ -9,12 +9,12 @@ const body = (text: string, style = '') =>
   `<!doctype html><style>body { margin: 0 } ${style}</style><body>${text}`;
 /** The colour at a place in CSS pixels on the first page. */
 const colour =
-  (x: number, y: number, wanted: number[], page = 1) =>
+  (x: number, y: number, expected: number[], page = 1) =>
   async (pdf: Buffer) => {
     const found = await pdfColour(pdf, (x / 96) * 25.4, (y / 96) * 25.4, page);
     // Pictures may be packed with a loss.
     for (const [n, value] of found.entries())
-      expect(value, `${found}`).to.be.closeTo(wanted[n]!, 3);
+      expect(value, `${found}`).to.be.closeTo(expected[n]!, 3);
   };
 const [RED, GREEN, BLUE] = [
   [255, 0, 0],

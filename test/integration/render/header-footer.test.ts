@@ -37,7 +37,7 @@ describe('header and footer', () => {
     pressroom.pdf({ html: page('CONTENT'), margin: MARGIN, ...request });
   const header = (text: string, more: object = {}) => print({ header: { html: text }, ...more });
   const wordsOf = async (pdf: Promise<Buffer>) => pdfWords(await pdf);
-  const find = (words: Word[], wanted: string) => words.find(({ text }) => text === wanted)!;
+  const find = (words: Word[], word: string) => words.find(({ text }) => text === word)!;
   const flat = async (pdf: Buffer) => (await pdfText(pdf)).replace(/\s+/g, ' ').trim();
 
   describe('position', () => {

@@ -378,8 +378,7 @@ describe('a single page', () => {
     });
     const { heightMm } = await pdfInfo(pdf);
     const words = await pdfWords(pdf);
-    const at = (wanted: string) =>
-      words.filter(({ text }) => text === wanted).map(({ yMm }) => yMm);
+    const at = (word: string) => words.filter(({ text }) => text === word).map(({ yMm }) => yMm);
     expect(at('HEAD')).to.have.length(1);
     expect(at('HEAD')[0]).to.be.within(0, 20);
     expect(at('FOOT')).to.have.length(1);

@@ -59,10 +59,10 @@ export async function billingFixture(
     const { name } = await read();
     const { text: key } = await fixture.accounts.createKey(name, { name: 'key' });
     const owner = await fixture.createUser({ role: 'owner', account: id });
-    const checkout = async (wanted: string) =>
+    const checkout = async (planName: string) =>
       (
         await owner.good<{ url: string }>('POST', `/accounts/${id}/billing/checkout`, {
-          plan: wanted,
+          plan: planName,
         })
       ).url;
     return {
@@ -72,8 +72,8 @@ export async function billingFixture(
       owner,
       read,
       checkout,
-      buy: async wanted => {
-        const subscription = stripe.world.pay(await checkout(wanted));
+      buy: async planName => {
+        const subscription = stripe.world.pay(await checkout(planName));
         await deliverAll();
         return subscription;
       },

@@ -50,9 +50,9 @@ const squeezed = (text: string) => text.replace(/\s+/g, ' ');
 async function expectPrinted(answer: Answer, row: RealPage, site: Site): Promise<void> {
   expect(answer.status, answer.body.toString('utf8', 0, 300)).to.equal(200);
   const text = squeezed(await pdfText(answer.body));
-  for (const wanted of row.text ?? [])
-    if (typeof wanted === 'string') expect(text).to.include(wanted);
-    else expect(text).to.match(wanted);
+  for (const expected of row.text ?? [])
+    if (typeof expected === 'string') expect(text).to.include(expected);
+    else expect(text).to.match(expected);
   for (const unwanted of row.without ?? []) expect(text).to.not.include(unwanted);
   if (row.pages !== undefined) expect((await pdfInfo(answer.body)).pages).to.equal(row.pages);
   await row.look?.(answer.body, site);

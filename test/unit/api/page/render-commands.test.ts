@@ -6,15 +6,15 @@ import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { PUBLIC } from '../../../support/request-error.ts';
 
-/** What is said to Chrome until the page is loaded; each answer comes a turn later. */
+/** What is sent to Chrome until the page is loaded; each answer comes a turn later. */
 async function commandsOf(body: object): Promise<string[]> {
-  const said: string[] = [];
+  const sent: string[] = [];
   const session = {
     frameId: 'frame',
     ended: new Promise(() => {}),
     on: () => {},
     command: async (method: string) => {
-      said.push(method);
+      sent.push(method);
       await new Promise(setImmediate);
       return { success: true, result: {} };
     },
@@ -25,7 +25,7 @@ async function commandsOf(body: object): Promise<string[]> {
     settings: renderSettings(parseRenderRequest(body, PUBLIC)),
     navigation,
   } as unknown as Page);
-  return said;
+  return sent;
 }
 
 const html = '<p>x</p>';
@@ -42,8 +42,8 @@ describe('the commands that a render begins with', () => {
 
   it('write a document in pieces when its JSON would hold the event loop', async () => {
     const opening = async (size: number) => {
-      const said = await commandsOf({ html: 'x'.repeat(size) });
-      return said.filter(each => /setDocument|callFunction/.test(each));
+      const sent = await commandsOf({ html: 'x'.repeat(size) });
+      return sent.filter(each => /setDocument|callFunction/.test(each));
     };
     expect(await opening(WHOLE_CHARS)).to.deep.equal(['Page.setDocumentContent']);
     const pieces = WHOLE_CHARS / PIECE_CHARS + 1;
@@ -90,9 +90,9 @@ describe('the commands that a render begins with', () => {
   for (const [what, fields, added] of more)
     it(`are ${added.length === 0 ? 'none' : added.join(' and ')} more for ${what}, before the page is opened`, async () => {
       const plain = ['Emulation.setEmulatedMedia', 'Network.enable', 'Page.navigate'];
-      const said = await commandsOf({ url, ...fields });
-      expect([...said].sort()).to.deep.equal([...plain, ...added].sort());
-      expect(said.at(-1)).to.equal('Page.navigate');
+      const sent = await commandsOf({ url, ...fields });
+      expect([...sent].sort()).to.deep.equal([...plain, ...added].sort());
+      expect(sent.at(-1)).to.equal('Page.navigate');
     });
 
   it('leave a document alone until its cookies and headers are in place', async () => {

@@ -311,11 +311,11 @@ describe('the settings of a render', () => {
   for (const [title, body, differs] of SETTINGS) {
     it(`translates: ${title}`, () => {
       const request = parseRenderRequest('url' in body ? body : { html: 'x', ...body }, PUBLIC);
-      const wanted = { ...BARE, ...differs };
+      const expected = { ...BARE, ...differs };
       const marginsHold = ['margin', 'header', 'footer'].some(field => field in body);
       const { isStatic, ...settings } = renderSettings(request);
       expect(isStatic).to.be.a('boolean');
-      expect(settings).to.deep.equal({ ...wanted, print: { ...wanted.print, marginsHold } });
+      expect(settings).to.deep.equal({ ...expected, print: { ...expected.print, marginsHold } });
     });
   }
 

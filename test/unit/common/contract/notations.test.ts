@@ -221,7 +221,7 @@ describe('page ranges', () => {
       })
       .join(','),
   }));
-  const wanted = (
+  const keeps = (
     { from, more, open }: { from: number; more: number | undefined; open: boolean },
     page: number,
   ) => page >= from && (more === undefined ? open || page === from : page <= from + more);
@@ -235,7 +235,7 @@ describe('page ranges', () => {
           expect(
             ranges.some(({ from, to }) => page >= from && page <= to),
             `page ${page}`,
-          ).to.equal(rows.some(row => wanted(row, page)));
+          ).to.equal(rows.some(row => keeps(row, page)));
         }
         for (const [index, { from, to }] of ranges.entries()) {
           expect(from).to.be.at.most(to);

@@ -71,11 +71,11 @@ describe('placeholders of a header', () => {
               typeof part === 'string' ? part : `<i>{{${space}${part.name}${space}}}</i>`,
             )
             .join('');
-          const wanted = parts
+          const expected = parts
             .map(part => (typeof part === 'string' ? part : `<i>${SPANS[part.name]}</i>`))
             .join('');
           expect(placeholderProblem(written)).to.equal(undefined);
-          expect(replacePlaceholders(written)).to.equal(wanted);
+          expect(replacePlaceholders(written)).to.equal(expected);
         },
       ),
       { numRuns: 1_000 },

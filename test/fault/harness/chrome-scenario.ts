@@ -1,6 +1,6 @@
-// What scenarios of a broken Chrome have in common: a page is alive in one slot and small renders
-// run in all others, something happens to one slot's Chrome, and then it is checked what became of
-// the page, of the others, and of the processes.
+// The common part of scenarios with a broken Chrome: a page renders in one slot and small renders
+// run in all others. After a fault in one slot's Chrome, checks the page, the others and the
+// processes.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Answer } from '../../support/http-call.ts';
@@ -13,25 +13,25 @@ import { chromeLives, type Lives, slotChromes } from './worker-look.ts';
 
 export const SMALL = { html: '<p>x</p>' };
 
-export interface StruckWorker {
+export interface ChromeScenario {
   page: HeldPage;
   /** The other slot of the page's worker. */
   neighbour: { slot: number; browser: number };
   load: Load;
   /** Starts the load again after it was stopped. */
-  loadAgain(): Promise<void>;
+  restartLoad(): Promise<void>;
   /**
-   * The page came up again elsewhere, once, and is delivered and counted once. No other render was
-   * retried.
+   * The page was rendered again elsewhere, once, and is delivered and counted once. No other
+   * render was retried.
    */
-  renderedElsewhere(): Promise<void>;
-  /** The page is delivered where it was. */
-  goesOn(): Promise<void>;
+  isRetriedElsewhere(): Promise<void>;
+  /** The page is delivered without a retry. */
+  finishesInPlace(): Promise<void>;
   /**
-   * The page is refused as its own fault, for this reason, and is neither counted nor retried.
-   * Resolves with the message.
+   * The render fails with this reason, and is neither counted nor retried. Resolves with the
+   * message.
    */
-  refused(reason: string): Promise<string>;
+  failsWith(reason: string): Promise<string>;
   /**
    * One more Chrome of this slot died, for one of these reasons, one was started in its place, and
    * nothing of the old one is left.
@@ -39,16 +39,15 @@ export interface StruckWorker {
   chromeDied(slot: number, ...reasons: string[]): Promise<void>;
   /**
    * The Chrome of the page's slot was replaced after the render hit a bound, and nothing of the old
-   * one is left. `deaths`: that it may have died of before.
+   * one is left. `deaths`: reasons for which it may have died before.
    */
   chromeReplaced(...deaths: string[]): Promise<void>;
   /**
-   * None of the small renders failed, each is counted, the API's numbers agree with the callers,
-   * every slot whose Chrome neither died nor was replaced has the one that it had, and nothing is
-   * held.
+   * No small render failed, each is counted, the metrics of the API agree with the callers, every
+   * slot whose Chrome neither died nor was replaced still has it, and no resource is held.
    */
   end(): Promise<void>;
-  /** Lets go of everything, whatever happened. */
+  /** Releases the page and stops the load, whatever happened. */
   clear(): Promise<void>;
 }
 
@@ -61,8 +60,7 @@ const retries = async (deployment: Deployment) =>
   );
 
 /**
- * What the API processes together say of renders by how they ended, without those of which there
- * were none.
+ * Renders by outcome in the metrics of all API processes together, without outcomes of zero.
  */
 async function outcomes(deployment: Deployment): Promise<Record<string, number>> {
   const sums: Record<string, number> = {};
@@ -72,7 +70,7 @@ async function outcomes(deployment: Deployment): Promise<Record<string, number>>
   return sums;
 }
 
-/** The Chromes of a worker's slots, and how many each slot has had. */
+/** The Chrome of each slot of a worker, and how many each slot has had. */
 async function chromesOf(worker: Replica): Promise<Record<number, Lives & { browser: number }>> {
   const slots = Object.entries(slotChromes(worker));
   return Object.fromEntries(
@@ -93,22 +91,22 @@ const plusOne = (counts: Record<string, number>, reason: string) => ({
 });
 
 /**
- * Begins at a deployment of two workers at rest with two slots each. `first` is html before the page's
- * own; `api` renders it; `small` is what the crowd sends.
+ * Needs a deployment of two idle workers with two slots each. `first`: HTML before the page's own;
+ * `api`: the process that renders it; `small`: the request of the other callers.
  */
-export async function strikeable(
+export async function startChromeScenario(
   deployment: Deployment,
   crowd: DeploymentAccount,
   { small = SMALL, ...options }: { small?: object; first?: string; api?: ApiReplica } = {},
-): Promise<StruckWorker> {
+): Promise<ChromeScenario> {
   const page = await holdPage(deployment, options);
   const { worker, account } = page;
   const before = new Map(
     await Promise.all(deployment.workers.map(async each => [each, await chromesOf(each)] as const)),
   );
-  const struck = before.get(worker)!;
+  const chromesBefore = before.get(worker)!;
   const processes = Object.fromEntries(
-    Object.entries(struck).map(
+    Object.entries(chromesBefore).map(
       ([slot, { browser }]) =>
         [slot, [...chromeProcesses(browser), { pid: browser, kind: 'browser' }]] as [
           string,
@@ -116,7 +114,7 @@ export async function strikeable(
         ],
     ),
   );
-  const [neighbour] = Object.entries(struck).filter(([slot]) => Number(slot) !== page.slot);
+  const [neighbour] = Object.entries(chromesBefore).filter(([slot]) => Number(slot) !== page.slot);
   const retriesBefore = await retries(deployment);
   const start = () => startLoad(3, () => deployment.render(crowd, small));
   const countedBefore = await crowd.usage();
@@ -125,7 +123,7 @@ export async function strikeable(
   let load = start();
   await load.until(5);
 
-  /** Slots of the struck worker that have another Chrome now. */
+  /** Slots of the page's worker that have another Chrome now. */
   const restarted = new Set<number>();
   async function gone(slot: number): Promise<void> {
     restarted.add(slot);
@@ -137,11 +135,11 @@ export async function strikeable(
     get load() {
       return load;
     },
-    loadAgain: async () => {
+    restartLoad: async () => {
       earlier.push(...(await load.stop()));
       load = start();
     },
-    renderedElsewhere: async () => {
+    isRetriedElsewhere: async () => {
       await deployment.probePages.until(account.id, 0);
       await deployment.probePages.until(account.id, 1);
       deployment.probePages.release(account.id);
@@ -151,13 +149,13 @@ export async function strikeable(
       expect(await account.usage()).to.equal(1);
       expect(await retries(deployment)).to.equal(retriesBefore + 1);
     },
-    goesOn: async () => {
+    finishesInPlace: async () => {
       deployment.probePages.release(account.id);
       expect((await page.answer).status).to.equal(200);
       expect(deployment.probePages.calls(page.name)).to.equal(1);
       expect(await account.usage()).to.equal(1);
     },
-    refused: async reason => {
+    failsWith: async reason => {
       const answer = await page.answer;
       expect(answer.status).to.equal(502);
       expect(answer.error()).to.include({ code: 'render_failed', reason });
@@ -167,7 +165,7 @@ export async function strikeable(
       return answer.error().message;
     },
     chromeDied: async (slot, ...reasons) => {
-      const { starts, deaths } = struck[slot]!;
+      const { starts, deaths } = chromesBefore[slot]!;
       await eventually(async () => {
         const possible = reasons.map(reason => ({
           starts: plusOne(starts, BY_PAGE.has(reason) ? 'bound' : 'died'),
@@ -178,7 +176,7 @@ export async function strikeable(
       await gone(slot);
     },
     chromeReplaced: async (...reasons) => {
-      const before = struck[page.slot]!;
+      const before = chromesBefore[page.slot]!;
       const starts = plusOne(before.starts, 'bound');
       const possible = [
         before.deaths,
