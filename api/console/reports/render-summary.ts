@@ -1,9 +1,9 @@
 // A logged render as the management API returns it. Pure.
 import type { z } from 'zod';
 import { isRejection } from '../../../common/contract/errors.ts';
+import type { KeyNames } from '../../history/key-names.ts';
 import type { RenderDocument } from '../../store/store.ts';
 import type { renderDetail, renderSummary } from '../contract/accounts.ts';
-import type { KeyNames } from './key-names.ts';
 
 /** The projection of a summary. */
 export const SUMMARY_FIELDS = { options: 0, timings: 0, console: 0, message: 0 } as const;

@@ -5,11 +5,11 @@ import { ApiError } from '../../../common/contract/errors.ts';
 import { periodNow, usageNow } from '../../accounts/account-rules.ts';
 import { runningLeases } from '../../accounts/lease-rules.ts';
 import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from '../../accounts/plans.ts';
+import { NAMES_OF_KEYS, namesOf } from '../../history/key-names.ts';
 import type { AccountDocument, Document, Store } from '../../store/store.ts';
 import { overview } from '../contract/accounts.ts';
 import { MAY } from '../contract/permissions.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
-import { NAMES_OF_KEYS, namesOf } from '../reports/key-names.ts';
 import { createLastDays } from '../reports/last-day.ts';
 import { SUMMARY_FIELDS, summaryOf } from '../reports/render-summary.ts';
 

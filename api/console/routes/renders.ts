@@ -1,10 +1,10 @@
 // The routes for the render log of an account: a paginated list, and one render in detail.
 import { ApiError, REJECTION_CODES } from '../../../common/contract/errors.ts';
+import { keyNames } from '../../history/key-names.ts';
 import type { Document, Store } from '../../store/store.ts';
 import { type RenderStatus, renderDetail, renderPage, renderQuery } from '../contract/accounts.ts';
 import { after, pageOf } from '../kit/cursor.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
-import { keyNames } from '../reports/key-names.ts';
 import { detailOf, SUMMARY_FIELDS, summaryOf } from '../reports/render-summary.ts';
 
 interface Asked {

@@ -1,11 +1,12 @@
 // The routes for the usage of an account by day and key: as JSON for the dashboard, as CSV for
 // spreadsheets.
+
+import { keyNames } from '../../history/key-names.ts';
+import { figuresOf, rangeOf, readDays, usageOf } from '../../history/usage-days.ts';
 import type { Store } from '../../store/store.ts';
 import { usage, usageQuery } from '../contract/accounts.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 import { csv } from '../reports/csv.ts';
-import { keyNames } from '../reports/key-names.ts';
-import { figuresOf, rangeOf, readDays, usageOf } from '../reports/usage-days.ts';
 
 const HEAD = [
   'day',

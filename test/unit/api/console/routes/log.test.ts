@@ -2,7 +2,6 @@
 // and the limits.
 import { expect } from 'chai';
 import { csv } from '../../../../../api/console/reports/csv.ts';
-import { rangeOf, usageOf } from '../../../../../api/console/reports/usage-days.ts';
 import { lastMinutes } from '../../../../../api/console/routes/operator-live.ts';
 import { redactedMessage } from '../../../../../api/history/redacted-message.ts';
 import { redactedRequest } from '../../../../../api/history/redacted-request.ts';
@@ -12,6 +11,7 @@ import {
   percentileMs,
   USAGE_BUCKETS_MS,
 } from '../../../../../api/history/usage-buckets.ts';
+import { rangeOf, usageOf } from '../../../../../api/history/usage-days.ts';
 import { addTo, MAX_DAYS, newTally } from '../../../../../api/history/usage-tally.ts';
 import type { RenderDocument } from '../../../../../api/store/store.ts';
 import type { RenderRequest } from '../../../../../common/contract/render-request.ts';

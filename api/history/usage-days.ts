@@ -1,10 +1,9 @@
 // The daily figures of an account, summed by day and by key. Best effort: the billed count is in
 // the account's document.
-import { invalid } from '../../../common/contract/errors.ts';
-import { addedUp, percentileMs } from '../../history/usage-buckets.ts';
-import type { Document, Store, UsageDayDocument } from '../../store/store.ts';
-import type { Usage } from '../contract/accounts.ts';
-import type { KeyNames } from './key-names.ts';
+import { invalid } from '../../common/contract/errors.ts';
+import type { Document, Store, UsageDayDocument } from '../store/store.ts';
+import type { KeyNames, NamedKey } from './key-names.ts';
+import { addedUp, percentileMs } from './usage-buckets.ts';
 
 export const MAX_USAGE_DAYS = 366;
 const DEFAULT_DAYS = 30;
@@ -22,6 +21,25 @@ export interface UsageRange {
 }
 
 type Day = Omit<UsageDayDocument, 'flushes'>;
+
+export interface UsageFigures {
+  /** Counted renders. */
+  ok: number;
+  sandbox: number;
+  failed: number;
+  rejected: number;
+  pages: number;
+  bytes: number;
+  /** Milliseconds. */
+  p50Ms: number | null;
+  p95Ms: number | null;
+}
+
+export interface UsageReport extends UsageRange {
+  days: ({ day: string } & UsageFigures)[];
+  /** Most renders first. The ID is null for renders without an API key. */
+  keys: ((NamedKey | { id: null; name: null; last4: null }) & UsageFigures)[];
+}
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
@@ -69,18 +87,14 @@ const sumOf = (
   field: 'ok' | 'sandbox' | 'failed' | 'rejected' | 'pages' | 'bytes',
 ) => days.reduce((sum, day) => sum + (day[field] ?? 0), 0);
 
-const counts = (days: readonly Day[]) => ({
-  ok: sumOf(days, 'ok'),
-  sandbox: sumOf(days, 'sandbox'),
-  failed: sumOf(days, 'failed'),
-  rejected: sumOf(days, 'rejected'),
-});
-
-/** The sums of several documents, as the management API returns them. */
-export function figuresOf(days: readonly Day[]): Omit<Usage['days'][number], 'day'> {
+/** The sums of several documents. */
+export function figuresOf(days: readonly Day[]): UsageFigures {
   const durations = addedUp(days.map(({ durations = {} }) => durations));
   return {
-    ...counts(days),
+    ok: sumOf(days, 'ok'),
+    sandbox: sumOf(days, 'sandbox'),
+    failed: sumOf(days, 'failed'),
+    rejected: sumOf(days, 'rejected'),
     pages: sumOf(days, 'pages'),
     bytes: sumOf(days, 'bytes'),
     p50Ms: percentileMs(durations, 0.5),
@@ -94,7 +108,7 @@ export function usageOf(
   all: readonly Day[],
   nameOf: KeyNames,
   key?: string,
-): Usage {
+): UsageReport {
   const forDays = key === undefined ? all : all.filter(({ _id }) => _id.key === storedKey(key));
   const byDay = Map.groupBy(forDays, each => each._id.day);
   const byKey = Map.groupBy(all, each => each._id.key);
@@ -104,7 +118,7 @@ export function usageOf(
     keys: [...byKey]
       .map(([key, days]) => ({
         ...(key === NO_KEY ? { id: null, name: null, last4: null } : nameOf(key)),
-        ...counts(days),
+        ...figuresOf(days),
       }))
       .sort(
         (one, other) =>

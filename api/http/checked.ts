@@ -1,6 +1,6 @@
 // Validates input against the schema of a row. Errors name the field. Pure.
 import { z } from 'zod';
-import { invalid } from '../../../common/contract/errors.ts';
+import { invalid } from '../../common/contract/errors.ts';
 
 const MAX_NAME = 60;
 /** Of one error message. */

@@ -1,5 +1,5 @@
 // Names of an account's API keys, for renders and usage. A revoked key has no name, only its id.
-import type { KeyDocument, Store } from '../../store/store.ts';
+import type { KeyDocument, Store } from '../store/store.ts';
 
 export interface NamedKey {
   id: string;
