@@ -93,7 +93,7 @@ export function createApp(deps: AppDeps): App {
       handle: [
         countEarlyFailures(onEarlyFailure),
         ...(console ? [logRenders(console.renders)] : []),
-        bearer(keys, trustedProxies),
+        bearer(keys, trustedProxies, 'render'),
         boundRequests(
           requests,
           ({ state }) => state.accepted,

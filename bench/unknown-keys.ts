@@ -77,7 +77,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   async function rejectedAfterMs(accountId: string): Promise<number> {
     const key = createKeyText(accountId);
     const began = performance.now();
-    const answer = await accepted.check(key, '192.0.2.1').catch(error => error);
+    const answer = await accepted.check(key, '192.0.2.1', 'render').catch(error => error);
     const ms = performance.now() - began;
     if (!(answer instanceof ApiError && answer.code === 'unauthorized')) throw answer;
     return ms;

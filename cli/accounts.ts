@@ -10,7 +10,7 @@ import {
   keyCreated,
   keyRevoked,
 } from '../api/console/security/audit.ts';
-import { ACCOUNT_STATES, type Store } from '../api/store/store.ts';
+import { ACCOUNT_STATES, KEY_SCOPES, type Store } from '../api/store/store.ts';
 import { CliError } from './failure.ts';
 import type { Work } from './on-accounts.ts';
 import { table } from './table.ts';
@@ -38,6 +38,8 @@ const keyRow = (account: string, key: ShownKey) => [
   account,
   key.name,
   `…${key.last4}`,
+  key.test ? 'test' : 'live',
+  key.scopes.join(', '),
   key.createdAt.toISOString().slice(0, 10),
   key.expiresAt?.toISOString().slice(0, 10) ?? 'never',
 ];
@@ -135,6 +137,13 @@ async function ownerOf(all: Accounts, keyId: string): Promise<Account> {
   );
 }
 
+interface NewKeyOptions {
+  account: string;
+  name: string;
+  scope?: string[];
+  test?: boolean;
+}
+
 export function addKeyCommands(program: Command, { print, notify, withAccounts }: Terminal): void {
   const keys = program.command('keys').description('Manage API keys');
 
@@ -143,14 +152,25 @@ export function addKeyCommands(program: Command, { print, notify, withAccounts }
     .description('Create an API key (prints only the key to stdout)')
     .requiredOption('--account <name>', 'Account of the key')
     .option('--name <name>', 'Name of the key', 'command line')
+    .addOption(
+      new Option(
+        '--scope <scope...>',
+        'What the key may do: make renders, read the account and its usage (default: both)',
+      ).choices([...KEY_SCOPES]),
+    )
+    .option('--test', 'Create a test key: its renders have a watermark and are not counted')
     .addHelpText(
       'after',
-      '\nExample:\n  export PRESSROOM_KEY=$(pressroom keys create --account acme --name "billing job")',
+      '\nExample:\n  export PRESSROOM_KEY=$(pressroom keys create --account acme --name "billing job")\n  pressroom keys create --account acme --name monitoring --scope read',
     )
-    .action(async ({ account, name }: { account: string; name: string }) => {
+    .action(async ({ account, name, scope, test }: NewKeyOptions) => {
       const { text, key } = await withAccounts(async (all, { store }) => {
         const { id } = await all.accountByName(account);
-        const made = await all.createKey(account, { name });
+        const made = await all.createKey(account, {
+          name,
+          ...(scope && { scopes: scope }),
+          ...(test && { test }),
+        });
         await note(store, id, keyCreated(made.key));
         return made;
       });
@@ -172,7 +192,7 @@ export function addKeyCommands(program: Command, { print, notify, withAccounts }
           )
         ).flat();
       });
-      print(table(['ID', 'ACCOUNT', 'NAME', 'KEY', 'CREATED', 'EXPIRES'], rows));
+      print(table(['ID', 'ACCOUNT', 'NAME', 'KEY', 'TYPE', 'SCOPES', 'CREATED', 'EXPIRES'], rows));
     });
 
   keys

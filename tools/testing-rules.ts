@@ -48,6 +48,14 @@ export const RULES: Section[] = [
         'api-keys',
         'A key has an account id, a random part and a checksum. It is shown once and stored as an HMAC.',
       ],
+      [
+        'key-scopes',
+        'A key has the scopes `render` and `read` or one of them. A missing one is `401` and named.',
+      ],
+      [
+        'test-keys',
+        'Renders of a test key are sandbox renders: never counted, within the same concurrency limit.',
+      ],
       ['bearer', 'The scheme Bearer is accepted in any case.'],
       [
         'plans',

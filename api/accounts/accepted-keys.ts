@@ -1,18 +1,32 @@
 // The bearer check before the body is read: a cache of recently accepted keys, and one database
 // read for any other key. The admission checks the key again.
 
-import { type AccountState, KEY_HASH_INDEX, type Store } from '../store/store.ts';
-import { databaseUnreachable, subscriptionInactive, unauthorized } from './account-errors.ts';
+import {
+  type AccountState,
+  KEY_HASH_INDEX,
+  type KeyScope,
+  RESTRICTED_KEY_HASH_INDEX,
+  type Store,
+} from '../store/store.ts';
+import {
+  databaseUnreachable,
+  missingScope,
+  orUnavailable,
+  subscriptionInactive,
+  unauthorized,
+} from './account-errors.ts';
 import {
   allowedIps,
   capOf,
   isServed,
   keyIsGood,
   type ServedRules,
+  scopes,
+  testKey,
   withKey,
 } from './account-rules.ts';
 import { addressIsAllowed } from './allowed-ips.ts';
-import { hashKeyByEach, NOT_A_KEY, parseKey } from './keys.ts';
+import { hashKeyByEach, isTestKey, NOT_A_KEY, parseKey } from './keys.ts';
 import type { Plan } from './plans.ts';
 import { createRecentReads } from './recent-reads.ts';
 
@@ -36,16 +50,23 @@ export interface Accepted extends Omit<Caller, 'requestId'> {
   keyId: string;
   /** Concurrency limit of the plan. */
   parallel: number;
+  /** A test key, by its text or by its record: its renders are sandbox renders. */
+  test: boolean;
 }
 
 export interface AcceptedKeys {
   /**
    * `keyText`: the text after `Bearer`. `onKnown` is called for a valid key, also when the
-   * call is then rejected for the account's state. Throws ApiError `unauthorized`,
-   * `subscription_inactive`, or `render_failed`/`database` when the key is neither cached nor
-   * readable.
+   * call is then rejected for its scope or the account's state. Throws ApiError `unauthorized`.
+   * With `render` also `subscription_inactive`, or `render_failed`/`database` when the key is
+   * neither cached nor readable; with `read` `unavailable`.
    */
-  check(keyText: string, clientIp: string, onKnown?: (caller: Accepted) => void): Promise<Accepted>;
+  check(
+    keyText: string,
+    clientIp: string,
+    scope: KeyScope,
+    onKnown?: (caller: Accepted) => void,
+  ): Promise<Accepted>;
   /** Removes the key from the cache because the admission rejected the caller. */
   forget(accepted: Pick<Accepted, 'keyHash'>): void;
   /**
@@ -72,6 +93,8 @@ interface Found {
   /** Absent, as `keyId`, when the key has expired. */
   networks?: string[];
   keyId?: string;
+  scopes?: KeyScope[];
+  test?: boolean;
   served: boolean;
   state: AccountState;
   intranet: boolean;
@@ -96,13 +119,17 @@ export function createAcceptedKeys(
    * Uses the index on hashes: an unknown key costs the same whatever account it names, so that
    * timing reveals nothing. The account ID routes the read to one shard of a sharded database.
    */
-  async function read(accountId: string, hashes: readonly string[]): Promise<Found | null> {
+  async function readFrom(
+    keys: 'keys' | 'restrictedKeys',
+    accountId: string,
+    hashes: readonly string[],
+  ): Promise<Found | null> {
     store.primary.throwIfMissing();
     return store.limited(
       store.timed(
         'read_key',
         store.accounts.findOne<Found>(
-          { _id: accountId, 'keys.hash': { $in: [...hashes] } },
+          { _id: accountId, [`${keys}.hash`]: { $in: [...hashes] } },
           {
             projection: {
               _id: 0,
@@ -112,8 +139,10 @@ export function createAcceptedKeys(
               parallel,
               networks: withKey(hashes, { $cond: [keyIsGood, allowedIps, '$$REMOVE'] }),
               keyId: withKey(hashes, { $cond: [keyIsGood, '$$good.id', '$$REMOVE'] }),
+              scopes: withKey(hashes, scopes),
+              test: withKey(hashes, testKey),
             },
-            hint: KEY_HASH_INDEX,
+            hint: keys === 'keys' ? KEY_HASH_INDEX : RESTRICTED_KEY_HASH_INDEX,
             ...store.limits,
           },
         ),
@@ -121,19 +150,27 @@ export function createAcceptedKeys(
     );
   }
 
+  /** Test keys are never in `keys`. A second read finds other restricted keys. */
+  const read = async (accountId: string, hashes: readonly string[], test: boolean) =>
+    (test ? null : await readFrom('keys', accountId, hashes)) ??
+    (await readFrom('restrictedKeys', accountId, hashes));
+
   async function check(
     keyText: string,
     clientIp: string,
+    scope: KeyScope,
     onKnown?: (caller: Accepted) => void,
   ): Promise<Accepted> {
     const accountId = parseKey(keyText);
     if (accountId === undefined) throw unauthorized(NOT_A_KEY);
     const keyHash = hashKeyByEach(keyText, config.peppers);
-    const found = await reads
-      .of(keyHash[0]!, () => read(accountId, keyHash))
-      .catch(cause => {
-        throw databaseUnreachable(cause);
-      });
+    const test = isTestKey(keyText);
+    const lookUp = () => read(accountId, keyHash, test);
+    // The admission of a render checks the key again. Other requests have no later check.
+    const looking = scope === 'render' ? reads.of(keyHash[0]!, lookUp) : lookUp();
+    const found = await looking.catch(cause => {
+      throw scope === 'render' ? databaseUnreachable(cause) : orUnavailable(cause);
+    });
     if (!found?.networks || !addressIsAllowed(clientIp, found.networks)) throw unauthorized();
     const { networks: allowedIps, intranet, parallel } = found;
     const caller = {
@@ -144,9 +181,11 @@ export function createAcceptedKeys(
       allowedIps,
       keyId: found.keyId!,
       parallel,
+      test: test || found.test === true,
     };
     onKnown?.(caller);
-    if (!found.served) throw subscriptionInactive(found.state, config);
+    if (!found.scopes?.includes(scope)) throw missingScope(scope);
+    if (scope === 'render' && !found.served) throw subscriptionInactive(found.state, config);
     return caller;
   }
 

@@ -1,6 +1,11 @@
 // Errors about accounts and keys that several routes return.
 import { ApiError, renderFailed } from '../../common/contract/errors.ts';
-import { type AccountState, isDatabaseUnavailable, NoPrimary } from '../store/store.ts';
+import {
+  type AccountState,
+  isDatabaseUnavailable,
+  type KeyScope,
+  NoPrimary,
+} from '../store/store.ts';
 import type { BillingMode } from './plans.ts';
 
 /**
@@ -10,6 +15,11 @@ import type { BillingMode } from './plans.ts';
 export const unauthorized = (
   message = 'The API key is unknown, expired or revoked, or it must not be used from your IP address. Use a key from the dashboard.',
 ) => new ApiError('unauthorized', message, { headers: { 'WWW-Authenticate': 'Bearer' } });
+
+export const missingScope = (scope: KeyScope) =>
+  unauthorized(
+    `The API key does not have the scope \`${scope}\`. Use a key with this scope, or create one in the dashboard.`,
+  );
 
 const BEARER = 'Send `Authorization: Bearer <API key>`.';
 

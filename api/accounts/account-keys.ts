@@ -1,17 +1,28 @@
 // Creates, lists, rotates and revokes the API keys of an account. Shared by the command line and the
 // dashboard.
 import { ApiError, invalid } from '../../common/contract/errors.ts';
-import type { Document, KeyDocument, Store } from '../store/store.ts';
+import {
+  type Document,
+  KEY_SCOPES,
+  type KeyDocument,
+  type KeyScope,
+  type Store,
+} from '../store/store.ts';
+import { allKeys, SCOPES_BY_DEFAULT } from './account-rules.ts';
 import { parseAllowedIps } from './allowed-ips.ts';
 import { createKeyText, hashKey, randomBase62 } from './keys.ts';
 import { checkName } from './names.ts';
 
-export type ShownKey = Omit<KeyDocument, 'hash'>;
+export type ShownKey = Omit<KeyDocument, 'hash' | 'scopes'> & { scopes: readonly KeyScope[] };
 
 export interface NewKey {
   name: string;
   expiresAt?: Date;
   allowedIps?: readonly string[];
+  /** Default: all. */
+  scopes?: readonly string[];
+  /** A test key. */
+  test?: boolean;
 }
 
 /** `text` is returned only here and never stored. */
@@ -20,12 +31,17 @@ export interface CreatedKey {
   key: ShownKey;
 }
 
-type KeySettings = Pick<ShownKey, 'name' | 'expiresAt' | 'allowedIps'>;
+type KeySettings = Pick<ShownKey, 'name' | 'expiresAt' | 'allowedIps' | 'scopes' | 'test'>;
+
+/** Where a key is stored: see `restrictedKeys` of the account. */
+type KeyList = 'keys' | 'restrictedKeys';
+const listOf = ({ scopes, test }: Pick<ShownKey, 'scopes' | 'test'>): KeyList =>
+  test || !scopes.includes('render') ? 'restrictedKeys' : 'keys';
 
 /** All keys are in the account's one document, which MongoDB reads for every render. */
 export const MAX_KEYS = 200;
 /** Matches an account that can have one more key. */
-const belowMaxKeys = { [`keys.${MAX_KEYS - 1}`]: { $exists: false } };
+const belowMaxKeys = { $expr: { $lt: [{ $size: allKeys }, MAX_KEYS] } };
 
 const noAccount = () => new ApiError('not_found', 'Account not found.');
 const noKey = (keyId: string) =>
@@ -43,7 +59,18 @@ const tooManyKeys = () =>
     `The account already has ${MAX_KEYS} API keys, the maximum. Revoke one you no longer use.`,
   );
 
-const withoutHash = ({ hash: _hash, ...key }: KeyDocument): ShownKey => key;
+const shown = ({ hash: _hash, ...key }: KeyDocument): ShownKey => ({
+  ...key,
+  scopes: key.scopes ?? SCOPES_BY_DEFAULT,
+});
+
+/** The keys of both lists. */
+export const keysOf = <K>(account: { keys: K[]; restrictedKeys?: K[] }): K[] => [
+  ...account.keys,
+  ...(account.restrictedKeys ?? []),
+];
+
+const BOTH_LISTS = { keys: 1, restrictedKeys: 1 } as const;
 
 /**
  * The keys of accounts by account ID. All methods throw ApiError: `validation_error` for invalid
@@ -61,7 +88,7 @@ export class AccountKeys {
 
   async create(
     accountId: string,
-    { name, expiresAt, allowedIps = [] }: NewKey,
+    { name, expiresAt, allowedIps = [], scopes = KEY_SCOPES, test = false }: NewKey,
   ): Promise<CreatedKey> {
     checkName('name', name);
     if (expiresAt !== undefined && !(expiresAt.getTime() > Date.now()))
@@ -69,12 +96,18 @@ export class AccountKeys {
     const networks = parseAllowedIps(allowedIps);
     const { text, key, stored } = this.#newKey(accountId, {
       name,
+      scopes: parseScopes(scopes),
       ...(expiresAt && { expiresAt }),
       ...(networks && { allowedIps: networks }),
+      ...(test && { test }),
     });
     const { accounts, limits } = this.#store;
     const added = await this.#store.limited(
-      accounts.updateOne({ _id: accountId, ...belowMaxKeys }, { $push: { keys: stored } }, limits),
+      accounts.updateOne(
+        { _id: accountId, ...belowMaxKeys },
+        { $push: { [listOf(key)]: stored } },
+        limits,
+      ),
     );
     if (added.matchedCount === 0) {
       await this.#keysOf(accountId); // throws when the account does not exist
@@ -85,40 +118,44 @@ export class AccountKeys {
 
   /** In order of creation. */
   async list(accountId: string): Promise<ShownKey[]> {
-    return (await this.#keysOf(accountId)).map(withoutHash);
+    const keys = (await this.#keysOf(accountId)).map(shown);
+    return keys.sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
   }
 
   /**
-   * Creates a key with the same name, networks and lifetime. The former key works for `overlapMs`
-   * more by the database's clock, but not beyond its own expiry; with 0 it is deleted. One write,
-   * so that at every moment at least one of the two works. Throws `conflict` for a rotated key.
+   * Creates a key with the same name, networks, lifetime and scopes. The former key works for
+   * `overlapMs` more by the database's clock, but not beyond its own expiry; with 0 it is deleted.
+   * One write, so that at every moment at least one of the two works. Throws `conflict` for a
+   * rotated key.
    */
   async rotate(
     accountId: string,
     keyId: string,
     overlapMs: number,
   ): Promise<CreatedKey & { former: ShownKey }> {
-    const found = (await this.#keysOf(accountId)).find(({ id }) => id === keyId);
-    if (!found) throw noKey(keyId);
+    const found = await this.#keyOf(accountId, keyId);
     if (found.replacedBy !== undefined) throw alreadyRotated(found);
     const { text, key, stored } = this.#newKey(accountId, successorSettings(found));
+    const list = listOf(found);
     const { accounts, limits } = this.#store;
     const rotated = await this.#store.limited(
       accounts.findOneAndUpdate(
         // Of two concurrent rotations only one matches.
         {
           _id: accountId,
-          keys: { $elemMatch: { id: keyId, replacedBy: { $exists: false } } },
+          [list]: { $elemMatch: { id: keyId, replacedBy: { $exists: false } } },
           ...(overlapMs > 0 && belowMaxKeys),
         },
-        [{ $set: { keys: rotatedKeys(keyId, stored, overlapMs) } }],
-        { returnDocument: 'after', projection: { keys: 1 }, ...limits },
+        [{ $set: { [list]: rotatedKeys(list, keyId, stored, overlapMs) } }],
+        { returnDocument: 'after', projection: BOTH_LISTS, ...limits },
       ),
     );
-    const former = withoutHash(rotated?.keys.find(({ id }) => id === keyId) ?? found);
-    if (rotated) return { text, key, former };
-    const now = (await this.#keysOf(accountId)).find(({ id }) => id === keyId);
-    throw !now ? noKey(keyId) : now.replacedBy === undefined ? tooManyKeys() : alreadyRotated(now);
+    if (!rotated) {
+      const now = await this.#keyOf(accountId, keyId);
+      throw now.replacedBy === undefined ? tooManyKeys() : alreadyRotated(now);
+    }
+    const kept = keysOf(rotated).find(({ id }) => id === keyId);
+    return { text, key, former: kept ? shown(kept) : found };
   }
 
   /**
@@ -129,49 +166,75 @@ export class AccountKeys {
     const { accounts, limits } = this.#store;
     const before = await this.#store.limited(
       accounts.findOneAndUpdate(
-        { _id: accountId, 'keys.id': keyId },
-        { $pull: { keys: { id: keyId } } },
-        { returnDocument: 'before', projection: { keys: 1 }, ...limits },
+        { _id: accountId, $or: [{ 'keys.id': keyId }, { 'restrictedKeys.id': keyId }] },
+        { $pull: { keys: { id: keyId }, restrictedKeys: { id: keyId } } },
+        { returnDocument: 'before', projection: BOTH_LISTS, ...limits },
       ),
     );
-    const revoked = before?.keys.find(({ id }) => id === keyId);
-    if (revoked) return withoutHash(revoked);
+    const revoked = before && keysOf(before).find(({ id }) => id === keyId);
+    if (revoked) return shown(revoked);
     await this.#keysOf(accountId); // throws when the account does not exist
     throw noKey(keyId);
   }
 
-  #newKey(accountId: string, settings: KeySettings): CreatedKey & { stored: KeyDocument } {
-    const text = createKeyText(accountId);
-    const { name, expiresAt, allowedIps } = settings;
+  #newKey(
+    accountId: string,
+    { name, expiresAt, allowedIps, scopes, test }: KeySettings,
+  ): CreatedKey & { stored: KeyDocument } {
+    const text = createKeyText(accountId, test);
     const key: ShownKey = {
       id: randomBase62(12),
       name,
       last4: text.slice(-4),
       createdAt: new Date(),
+      scopes,
       ...(expiresAt && { expiresAt }),
       ...(allowedIps && { allowedIps }),
+      ...(test && { test }),
     };
     return { text, key, stored: { ...key, hash: hashKey(text, this.#pepper) } };
+  }
+
+  async #keyOf(accountId: string, keyId: string): Promise<ShownKey> {
+    const found = (await this.#keysOf(accountId)).find(({ id }) => id === keyId);
+    if (!found) throw noKey(keyId);
+    return shown(found);
   }
 
   async #keysOf(accountId: string): Promise<KeyDocument[]> {
     const { accounts, limits } = this.#store;
     const account = await this.#store.limited(
-      accounts.findOne({ _id: accountId }, { projection: { keys: 1 }, ...limits }),
+      accounts.findOne({ _id: accountId }, { projection: BOTH_LISTS, ...limits }),
     );
     if (!account) throw noAccount();
-    return account.keys;
+    return keysOf(account);
   }
 }
 
-/** What a rotated key passes on: its name, networks and lifetime. */
-function successorSettings({ name, allowedIps, createdAt, expiresAt }: ShownKey): KeySettings {
-  const end = expiresAt && new Date(Date.now() + expiresAt.getTime() - createdAt.getTime());
-  return { name, ...(end && { expiresAt: end }), ...(allowedIps && { allowedIps }) };
+/** Without duplicates, in the order of KEY_SCOPES. Throws validation_error for other scopes. */
+function parseScopes(given: readonly string[]): KeyScope[] {
+  const all = KEY_SCOPES.join(', ');
+  const unknown = given.find(scope => !(KEY_SCOPES as readonly string[]).includes(scope));
+  if (unknown !== undefined)
+    throw invalid(`\`scopes\`: unknown scope \`${unknown.slice(0, 60)}\`. The scopes are ${all}.`);
+  if (given.length === 0) throw invalid(`\`scopes\` must have at least one of ${all}.`);
+  return KEY_SCOPES.filter(scope => given.includes(scope));
 }
 
-/** The keys after a rotation, as a MongoDB expression. */
-function rotatedKeys(keyId: string, successor: KeyDocument, overlapMs: number): Document {
+/** What a rotated key passes on: its lifetime, and all settings but its expiry. */
+function successorSettings({ createdAt, expiresAt, ...settings }: ShownKey): KeySettings {
+  if (!expiresAt) return settings;
+  const lifetimeMs = expiresAt.getTime() - createdAt.getTime();
+  return { ...settings, expiresAt: new Date(Date.now() + lifetimeMs) };
+}
+
+/** The keys of the list after a rotation, as a MongoDB expression. */
+function rotatedKeys(
+  list: KeyList,
+  keyId: string,
+  successor: KeyDocument,
+  overlapMs: number,
+): Document {
   const isFormer = { $eq: ['$$key.id', { $literal: keyId }] };
   const until = { $min: ['$$key.expiresAt', { $add: ['$$NOW', overlapMs] }] };
   const expiring = {
@@ -179,8 +242,8 @@ function rotatedKeys(keyId: string, successor: KeyDocument, overlapMs: number): 
   };
   const others: Document =
     overlapMs === 0
-      ? { $filter: { input: '$keys', as: 'key', cond: { $not: [isFormer] } } }
-      : { $map: { input: '$keys', as: 'key', in: { $cond: [isFormer, expiring, '$$key'] } } };
+      ? { $filter: { input: `$${list}`, as: 'key', cond: { $not: [isFormer] } } }
+      : { $map: { input: `$${list}`, as: 'key', in: { $cond: [isFormer, expiring, '$$key'] } } };
   // A literal, because a name may begin with a dollar sign.
   return { $concatArrays: [others, [{ $literal: successor }]] };
 }

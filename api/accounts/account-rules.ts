@@ -1,14 +1,22 @@
 // Account rules as MongoDB expressions, so that one atomic operation decides with the server's
 // clock. Pure.
-import type { AccountState, Document } from '../store/store.ts';
+import type { AccountState, Document, KeyScope } from '../store/store.ts';
 import { type BillingMode, PARALLEL_OF_UNKNOWN_PLAN, type Plan } from './plans.ts';
 
 const NEVER = new Date(8.64e15);
 
+/** Of a key without the field. */
+export const SCOPES_BY_DEFAULT: readonly KeyScope[] = ['render'];
+
+/** All keys of the account. */
+export const allKeys: Document = {
+  $concatArrays: ['$keys', { $ifNull: ['$restrictedKeys', []] }],
+};
+
 /** The array of the one key, or none, that has one of the hashes and has not expired. */
 const goodKeys = (hashes: readonly string[]): Document => ({
   $filter: {
-    input: '$keys',
+    input: allKeys,
     as: 'key',
     cond: {
       $and: [
@@ -26,6 +34,15 @@ export const withKey = (hashes: readonly string[], then: Document): Document => 
 
 /** True when the caller's key is valid. For use inside `withKey`. */
 export const keyIsGood: Document = { $ne: [{ $type: '$$good' }, 'missing'] };
+
+/** The scopes of the caller's key. For use inside `withKey`. */
+export const scopes: Document = { $ifNull: ['$$good.scopes', SCOPES_BY_DEFAULT] };
+
+/** True when the caller's key is valid and has the scope `render`. For use inside `withKey`. */
+export const keyMayRender: Document = { $and: [keyIsGood, { $in: ['render', scopes] }] };
+
+/** True when the caller's key is a test key, else missing. For use inside `withKey`. */
+export const testKey: Document = { $ifNull: ['$$good.test', '$$REMOVE'] };
 
 /** Networks that may use the caller's key; empty means any. For use inside `withKey`. */
 export const allowedIps: Document = { $ifNull: ['$$good.allowedIps', []] };

@@ -11,7 +11,7 @@ import {
   type Store,
 } from '../store/store.ts';
 import { AccountKeys, type CreatedKey, type NewKey, type ShownKey } from './account-keys.ts';
-import { usageNow } from './account-rules.ts';
+import { allKeys, usageNow } from './account-rules.ts';
 import { createAccountId } from './keys.ts';
 import { runningLeases } from './lease-rules.ts';
 import { checkName } from './names.ts';
@@ -51,7 +51,7 @@ const projection: Document = {
   state: 1,
   intranet: 1,
   createdAt: 1,
-  keys: { $size: '$keys' },
+  keys: { $size: allKeys },
   running: runningLeases,
   usage: usageNow,
 };

@@ -3,17 +3,21 @@ import { createHmac, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const PREFIX = 'pressroom_live_';
+const LIVE_PREFIX = 'pressroom_live_';
+/** Of keys that render in sandbox mode only. As long as the other, so that all keys are. */
+const TEST_PREFIX = 'pressroom_test_';
 const ACCOUNT_LENGTH = 10;
 /** 22 characters from an alphabet of 62: 131 random bits. */
 const SECRET_LENGTH = 22;
 const CHECKSUM_LENGTH = 6;
-export const KEY_LENGTH = PREFIX.length + ACCOUNT_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH;
+export const KEY_LENGTH = LIVE_PREFIX.length + ACCOUNT_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH;
 const SHAPE = new RegExp(
-  `^${PREFIX}([0-9A-Za-z]{${ACCOUNT_LENGTH}})[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`,
+  `^(?:${LIVE_PREFIX}|${TEST_PREFIX})([0-9A-Za-z]{${ACCOUNT_LENGTH}})[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`,
 );
 
-export const NOT_A_KEY = `The Bearer token is not an API key. A key starts with \`${PREFIX}\` and has ${KEY_LENGTH} characters. Check that you copied all of it.`;
+const KEY_IN_PATH = new RegExp(`(${LIVE_PREFIX}|${TEST_PREFIX})[^/]*`, 'g');
+
+export const NOT_A_KEY = `The Bearer token is not an API key. A key starts with \`${LIVE_PREFIX}\` or \`${TEST_PREFIX}\` and has ${KEY_LENGTH} characters. Check that you copied all of it.`;
 
 /** `randomInt` has no modulo bias: every character is equally likely. */
 export const randomBase62 = (length: number): string =>
@@ -32,12 +36,13 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** The common beginning of all keys of an account. */
-export const keyPrefix = (accountId: string): string => PREFIX + accountId;
+/** The common beginning of all live or all test keys of an account. */
+export const keyPrefix = (accountId: string, test = false): string =>
+  (test ? TEST_PREFIX : LIVE_PREFIX) + accountId;
 
-/** A new key: `pressroom_live_` + account ID + secret + checksum of everything before it. */
-export function createKeyText(accountId: string): string {
-  const text = `${keyPrefix(accountId)}${randomBase62(SECRET_LENGTH)}`;
+/** A new key: its prefix + account ID + secret + checksum of everything before it. */
+export function createKeyText(accountId: string, test = false): string {
+  const text = `${keyPrefix(accountId, test)}${randomBase62(SECRET_LENGTH)}`;
   return text + checksum(text);
 }
 
@@ -53,6 +58,12 @@ export function parseKey(text: string): string | undefined {
     ? accountId
     : undefined;
 }
+
+export const isTestKey = (text: string): boolean => text.startsWith(TEST_PREFIX);
+
+/** Replaces keys in the segments of a path. */
+export const withoutKeys = (path: string): string =>
+  path.replace(KEY_IN_PATH, (_, prefix: string) => `${prefix}…`);
 
 /**
  * The stored form of a key: HMAC-SHA-256 with the installation's pepper. The key's entropy makes a

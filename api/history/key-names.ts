@@ -1,4 +1,5 @@
 // Names of an account's API keys, for renders and usage. A revoked key has no name, only its id.
+import { keysOf } from '../accounts/account-keys.ts';
 import type { KeyDocument, Store } from '../store/store.ts';
 
 export interface NamedKey {
@@ -10,7 +11,11 @@ export interface NamedKey {
 export type KeyNames = (id: string) => NamedKey;
 
 /** The projection of the account's document. */
-export const NAMES_OF_KEYS = { 'keys.id': 1, 'keys.name': 1, 'keys.last4': 1 } as const;
+export const NAMES_OF_KEYS = Object.fromEntries(
+  ['keys', 'restrictedKeys'].flatMap(list =>
+    ['id', 'name', 'last4'].map(field => [`${list}.${field}`, 1] as const),
+  ),
+);
 
 /** Finds a key by id; an unknown id has no name. Pure. */
 export function namesOf(keys: readonly Pick<KeyDocument, 'id' | 'name' | 'last4'>[]): KeyNames {
@@ -23,5 +28,5 @@ export async function keyNames(store: Store, account: string): Promise<KeyNames>
   const found = await store.limited(
     store.accounts.findOne({ _id: account }, { projection: NAMES_OF_KEYS, ...store.limits }),
   );
-  return namesOf(found?.keys ?? []);
+  return namesOf(found ? keysOf(found) : []);
 }

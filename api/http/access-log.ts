@@ -12,6 +12,7 @@ import { MAX_REFERENCE_LENGTH } from '../../common/contract/fields.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { roundedMs } from '../../common/units.ts';
+import { withoutKeys } from '../accounts/keys.ts';
 import type { Middleware } from './state.ts';
 
 export const requestId: Middleware = async (ctx, next) => {
@@ -111,9 +112,7 @@ const QUIET = new Set(['/healthz', '/readyz']);
  * put into it by mistake.
  */
 export const loggedPath = (path: string): string =>
-  isLinkPath(path)
-    ? `${LINK_PATH}/…`
-    : path.replace(/pressroom_live_[^/]*/g, 'pressroom_live_…').slice(0, 128);
+  isLinkPath(path) ? `${LINK_PATH}/…` : withoutKeys(path).slice(0, 128);
 
 /** All links are counted as one route. */
 const countedPath = (path: string): string => (isLinkPath(path) ? LINK_ROUTE : path);

@@ -4,8 +4,9 @@ import {
   allowedIps,
   capOf,
   isServed,
-  keyIsGood,
+  keyMayRender,
   type ServedRules,
+  testKey,
   usagePlusOne,
   withKey,
 } from '../accounts/account-rules.ts';
@@ -30,14 +31,20 @@ export interface LeaseRules extends ServedRules {
 
 /** Why an admission was rejected. The account document is unchanged. */
 interface Rejection {
-  /** Absent for a member, and when the account has no such key or the key has expired. */
+  /**
+   * Absent for a member, and when the account has no such key, or the key has expired or may not
+   * render.
+   */
   key?: { allowedIps: string[] };
   served: boolean;
   state: AccountState;
   limit: number;
 }
 
-export type Admission = { admitted: true; intranet: boolean } | ({ admitted: false } & Rejection);
+/** `sandbox`: of a test key. */
+export type Admission =
+  | { admitted: true; intranet: boolean; sandbox: boolean }
+  | ({ admitted: false } & Rejection);
 
 interface LeaseId {
   id: string;
@@ -101,9 +108,9 @@ export function leaseOperations(
         ...limits,
       }),
     );
-    if (found?.leases?.some(({ id }) => id === leaseId)) {
-      return { admitted: true, intranet: found.intranet };
-    }
+    const taken = found?.leases?.find(({ id }) => id === leaseId);
+    if (found && taken)
+      return { admitted: true, intranet: found.intranet, sandbox: taken.sandbox === true };
     // The cast: the driver's types do not know the fields that a projection computes.
     return found && { ...(found as unknown as Rejection), admitted: false };
   }
@@ -137,12 +144,14 @@ export function leaseOperations(
   return {
     admit(accountId, leaseId, keyHash, networks) {
       const sameNetworks = { $eq: [allowedIps, { $literal: networks }] };
-      const leases = withKey(keyHash, withLease(leaseId, '$$good.id', keyIsGood, sameNetworks));
-      const key = withKey(keyHash, { $cond: [keyIsGood, { allowedIps }, '$$REMOVE'] });
+      // `sandbox` is part of the lease, since a repeated answer has no computed fields.
+      const lease = { key: '$$good.id', sandbox: testKey };
+      const leases = withKey(keyHash, withLease(leaseId, lease, keyMayRender, sameNetworks));
+      const key = withKey(keyHash, { $cond: [keyMayRender, { allowedIps }, '$$REMOVE'] });
       return take(accountId, leaseId, leases, { key });
     },
     admitMember: (accountId, leaseId, user) =>
-      take(accountId, leaseId, withLease(leaseId, { $literal: leaseKeyOf(user) })),
+      take(accountId, leaseId, withLease(leaseId, { key: { $literal: leaseKeyOf(user) } })),
     renew,
     settle,
     async release(accountId, leaseId) {
@@ -162,12 +171,12 @@ function leasesWithOneMore({ plans, leaseMs, keepExpiredMs, ...rules }: LeaseRul
   const cap = capOf(plans);
   const served = isServed(rules);
   const expires = expiresAfter(leaseMs);
-  return (leaseId: string, key: unknown, ...allowed: Document[]): Document => {
+  return (leaseId: string, lease: Document, ...allowed: Document[]): Document => {
     const isNew = { $not: [{ $in: [leaseId, '$leases.id'] }] };
     const mayRun = { $and: [...allowed, served, { $lt: [runningLeases, cap] }, isNew] };
     const kept = leasesKept(keepExpiredMs, cap);
     return {
-      $cond: [mayRun, { $concatArrays: [kept, [{ id: leaseId, key, expires }]] }, '$leases'],
+      $cond: [mayRun, { $concatArrays: [kept, [{ id: leaseId, ...lease, expires }]] }, '$leases'],
     };
   };
 }

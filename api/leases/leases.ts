@@ -23,6 +23,8 @@ export interface Lease {
   clientHash?: string;
   /** The render may reach the allowlist of internal addresses. */
   intranet: boolean;
+  /** The key is a test key: the render has a watermark and is not counted. */
+  sandbox?: boolean;
   /**
    * Aborts when the lease could not be renewed in time. Another render may be admitted in its
    * place, so this one must end.
@@ -35,10 +37,10 @@ export interface Leases<C = Caller> {
   /**
    * Creates a lease. Across all replicas an account never has more unexpired leases than its plan
    * allows. A rejected call changes nothing. Throws ApiError `unauthorized` (key unknown, expired,
-   * revoked, or not allowed from this address), `not_found` (a member's account does not exist),
-   * `subscription_inactive`, `concurrency_limit` (with Retry-After and X-Concurrency-Limit), or
-   * `render_failed`/`database` when the result is unknown; a lease that may have been created is
-   * then released in the background.
+   * revoked, without the scope `render`, or not allowed from this address), `not_found` (a member's
+   * account does not exist), `subscription_inactive`, `concurrency_limit` (with Retry-After and
+   * X-Concurrency-Limit), or `render_failed`/`database` when the result is unknown; a lease that may
+   * have been created is then released in the background.
    */
   admit(caller: C): Promise<Lease>;
   /**

@@ -137,6 +137,7 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
       id,
       accountId,
       intranet: found.intranet,
+      sandbox: found.sandbox,
       lost: this.#renewals.hold({ id, accountId, requestId }, sentMs),
     };
   }

@@ -109,7 +109,7 @@ async function admitAndRender<C extends { requestId: string }>(
   const lease = await clock.time('admit', leases.admit(caller));
   try {
     // After the admission, since scanning the HTML costs more CPU than the rest.
-    const settings = renderSettings(request);
+    const settings = renderSettings(lease.sandbox ? { ...request, sandbox: true } : request);
     const { sandbox } = settings;
     const startMs = performance.now();
     const job = jobOf(deps, caller.requestId, lease, settings, memory.bodyBytes, signal);

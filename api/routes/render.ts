@@ -89,13 +89,14 @@ export interface RenderRoute {
 export const renderRoute = ({ render, keys, rules }: RenderRoute): Middleware => {
   return async ctx => {
     const { accepted, bodyBytes, requestId, reservation } = ctx.state;
-    const { intranet, keyId: _, parallel: __, ...caller } = accepted;
+    const { intranet, keyId: _, parallel: __, test, ...caller } = accepted;
     const { entry } = ctx.state;
     try {
       // Only for an early error: the worker's egress guard decides by the result of the admission.
-      const request = await validated(entry, ctx.state.body, () =>
-        parseRenderRequest(ctx.state.body, { ...rules, intranet }),
-      );
+      const request = await validated(entry, ctx.state.body, () => {
+        const parsed = parseRenderRequest(ctx.state.body, { ...rules, intranet });
+        return test ? { ...parsed, sandbox: true } : parsed;
+      });
       ctx.state.body = undefined;
       ctx.state.rendering = true;
       const rendered = await untilClientDisconnects(ctx, signal =>

@@ -11,8 +11,13 @@ export const ACCOUNT_STATES = [
 ] as const;
 export type AccountState = (typeof ACCOUNT_STATES)[number];
 
-/** The name of the index on `keys.hash`, used to look up keys. */
+/** The names of the indexes on `keys.hash` and `restrictedKeys.hash`, used to look up keys. */
 export const KEY_HASH_INDEX = 'key hash';
+export const RESTRICTED_KEY_HASH_INDEX = 'restricted key hash';
+
+/** What an API key may do: make renders, or read the account and its usage. */
+export const KEY_SCOPES = ['render', 'read'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
 
 export interface KeyDocument {
   id: string;
@@ -26,6 +31,10 @@ export interface KeyDocument {
   allowedIps?: string[];
   /** ID of the replacement: the key was rotated and is about to expire. */
   replacedBy?: string;
+  /** Absent: `render`, for keys of earlier versions. */
+  scopes?: readonly KeyScope[];
+  /** A test key: all its renders are sandbox renders. */
+  test?: true;
 }
 
 export interface LeaseDocument {
@@ -34,6 +43,8 @@ export interface LeaseDocument {
   /** ID of the key that was used, or `user:` and the member's ID. */
   key: string;
   expires: Date;
+  /** The key was a test key: the render is not counted. */
+  sandbox?: true;
 }
 
 /** The account's billing status as last read from Stripe. */
@@ -72,6 +83,11 @@ export interface AccountDocument {
   /** Its renders may reach the allowlist of internal addresses. */
   intranet: boolean;
   keys: KeyDocument[];
+  /**
+   * Test keys and keys without the scope `render`. Separate from `keys`, where an earlier version
+   * finds keys and lets each of them make counted renders.
+   */
+  restrictedKeys?: KeyDocument[];
   leases: LeaseDocument[];
   /**
    * Renders counted in `period`: a month in UTC (`2026-11`) or the first day of a Stripe period

@@ -9,6 +9,7 @@ import {
   type AccountDocument,
   KEY_HASH_INDEX,
   type MetaDocument,
+  RESTRICTED_KEY_HASH_INDEX,
   type TrialLimitDocument,
 } from './documents.ts';
 import { isDuplicate } from './failures.ts';
@@ -73,6 +74,18 @@ const MIGRATIONS: Migration[] = [
   },
   { version: 6, what: 'stored PDFs', run: storedPdfIndexes },
   { version: 7, what: 'OAuth consents and tokens', run: oauthIndexes },
+  {
+    version: 8,
+    what: 'index of hashes of test keys and read-only keys',
+    run: async db => {
+      await db
+        .collection<AccountDocument>('accounts')
+        .createIndex(
+          { 'restrictedKeys.hash': 1 },
+          { name: RESTRICTED_KEY_HASH_INDEX, sparse: true },
+        );
+    },
+  },
 ];
 
 /** The schema of this release. A newer one in the database is fine, since migrations only add. */

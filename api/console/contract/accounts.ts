@@ -5,7 +5,7 @@ import { renderFailedReason } from '../../../common/contract/answers.ts';
 import { MAX_REFERENCE_LENGTH } from '../../../common/contract/fields.ts';
 import { MAX_NETWORKS } from '../../accounts/allowed-ips.ts';
 import { MIN_SAMPLES } from '../../history/usage-buckets.ts';
-import { ACCOUNT_STATES } from '../../store/documents.ts';
+import { ACCOUNT_STATES, KEY_SCOPES } from '../../store/documents.ts';
 import { PHASES } from '../../store/phases.ts';
 import { count, cursorQuery, id, nameText, page, searchText, time } from './common.ts';
 import { billingMode } from './users.ts';
@@ -138,7 +138,13 @@ export const key = z.object({
   expiresAt: time.nullable(),
   expired: z.boolean(),
   allowedIps: z.array(z.string()),
-  lastUsedAt: time.nullable(),
+  scopes: z.array(z.enum(KEY_SCOPES)).meta({
+    description: '`render` makes renders; `read` reads the account and its usage.',
+  }),
+  test: z
+    .boolean()
+    .meta({ description: 'A test key: its renders have a watermark and are not counted.' }),
+  lastUsedAt: time.nullable().meta({ description: 'The last render.' }),
   replacedBy: id
     .nullable()
     .meta({ description: 'ID of the new key after a rotation; this key works until it expires.' }),
@@ -155,6 +161,15 @@ export const newKey = z.strictObject({
     )
     .max(MAX_NETWORKS, `at most ${MAX_NETWORKS} networks`)
     .optional(),
+  scopes: z
+    .array(z.enum(KEY_SCOPES), { error: `a list of ${KEY_SCOPES.join(', ')}` })
+    .min(1, `a list with at least one of ${KEY_SCOPES.join(', ')}`)
+    .max(KEY_SCOPES.length)
+    .optional()
+    .meta({ description: 'Default: all.' }),
+  test: z.boolean().optional().meta({
+    description: 'True for a test key: its renders have a watermark and are not counted.',
+  }),
 });
 /** How long the old key still works, in ms. */
 export const ROTATION_OVERLAPS = {

@@ -56,11 +56,13 @@ export const keyRoutes = ({ store, keys, audit }: Deps): ConsoleRoute[] => {
       answer: createdKey,
       status: 201,
       handle: async call => {
-        const { name, expiresAt, allowedIps } = call.body;
+        const { name, expiresAt, allowedIps, scopes, test } = call.body;
         const created = await keys.create(call.account.id, {
           name,
           ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt) }),
           ...(allowedIps && { allowedIps }),
+          ...(scopes && { scopes }),
+          ...(test && { test }),
         });
         await audit.record(call, keyCreated(created.key));
         return { key: shownKey(call.account.id, created.key), text: created.text };
@@ -71,7 +73,7 @@ export const keyRoutes = ({ store, keys, audit }: Deps): ConsoleRoute[] => {
       path: '/accounts/:account/keys/:key/rotate',
       id: 'rotateKey',
       summary:
-        'Rotate an API key: create a new one with the same name and allowed IP addresses. The old key works until the overlap ends.',
+        'Rotate an API key: create a new one with the same name, allowed IP addresses and scopes. The old key works until the overlap ends.',
       access: { permission: 'keys.write' },
       body: keyRotation,
       answer: createdKey,
@@ -104,17 +106,19 @@ export const keyRoutes = ({ store, keys, audit }: Deps): ConsoleRoute[] => {
 
 const shownKey = (
   accountId: string,
-  { id, name, last4, createdAt, expiresAt, allowedIps, replacedBy }: ShownKey,
+  { id, name, last4, createdAt, expiresAt, allowedIps, scopes, test, replacedBy }: ShownKey,
   used?: Date,
 ): Key => ({
   id,
   name,
-  prefix: keyPrefix(accountId),
+  prefix: keyPrefix(accountId, test),
   last4,
   createdAt: createdAt.toISOString(),
   expiresAt: expiresAt?.toISOString() ?? null,
   expired: expiresAt !== undefined && expiresAt.getTime() <= Date.now(),
   allowedIps: allowedIps ?? [],
+  scopes: [...scopes],
+  test: test === true,
   lastUsedAt: used?.toISOString() ?? null,
   replacedBy: replacedBy ?? null,
 });

@@ -2,6 +2,7 @@
 // hours, and the latest renders.
 
 import { ApiError } from '../../../common/contract/errors.ts';
+import { keysOf } from '../../accounts/account-keys.ts';
 import { periodNow, usageNow } from '../../accounts/account-rules.ts';
 import { runningLeases } from '../../accounts/lease-rules.ts';
 import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from '../../accounts/plans.ts';
@@ -20,7 +21,10 @@ interface Deps {
   plans: readonly Plan[];
 }
 
-type Found = Pick<AccountDocument, 'name' | 'plan' | 'state' | 'createdAt' | 'keys'> & {
+type Found = Pick<
+  AccountDocument,
+  'name' | 'plan' | 'state' | 'createdAt' | 'keys' | 'restrictedKeys'
+> & {
   running: number;
   used: number;
   period: string;
@@ -88,7 +92,8 @@ export const overviewRoutes = ({ store, plans }: Deps): ConsoleRoute[] => {
           // The billing role sees the usage, but not the renders.
           role === 'operator' || MAY[role].includes('renders.read') ? recentOf(id) : [],
         ]);
-        const nameOf = namesOf(account.keys);
+        const keys = keysOf(account);
+        const nameOf = namesOf(keys);
         const plan = plans.find(({ name }) => name === account.plan);
         return {
           account: {
@@ -106,7 +111,7 @@ export const overviewRoutes = ({ store, plans }: Deps): ConsoleRoute[] => {
           lastDay,
           errors,
           recent: recent.map(render => summaryOf(render, nameOf)),
-          keys: account.keys.length,
+          keys: keys.length,
         };
       },
     }),

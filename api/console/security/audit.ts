@@ -81,6 +81,8 @@ export const keyCreated = (key: ShownKey): AuditAction =>
   keyAction('key.created', key, {
     expiresAt: key.expiresAt?.toISOString() ?? null,
     allowedIps: key.allowedIps?.join(', ') ?? null,
+    scopes: key.scopes.join(', '),
+    test: key.test === true,
   });
 export const keyRotated = (former: ShownKey, overlap: string, newKey: ShownKey): AuditAction =>
   keyAction('key.rotated', former, { overlap, newLast4: newKey.last4 });

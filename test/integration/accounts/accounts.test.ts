@@ -203,7 +203,7 @@ describe('accounts and keys', () => {
 
     it('returns the account of a valid key and whether it may reach the intranet', async () => {
       const { id, key, text, caller } = await fixture.account('free', { intranet: true });
-      expect(await checker().check(text, IP)).to.deep.equal({
+      expect(await checker().check(text, IP, 'render')).to.deep.equal({
         accountId: id,
         keyId: key.id,
         keyHash: caller.keyHash,
@@ -211,6 +211,7 @@ describe('accounts and keys', () => {
         intranet: true,
         allowedIps: [],
         parallel: 1,
+        test: false,
       });
     });
 
@@ -227,7 +228,9 @@ describe('accounts and keys', () => {
         { $set: { 'keys.0.allowedIps': ['198.51.100.0/24'] } },
       );
       const bad = [createKeyText(id), createKeyText('nosuchacct'), expired.text, restricted.text];
-      const errors = await Promise.all(bad.map(key => rejectionOf(checker().check(key, IP))));
+      const errors = await Promise.all(
+        bad.map(key => rejectionOf(checker().check(key, IP, 'render'))),
+      );
       expect(
         errors.map(({ code, message, headers }) => ({ code, message, headers })),
       ).to.deep.equal(
@@ -237,7 +240,7 @@ describe('accounts and keys', () => {
           headers: { 'WWW-Authenticate': 'Bearer' },
         })),
       );
-      await checker().check(restricted.text, '198.51.100.9');
+      await checker().check(restricted.text, '198.51.100.9', 'render');
     });
 
     it('names the form of a key when a text does not have it', async () => {
@@ -249,7 +252,11 @@ describe('accounts and keys', () => {
         `${text}x`,
         text.toUpperCase(),
       ])
-        await expectError(checker().check(malformed, IP), 'unauthorized', 'is not an API key');
+        await expectError(
+          checker().check(malformed, IP, 'render'),
+          'unauthorized',
+          'is not an API key',
+        );
     });
 
     it('costs the database the same for every unknown key, whatever account it names', async () => {
@@ -261,9 +268,10 @@ describe('accounts and keys', () => {
         const db = client.db();
         await db.command({ profile: 2, filter: { op: 'query', ns: 'leases.accounts' } });
         for (const id of [createAccountId(), canceled.id, full.id])
-          await rejectionOf(checker().check(createKeyText(id), IP));
+          await rejectionOf(checker().check(createKeyText(id), IP, 'render'));
         await db.command({ profile: 0 });
         const costs = await db.collection('system.profile').find().sort({ ts: 1 }).toArray();
+        const cost = (planSummary: string) => ({ planSummary, keysExamined: 0, docsExamined: 0 });
         expect(
           costs.map(({ planSummary, keysExamined, docsExamined }) => ({
             planSummary,
@@ -271,11 +279,9 @@ describe('accounts and keys', () => {
             docsExamined,
           })),
         ).to.deep.equal(
-          Array(3).fill({
-            planSummary: 'IXSCAN { keys.hash: 1 }',
-            keysExamined: 0,
-            docsExamined: 0,
-          }),
+          Array(3)
+            .fill([cost('IXSCAN { keys.hash: 1 }'), cost('IXSCAN { restrictedKeys.hash: 1 }')])
+            .flat(),
         );
       } finally {
         await client.close();
@@ -285,7 +291,7 @@ describe('accounts and keys', () => {
     it('refers to the payment method when Stripe reports a canceled subscription', async () => {
       const { text } = await fixture.account('free', { state: 'canceled' });
       await expectError(
-        checker({ billing: 'stripe' }).check(text, IP),
+        checker({ billing: 'stripe' }).check(text, IP, 'render'),
         'subscription_inactive',
         'Your subscription is canceled. Update your payment method at http://localhost/app, then retry.',
       );
@@ -294,7 +300,7 @@ describe('accounts and keys', () => {
     it('refers to the administrator when administrators manage subscriptions', async () => {
       const { text } = await fixture.account('free', { state: 'canceled' });
       await expectError(
-        checker({ billing: 'manual' }).check(text, IP),
+        checker({ billing: 'manual' }).check(text, IP, 'render'),
         'subscription_inactive',
         'Your subscription is canceled. Contact your administrator, or see http://localhost/app.',
       );
@@ -306,9 +312,11 @@ describe('accounts and keys', () => {
           state,
           pastDueSince: new Date(Date.now() - 3_600_000),
         });
-        expect(await checker({ billing: 'none' }).check(text, IP)).to.include({ accountId: id });
+        expect(await checker({ billing: 'none' }).check(text, IP, 'render')).to.include({
+          accountId: id,
+        });
         await expectError(
-          checker().check(text, IP),
+          checker().check(text, IP, 'render'),
           'subscription_inactive',
           'Contact your administrator',
         );
@@ -317,7 +325,7 @@ describe('accounts and keys', () => {
     it('refers to the administrator when the account is suspended', async () => {
       const { text } = await fixture.account('free', { state: 'paused' });
       await expectError(
-        checker({ billing: 'stripe' }).check(text, IP),
+        checker({ billing: 'stripe' }).check(text, IP, 'render'),
         'subscription_inactive',
         'Your account is suspended. Contact your administrator, or see http://localhost/app.',
       );
@@ -327,35 +335,35 @@ describe('accounts and keys', () => {
       const { text } = await fixture.account('free');
       const keys = checker();
       nowMs = 1;
-      await keys.check(text, IP);
+      await keys.check(text, IP, 'render');
       await fixture.failCommands('find', { errorCode: 11602 });
       nowMs = 60_001;
-      await keys.check(text, IP);
+      await keys.check(text, IP, 'render');
       nowMs = 60_002;
-      expect(await rejectionOf(keys.check(text, IP))).to.include({
+      expect(await rejectionOf(keys.check(text, IP, 'render'))).to.include({
         code: 'render_failed',
         reason: 'database',
       });
       await fixture.clearFailPoints();
-      await keys.check(text, IP);
+      await keys.check(text, IP, 'render');
     });
 
     it('removes a key that the admission rejected from the cache', async () => {
       const { text, caller, accounts, name, key } = await fixture.account('free');
       const keys = checker();
-      await keys.check(text, IP);
+      await keys.check(text, IP, 'render');
       await accounts.revokeKey(name, key.id);
-      await keys.check(text, IP);
+      await keys.check(text, IP, 'render');
       keys.forget(caller);
-      await expectError(keys.check(text, IP), 'unauthorized', 'revoked');
+      await expectError(keys.check(text, IP, 'render'), 'unauthorized', 'revoked');
     });
 
     it('does not cache a rejection', async () => {
       const { text, accounts, name } = await fixture.account('free', { state: 'paused' });
       const keys = checker();
-      await rejectionOf(keys.check(text, IP));
+      await rejectionOf(keys.check(text, IP, 'render'));
       await accounts.setAccount(name, { state: 'active' });
-      await keys.check(text, IP);
+      await keys.check(text, IP, 'render');
     });
 
     it('reads a key once for concurrent calls', async () => {
@@ -364,17 +372,17 @@ describe('accounts and keys', () => {
       // All calls share the one read that fails; a second read would succeed.
       await fixture.failCommands('find', { errorCode: 2 }, { times: 1 });
       const answers = await Promise.allSettled(
-        Array.from({ length: 20 }, () => keys.check(text, IP)),
+        Array.from({ length: 20 }, () => keys.check(text, IP, 'render')),
       );
       expect(answers.map(({ status }) => status)).to.deep.equal(Array(20).fill('rejected'));
-      await keys.check(text, IP);
+      await keys.check(text, IP, 'render');
     });
 
     it('accepts keys created with the former pepper during a rotation', async () => {
       const { text } = await fixture.account('free');
-      await checker({ peppers: ['a newer pepper', ...PEPPERS] }).check(text, IP);
+      await checker({ peppers: ['a newer pepper', ...PEPPERS] }).check(text, IP, 'render');
       await expectError(
-        checker({ peppers: ['a newer pepper'] }).check(text, IP),
+        checker({ peppers: ['a newer pepper'] }).check(text, IP, 'render'),
         'unauthorized',
         'unknown',
       );

@@ -15,6 +15,8 @@ interface Key {
   expiresAt: string | null;
   expired: boolean;
   allowedIps: string[];
+  scopes: string[];
+  test: boolean;
   lastUsedAt: string | null;
   replacedBy: string | null;
 }
@@ -61,9 +63,11 @@ describe('API keys in the management API', () => {
       name: 'press',
       expiresAt,
       expired: false,
+      test: false,
       lastUsedAt: null,
       replacedBy: null,
     });
+    expect(made.key.scopes).to.deep.equal(['render', 'read']);
     expect(made.key.allowedIps).to.deep.equal(['127.0.0.1/32', '2001:db8::/32']);
     expect(made.text.startsWith(made.key.prefix) && made.text.endsWith(made.key.last4)).to.equal(
       true,
@@ -75,6 +79,30 @@ describe('API keys in the management API', () => {
       .to.not.include(made.text.slice(25, 45))
       .and.to.not.include('hash');
     expect(await works(made.text)).to.equal(true);
+  });
+
+  it('are created with scopes, as test keys, and recorded so in the audit log', async () => {
+    const read = await create({ name: 'dashboards', scopes: ['read'] });
+    const test = await create({ name: 'ci', test: true, scopes: ['render'] });
+    expect(read.text).to.match(/^pressroom_live_/);
+    expect(test.text).to.match(/^pressroom_test_/);
+    expect(test.key.prefix).to.equal(`pressroom_test_${account}`);
+    expect((await list()).map(({ name, scopes, test }) => ({ name, scopes, test }))).to.deep.equal([
+      { name: 'ci', scopes: ['render'], test: true },
+      { name: 'dashboards', scopes: ['read'], test: false },
+    ]);
+    expect(await works(test.text)).to.equal(true);
+    const noScope = await fixture.render({}, { authorization: `Bearer ${read.text}` });
+    expect(noScope.status).to.equal(401);
+    expect(noScope.error().message).to.include('does not have the scope `render`');
+    const entries = await fixture.store.console.audit.find({ account }).sort({ at: 1 }).toArray();
+    expect(entries.map(({ details }) => [details!['scopes'], details!['test']])).to.deep.equal([
+      ['read', false],
+      ['render', true],
+    ]);
+    await developer.good('DELETE', path(`/${test.key.id}`));
+    const revoked = await fixture.render({ html: 'x' }, { authorization: `Bearer ${test.text}` });
+    expect(revoked.status).to.equal(401);
   });
 
   it('are listed newest first', async () => {
@@ -137,6 +165,10 @@ describe('API keys in the management API', () => {
     ['a blank name', { name: ' ' }, '`name` must be a string that is not blank'],
     ['a name of two lines', { name: 'a\nb' }, '`name` must be a string without control characters'],
     ['no name', { name: undefined }, '`name` must be a string'],
+    ['an unknown scope', { scopes: ['write'] }, '`scopes.0` must be one of render, read'],
+    ['no scope', { scopes: [] }, '`scopes` must be a list with at least one of render, read'],
+    ['scopes that are no list', { scopes: 'read' }, '`scopes` must be a list of render, read'],
+    ['a test that is no boolean', { test: 'yes' }, '`test` must be true or false'],
     ['a field that there is not', { hash: 'x' }, '`hash` is not a field'],
   ];
   for (const [what, body, words] of wrong)

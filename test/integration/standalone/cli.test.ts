@@ -112,6 +112,23 @@ describe('the command line', () => {
         .and.not.include(out.trim());
     });
 
+    it('creates read-only keys and test keys, and lists scopes and type', async () => {
+      const create = async (...args: string[]) => {
+        const { out, errors } = await good(['keys', 'create', '--account', 'acme', ...args]);
+        return { text: out.trim(), id: /^Created key (\w+)\./.exec(errors)![1]! };
+      };
+      const read = await create('--scope', 'read');
+      const test = await create('--test');
+      expect(read.text).to.match(/^pressroom_live_/);
+      expect(test.text).to.match(/^pressroom_test_/);
+      const list = (await good(['keys', 'list', '--account', 'acme'])).out;
+      expect(list).to.match(new RegExp(`${read.id} .* live +read +\\d`));
+      expect(list).to.match(new RegExp(`${test.id} .* test +render, read +\\d`));
+      expect((await good(['accounts', 'list'])).out).to.match(/acme .* 3 +0 +0/);
+      for (const { id } of [read, test]) await good(['keys', 'revoke', id]);
+      await store.console.audit.deleteMany({ 'details.key': { $in: [read.id, test.id] } });
+    });
+
     it('revokes a key by its ID without an account', async () => {
       await good(['keys', 'revoke', keyId]);
       expect((await good(['keys', 'list'])).out).not.to.include(keyId);
@@ -191,6 +208,8 @@ describe('the command line', () => {
       [['accounts', 'set', 'x', '--intranet', 'maybe'], 'on, off'],
       [['accounts', 'set', 'x', '--state', 'gone'], 'past_due'],
       [['keys', 'create'], '--account'],
+      [['keys', 'create', '--account', 'x', '--scope', 'write'], 'render, read'],
+      [['keys', 'create', '--account', 'x', '--scope'], 'argument missing'],
       [['render', 'x.html'], '--output'],
       [['render', 'x.html', '-o', 'x.pdf'], 'PRESSROOM_KEY'],
       [

@@ -7,6 +7,7 @@ import {
   createKeyText,
   hashKey,
   hashKeyByEach,
+  isTestKey,
   KEY_LENGTH,
   parseKey,
   randomBase62,
@@ -20,6 +21,15 @@ describe('an API key', () => {
   it('contains the ID of its account', () => {
     expect(GOOD).to.match(/^pressroom_live_Account001[0-9A-Za-z]{28}$/);
     expect(parseKey(GOOD)).to.equal('Account001');
+  });
+
+  it('shows in its prefix whether it is a test key, and has the same length', () => {
+    const test = createKeyText('Account001', true);
+    expect(test).to.match(/^pressroom_test_Account001[0-9A-Za-z]{28}$/);
+    expect(test).to.have.length(KEY_LENGTH);
+    expect(parseKey(test)).to.equal('Account001');
+    expect([test, GOOD].map(isTestKey)).to.deep.equal([true, false]);
+    expect(parseKey(test.replace('test', 'live')), 'the checksum covers it').to.equal(undefined);
   });
 
   it('has a checksum that other programs can compute', () => {
@@ -37,7 +47,8 @@ describe('an API key', () => {
     ['is followed by a line break', `${GOOD}\n`],
     ['has a line break as its last character', `${GOOD.slice(0, -1)}\n`],
     ['begins with a space', ` ${GOOD.slice(1)}`],
-    ['has another prefix', GOOD.replace('live', 'test')],
+    ['has another prefix', GOOD.replace('live', 'fake')],
+    ['has the prefix of a test key', GOOD.replace('live', 'test')],
     ['has an uppercase prefix', GOOD.replace('pressroom', 'PRESSROOM')],
     ['has a character outside base 62', replaceAt(GOOD, 20, '-')],
     ['has a Cyrillic letter', replaceAt(GOOD, 20, 'а')],
@@ -67,7 +78,7 @@ describe('an API key', () => {
         text => parseKey(text) === undefined,
       ),
     );
-    const almost = fc.stringMatching(/^pressroom_live_[0-9A-Za-z]{38}$/);
+    const almost = fc.stringMatching(/^pressroom_(?:live|test)_[0-9A-Za-z]{38}$/);
     fc.assert(
       fc.property(almost, text => parseKey(text) === undefined),
       { numRuns: 2_000 },

@@ -165,6 +165,7 @@ describe('a path in the log', () => {
   it('is bounded and holds no key, nor the token of a link', () => {
     expect(loggedPath('/v1/render')).to.equal('/v1/render');
     expect(loggedPath('/v1/pressroom_live_0123456789abcdef/x')).to.equal('/v1/pressroom_live_…/x');
+    expect(loggedPath('/v1/pressroom_test_0123456789abcdef/x')).to.equal('/v1/pressroom_test_…/x');
     expect(loggedPath(`/files/${'a'.repeat(43)}`)).to.equal('/files/…');
     expect(loggedPath(`/${'a'.repeat(500)}`)).to.have.length(128);
   });
