@@ -1,9 +1,9 @@
 // Compares autoscalers under the same loads at equal cost: of another autoscaler, the shortest p99
 // wait over all targets counts, among those with no more pod-seconds than Pressroom.
 import { type LoadShape, rendersOf } from './autoscale-loads.ts';
-import { ours } from './autoscale-ours.ts';
 import { type Render, simulate } from './autoscale-pool.ts';
-import type { MakeAutoscaler } from './autoscale-rivals.ts';
+import { ours } from './autoscale-pressroom.ts';
+import type { MakeAutoscaler } from './autoscalers.ts';
 
 export interface Result {
   targetUtilization: number;

@@ -2,7 +2,7 @@
 // pkg/controller/podautoscaler (horizontal.go, replica_calculator.go), on one external metric: busy
 // slots and queued renders, from Prometheus.
 import type { Autoscaler } from './autoscale-pool.ts';
-import type { Bounds } from './autoscale-rivals.ts';
+import type { Bounds } from './autoscalers.ts';
 
 /** --horizontal-pod-autoscaler-sync-period */
 const SYNC_MS = 15_000;

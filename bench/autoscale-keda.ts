@@ -3,7 +3,7 @@
 // configures an HPA above (AverageValue, queried at each sync).
 import { hpa } from './autoscale-hpa.ts';
 import type { Autoscaler } from './autoscale-pool.ts';
-import type { Bounds } from './autoscale-rivals.ts';
+import type { Bounds } from './autoscalers.ts';
 
 /** spec.pollingInterval */
 const POLLING_MS = 30_000;

@@ -2,7 +2,7 @@
 // pkg/autoscaler/scaling/autoscaler.go (Scale) and pkg/reconciler/autoscaling/kpa/scaler.go. Its
 // metrics are averages of each second instead of samples by Prometheus.
 import type { Autoscaler, View } from './autoscale-pool.ts';
-import type { Bounds } from './autoscale-rivals.ts';
+import type { Bounds } from './autoscalers.ts';
 
 const SCRAPE_MS = 1_000;
 /** tickInterval of multiscaler.go */

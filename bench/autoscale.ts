@@ -14,7 +14,7 @@ import {
   USUAL_TARGET,
 } from './autoscale-compare.ts';
 import { LOADS, type LoadShape } from './autoscale-loads.ts';
-import { knativeOnPrometheus, type MakeAutoscaler, RIVALS } from './autoscale-rivals.ts';
+import { knativeOnPrometheus, type MakeAutoscaler, RIVALS } from './autoscalers.ts';
 
 const SCRAPE_MS = 5_000;
 /** Loads whose result depends on the scrape interval. */

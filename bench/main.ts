@@ -16,7 +16,7 @@ import { openPressroom } from './pressroom-side.ts';
 import { type Measured, type Result, type Round, summarise } from './report.ts';
 import { showSummary, showVerdicts } from './show.ts';
 import type { Side } from './side.ts';
-import { judge } from './wanted.ts';
+import { judge } from './targets.ts';
 
 const LIMIT_MS = 40 * 60_000;
 /**

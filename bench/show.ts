@@ -2,7 +2,7 @@
 import { nameOf } from './cells.ts';
 import { ROLES, type Role } from './cpu.ts';
 import type { SideSummary, Spread, Summary } from './report.ts';
-import type { Verdict } from './wanted.ts';
+import type { Verdict } from './targets.ts';
 
 const two = (value: number) => value.toFixed(2);
 const showSpread = ({ min, median, max }: Spread) => `${two(median)} (${two(min)} to ${two(max)})`;

@@ -4,7 +4,7 @@ import { ROLES, type Role } from '../../../bench/cpu.ts';
 import type { Memory } from '../../../bench/memory.ts';
 import { type Measured, type Result, summarise } from '../../../bench/report.ts';
 import { showSummary, showVerdicts } from '../../../bench/show.ts';
-import { judge } from '../../../bench/wanted.ts';
+import { judge } from '../../../bench/targets.ts';
 
 const cells = cellsOf(readOptions([]));
 const invoiceAt = (callers: number) =>

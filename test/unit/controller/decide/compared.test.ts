@@ -9,7 +9,7 @@ import {
 } from '../../../../bench/autoscale-compare.ts';
 import { LOADS } from '../../../../bench/autoscale-loads.ts';
 import { type Autoscaler, simulate } from '../../../../bench/autoscale-pool.ts';
-import { knativeOnPrometheus, RIVALS } from '../../../../bench/autoscale-rivals.ts';
+import { knativeOnPrometheus, RIVALS } from '../../../../bench/autoscalers.ts';
 
 const loadNamed = (name: string) => LOADS.find(load => load.name === name)!;
 const TARGETS = [0.2, 0.4, 0.55, 0.7, 0.85, 1, 1.5, 3, 5];

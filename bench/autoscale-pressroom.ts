@@ -4,7 +4,7 @@ import { decide } from '../controller/decide/decide.ts';
 import { noHistory, type ScalingSpec } from '../controller/decide/model.ts';
 import { scalingSchema } from '../crds/browser-pool.ts';
 import type { Autoscaler } from './autoscale-pool.ts';
-import type { Bounds } from './autoscale-rivals.ts';
+import type { Bounds } from './autoscalers.ts';
 
 interface Options {
   /** The scrape interval. */
