@@ -2,7 +2,7 @@
 // wait over all targets counts, among those with no more pod-seconds than Pressroom.
 import { type LoadShape, rendersOf } from './autoscale-loads.ts';
 import { type Render, simulate } from './autoscale-pool.ts';
-import { ours } from './autoscale-pressroom.ts';
+import { pressroom } from './autoscale-pressroom.ts';
 import type { MakeAutoscaler } from './autoscalers.ts';
 
 export interface Result {
@@ -92,8 +92,8 @@ export function run(scene: Scene, make: MakeAutoscaler, targetUtilization = USUA
   };
 }
 
-export const runOurs = (scene: Scene): Result =>
-  run(scene, bounds => ours(bounds, { scrapeIntervalMs: scene.apiScrapeMs, pollMs: POLL_MS }));
+export const runPressroom = (scene: Scene): Result =>
+  run(scene, bounds => pressroom(bounds, { scrapeIntervalMs: scene.apiScrapeMs, pollMs: POLL_MS }));
 
 /**
  * The shortest p99 wait of an autoscaler at no more than `podSeconds` with any target; undefined if
@@ -111,5 +111,5 @@ export function bestAtCost(
     .sort((a, b) => a.waitP99Ms - b.waitP99Ms)[0];
 }
 
-export const noWorse = (mine: Result, rival: Result | undefined): boolean =>
-  rival === undefined || mine.waitP99Ms <= rival.waitP99Ms * (1 + SAME.share) + SAME.ms;
+export const noWorse = (mine: Result, other: Result | undefined): boolean =>
+  other === undefined || mine.waitP99Ms <= other.waitP99Ms * (1 + SAME.share) + SAME.ms;

@@ -127,9 +127,9 @@ export function simulate(
   const agenda = createAgenda();
   let nowMs = 0;
   let pods: Pod[] = [];
-  let wanted = setting.firstPods;
+  let desired = setting.firstPods;
   let podMs = 0;
-  const sizes = [{ atMs: 0, pods: wanted }];
+  const sizes = [{ atMs: 0, pods: desired }];
 
   const waitsMs = new Float64Array(renders.length);
   let started = 0; // renders before this one have a slot
@@ -205,8 +205,8 @@ export function simulate(
 
   /** The order in which a ReplicaSet removes pods: not ready, then idle (pod-deletion-cost). */
   function resize(size: number) {
-    if (size === wanted) return;
-    wanted = size;
+    if (size === desired) return;
+    desired = size;
     sizes.push({ atMs: nowMs, pods: size });
     const staying = pods.filter(pod => pod.state !== 'draining');
     for (let missing = size - staying.length; missing > 0; missing--) {
@@ -254,7 +254,7 @@ export function simulate(
     };
   }
   const view = (): View => ({
-    pods: wanted,
+    pods: desired,
     readyPods: pods.filter(({ state }) => state === 'ready').length,
     scraped: scraped(),
     averageWork() {

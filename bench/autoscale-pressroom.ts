@@ -17,7 +17,7 @@ interface Options {
   onChange?(line: string): void;
 }
 
-export function ours(
+export function pressroom(
   { slotsPerPod, minPods, maxPods, targetUtilization }: Bounds,
   options: Options,
 ): Autoscaler {

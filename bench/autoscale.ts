@@ -8,13 +8,13 @@ import {
   noWorse,
   type Result,
   run,
-  runOurs,
+  runPressroom,
   type Scene,
   sceneOf,
   USUAL_TARGET,
 } from './autoscale-compare.ts';
 import { LOADS, type LoadShape } from './autoscale-loads.ts';
-import { knativeOnPrometheus, type MakeAutoscaler, RIVALS } from './autoscalers.ts';
+import { AUTOSCALERS, knativeOnPrometheus, type MakeAutoscaler } from './autoscalers.ts';
 
 const SCRAPE_MS = 5_000;
 /** Loads whose result depends on the scrape interval. */
@@ -48,9 +48,9 @@ const at = (best: Result | undefined) =>
     : 'never at this cost';
 
 /** The autoscalers that differ for the load. */
-const rivalsOf = ({ minPods }: LoadShape) =>
-  Object.entries(RIVALS).filter(([name]) => minPods === 0 || name !== 'KEDA') as [
-    keyof typeof RIVALS,
+const autoscalersFor = ({ minPods }: LoadShape) =>
+  Object.entries(AUTOSCALERS).filter(([name]) => minPods === 0 || name !== 'KEDA') as [
+    keyof typeof AUTOSCALERS,
     MakeAutoscaler,
   ][];
 
@@ -58,8 +58,8 @@ const rivalsOf = ({ minPods }: LoadShape) =>
 function onEqualData(scene: Scene, mine: Result): { line: string; good: boolean } {
   const slow = bestAtCost(scene, knativeOnPrometheus, mine.podSeconds);
   const fastScene = { ...scene, apiScrapeMs: 1_000 };
-  const mineFast = runOurs(fastScene);
-  const fast = bestAtCost(fastScene, RIVALS.Knative, mineFast.podSeconds);
+  const mineFast = runPressroom(fastScene);
+  const fast = bestAtCost(fastScene, AUTOSCALERS.Knative, mineFast.podSeconds);
   const good = noWorse(mine, slow) && noWorse(mineFast, fast);
   const line = `with Prometheus' data Knative has ${at(slow)}; with the API scraped each second Pressroom has p99 ${seconds(mineFast.waitP99Ms)} at ${hours(mineFast.podSeconds)}, and Knative ${at(fast)}`;
   return { line, good };
@@ -79,14 +79,14 @@ for (const load of LOADS.filter(
     const scene = sceneOf(load, podStartMs, seedsOf(load), scrapeMs);
     const title = `${load.name}, pods start in ${podStartMs / 1_000} s${scrapeMs === SCRAPE_MS ? '' : `, scraped every ${scrapeMs / 1_000} s`}`;
     console.log(title);
-    const mine = runOurs(scene);
+    const mine = runPressroom(scene);
     row('Pressroom', mine);
     if (load.minPods > 0) console.log('  KEDA       same as HPA above one pod');
     const better: string[] = [];
-    for (const [name, make] of rivalsOf(load)) {
+    for (const [name, make] of autoscalersFor(load)) {
       // An HPA always keeps one pod, so it is compared with a Pressroom pool that does too.
       const kept = name === 'HPA' && load.minPods === 0;
-      const beside = kept ? runOurs({ ...scene, load: { ...load, minPods: 1 } }) : mine;
+      const beside = kept ? runPressroom({ ...scene, load: { ...load, minPods: 1 } }) : mine;
       const best = bestAtCost(scene, make, beside.podSeconds);
       row(name, run(scene, make, USUAL_TARGET), at(best));
       if (kept) row('+ 1 pod', beside, 'Pressroom with minReplicas 1, as HPA');

@@ -15,7 +15,7 @@ export interface Bounds {
 
 export type MakeAutoscaler = (bounds: Bounds) => Autoscaler;
 
-export const RIVALS = {
+export const AUTOSCALERS = {
   HPA: hpa,
   KEDA: keda,
   Knative: (bounds: Bounds) => knative(bounds),

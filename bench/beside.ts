@@ -1,14 +1,14 @@
 // Shared by the fairness benchmarks: customers with a modest load, alone and beside other clients,
 // in alternating rounds with the same arrivals.
 import { availableParallelism } from 'node:os';
-import { document, type Felt, joined } from './customers.ts';
+import { document, joined, type Latencies } from './customers.ts';
 import type { Figure } from './figures.ts';
 import { load, median, quantile } from './load.ts';
 import { whole } from './script.ts';
 import { type Customer, mustBePdf } from './service.ts';
 
 /** Target: p95 of a customer beside others, as a multiple of that without them. */
-const WANTED = 1.5;
+const TARGET = 1.5;
 export const LIMIT_MS = 30 * 60_000;
 const WARM_UP = 40;
 const CAPACITY_RENDERS = 120;
@@ -41,9 +41,9 @@ export async function alternate(
 }
 
 const ms = (value: number) => `${value.toFixed(0).padStart(4)} ms`;
-const p95 = ({ tookMs }: Felt) => quantile(tookMs, 0.95);
+const p95 = ({ tookMs }: Latencies) => quantile(tookMs, 0.95);
 
-function show(name: string, { tookMs, queuedMs }: Felt): void {
+function show(name: string, { tookMs, queuedMs }: Latencies): void {
   const took = `p50 ${ms(quantile(tookMs, 0.5))}   p95 ${ms(quantile(tookMs, 0.95))}`;
   const queued = `p50 ${ms(quantile(queuedMs, 0.5))}   p95 ${ms(quantile(queuedMs, 0.95))}`;
   console.log(`  ${name.padEnd(29)} ${took}   queue time: ${queued}   (${tookMs.length} renders)`);
@@ -55,13 +55,13 @@ function show(name: string, { tookMs, queuedMs }: Felt): void {
 export function compared(
   name: string,
   others: string,
-  alone: readonly Felt[],
-  beside: readonly Felt[],
+  alone: readonly Latencies[],
+  beside: readonly Latencies[],
 ): Figure {
   show(`${name} alone`, joined(alone));
   show(`${name} beside ${others}`, joined(beside));
   const ratio = p95(joined(beside)) / p95(joined(alone));
-  const ofRounds = alone.map((felt, round) => p95(beside[round]!) / p95(felt));
+  const ofRounds = alone.map((latencies, round) => p95(beside[round]!) / p95(latencies));
   const range = `${Math.min(...ofRounds).toFixed(2)} to ${Math.max(...ofRounds).toFixed(2)}`;
   console.log(
     `  p95 ratio ${ratio.toFixed(2)}; per round ${median(ofRounds).toFixed(2)} (${range})`,
@@ -70,6 +70,6 @@ export function compared(
     what: `p95 of ${name} beside ${others}, relative to without`,
     value: ratio,
     unit: 'times',
-    atMost: WANTED,
+    atMost: TARGET,
   };
 }

@@ -42,11 +42,11 @@ function chosen<T extends string>(
   known: readonly T[],
 ): readonly T[] {
   if (text === undefined) return known;
-  const wanted = words(text);
-  for (const word of wanted)
+  const names = words(text);
+  for (const word of names)
     if (!known.includes(word as T))
       throw new Error(`--${option} ${text}: \`${word}\` is not one of ${known.join(', ')}`);
-  return known.filter(each => wanted.includes(each));
+  return known.filter(each => names.includes(each));
 }
 
 function wholeNumber(option: string, text: string, most: number): number {
@@ -79,14 +79,14 @@ export function readOptions(args: string[]): Options {
  * Not all combinations: the invoice with all numbers of callers, other documents with two callers
  * in half of the rounds.
  */
-export function cellsOf({ rounds, callers, documents: wanted, sides }: Options): Cell[] {
+export function cellsOf({ rounds, callers, documents: names, sides }: Options): Cell[] {
   const fewer = Math.ceil(rounds / 2);
   const least = Math.ceil(rounds / 3);
   const usual = callers.includes(USUAL_CALLERS) ? USUAL_CALLERS : callers[0]!;
   const plain = { by: 'html', stamped: false, sides } as const;
-  const inAllWays = IN_ALL_WAYS.filter(name => wanted.includes(name));
+  const inAllWays = IN_ALL_WAYS.filter(name => names.includes(name));
   return [
-    ...(wanted.includes(USUAL_DOCUMENT)
+    ...(names.includes(USUAL_DOCUMENT)
       ? callers.map(count => ({
           ...plain,
           document: USUAL_DOCUMENT as DocumentName,
@@ -94,7 +94,7 @@ export function cellsOf({ rounds, callers, documents: wanted, sides }: Options):
           rounds,
         }))
       : []),
-    ...wanted
+    ...names
       .filter(name => name !== USUAL_DOCUMENT)
       .map(document => ({
         ...plain,

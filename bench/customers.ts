@@ -6,15 +6,15 @@ import { invoice } from './invoice.ts';
 import { type Answer, type Customer, mustBePdf } from './service.ts';
 
 /** Three times the concurrency limit of the overloading account. */
-const FLOOD_CALLERS = 24;
+const OVERLOAD_CALLERS = 24;
 /** Shorter than `Retry-After`: this client ignores it. */
-const FLOOD_AGAIN_MS = 250;
+const OVERLOAD_RETRY_MS = 250;
 
 const documents = Array.from({ length: 32 }, (_, nth) => invoice(nth + 1));
 /** One of 32 documents, so that consecutive renders differ. */
 export const document = (nth: number) => documents[nth % documents.length]!;
 
-export interface Felt {
+export interface Latencies {
   /** Infinity for a rejected render. */
   tookMs: number[];
   /** Queue times reported by the service. */
@@ -24,7 +24,7 @@ export interface Felt {
 const queuedMs = ({ timings }: Answer) => Number(/\bqueue;dur=([\d.]+)/.exec(timings)?.[1] ?? 0);
 
 /** Renders at the given times in ms from now. Throws if the service fails. */
-export async function modest(customer: Customer, atMs: readonly number[]): Promise<Felt> {
+export async function modest(customer: Customer, atMs: readonly number[]): Promise<Latencies> {
   const answers = await openLoop(atMs, nth => customer(document(nth)));
   for (const { answer } of answers) if (answer.status !== 429) mustBePdf(answer);
   return {
@@ -36,7 +36,7 @@ export async function modest(customer: Customer, atMs: readonly number[]): Promi
 }
 
 /** Sends requests until `end` aborts. Returns the numbers of renders and of rejected requests. */
-export async function flood(
+export async function overload(
   customer: Customer,
   end: AbortSignal,
 ): Promise<{ served: number; rejected: number }> {
@@ -46,18 +46,18 @@ export async function flood(
       const answer = await customer(document(nth));
       if (answer.status === 429) {
         rejected += 1;
-        await sleep(FLOOD_AGAIN_MS);
+        await sleep(OVERLOAD_RETRY_MS);
       } else {
         mustBePdf(answer);
         served += 1;
       }
     }
   };
-  await Promise.all(Array.from({ length: FLOOD_CALLERS }, (_, nth) => lane(nth)));
+  await Promise.all(Array.from({ length: OVERLOAD_CALLERS }, (_, nth) => lane(nth)));
   return { served, rejected };
 }
 
-export const joined = (all: readonly Felt[]): Felt => ({
+export const joined = (all: readonly Latencies[]): Latencies => ({
   tookMs: all.flatMap(each => each.tookMs),
   queuedMs: all.flatMap(each => each.queuedMs),
 });

@@ -36,15 +36,15 @@ async function carryOut(order: Order): Promise<unknown> {
   prepared = jobs(document, by, Math.min(beginningsOf(renders, callers), 64), base);
 }
 
-const say = (reply: Reply) => process.send!(reply);
+const send = (reply: Reply) => process.send!(reply);
 process.on('message', async (order: Order) => {
   try {
-    say({ id: order.id, value: await carryOut(order) });
+    send({ id: order.id, value: await carryOut(order) });
   } catch (error) {
-    say({ id: order.id, error: (error as Error).stack ?? String(error) });
+    send({ id: order.id, error: (error as Error).stack ?? String(error) });
   }
   if (order.task === 'close') process.disconnect();
 });
 // The parent process has ended, possibly without a message; Chrome must not stay behind.
 process.on('disconnect', () => void engine.close().finally(() => process.exit()));
-say({ id: 0, value: engine.version });
+send({ id: 0, value: engine.version });

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { arrivals } from './arrivals.ts';
 import { alternate, capacityOf, compared, LIMIT_MS, RULES, USUAL_NUMBERS } from './beside.ts';
-import { type Felt, flood, modest } from './customers.ts';
+import { type Latencies, modest, overload } from './customers.ts';
 import { machine, readNumbers, runScript } from './script.ts';
 import { startService } from './service.ts';
 
@@ -17,49 +17,49 @@ const {
 await runScript(LIMIT_MS, async atEnd => {
   const service = await startService();
   atEnd(service.close);
-  const [a, b, flooding] = [
+  const [a, b, overloading] = [
     await service.customer('a'),
     await service.customer('b'),
-    await service.customer('flood'),
+    await service.customer('overload'),
   ];
   const capacity = await capacityOf(a);
   const perSecond = (capacity * share) / 2;
   console.log(
     `${machine()}; capacity ${capacity.toFixed(1)}/s; two customers with ${perSecond.toFixed(1)}/s each; ${rounds} rounds of ${renders} renders`,
   );
-  const alone: Record<'a' | 'b', Felt[]> = { a: [], b: [] };
-  const beside: Record<'a' | 'b', Felt[]> = { a: [], b: [] };
-  let [served, rejected, floodMs] = [0, 0, 0];
+  const alone: Record<'a' | 'b', Latencies[]> = { a: [], b: [] };
+  const beside: Record<'a' | 'b', Latencies[]> = { a: [], b: [] };
+  let [served, rejected, overloadMs] = [0, 0, 0];
   await alternate(rounds, round => {
     const times = {
       a: arrivals(renders, perSecond, 2 * round + 1),
       b: arrivals(renders, perSecond, 2 * round + 2),
     };
-    const bothInto = async (felt: Record<'a' | 'b', Felt[]>) => {
+    const bothInto = async (latencies: Record<'a' | 'b', Latencies[]>) => {
       const [ofA, ofB] = await Promise.all([modest(a, times.a), modest(b, times.b)]);
-      felt.a.push(ofA);
-      felt.b.push(ofB);
+      latencies.a.push(ofA);
+      latencies.b.push(ofB);
     };
     return {
       alone: () => bothInto(alone),
       beside: async () => {
         const end = new AbortController();
         const began = performance.now();
-        const running = flood(flooding, end.signal);
+        const running = overload(overloading, end.signal);
         running.catch(() => end.abort()); // awaited below
         await sleep(1_000); // until its plan is full
         await bothInto(beside).finally(() => end.abort());
-        const flooded = await running;
-        served += flooded.served;
-        rejected += flooded.rejected;
-        floodMs += performance.now() - began;
+        const overloaded = await running;
+        served += overloaded.served;
+        rejected += overloaded.rejected;
+        overloadMs += performance.now() - began;
       },
     };
   });
   const figures = (['a', 'b'] as const).map(name =>
-    compared(name, 'flood', alone[name], beside[name]),
+    compared(name, 'overload', alone[name], beside[name]),
   );
-  const rate = (count: number, digits: number) => ((count * 1_000) / floodMs).toFixed(digits);
+  const rate = (count: number, digits: number) => ((count * 1_000) / overloadMs).toFixed(digits);
   console.log(
     `  overloading client: ${rate(served, 1)} renders/s and ${rate(rejected, 0)} rejected/s`,
   );

@@ -63,7 +63,7 @@ export function showSummary(
 }
 
 export const showVerdicts = (verdicts: readonly Verdict[]): string[] =>
-  verdicts.map(({ what, wanted, found, met }) => {
+  verdicts.map(({ what, target, found, met }) => {
     const word = met === undefined ? 'not measured' : met ? 'met' : 'MISSED';
-    return `${word.padEnd(12)}  ${what}: ${found ?? 'no value'}, target ${wanted}`;
+    return `${word.padEnd(12)}  ${what}: ${found ?? 'no value'}, target ${target}`;
   });

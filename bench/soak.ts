@@ -13,14 +13,14 @@ import { mustBePdf } from './service.ts';
 
 /** Allows for a machine of half the speed. */
 const LIMIT_MS = 60 * 60_000;
-const CROWD = { callers: 32, renders: 640 };
+const MANY = { callers: 32, renders: 640 };
 /** The concurrency limit of the largest built-in plan is eight. */
 const CALLERS_OF_A_PLAN = 8;
 const LINES = 20;
 /**
  * In MB. The slope is per 1,000 renders over the second half; pools and caches fill in the first.
  */
-const WANTED = { slope: 0.5, api: 150, worker: 120 };
+const TARGETS = { slope: 0.5, api: 150, worker: 120 };
 
 const { renders, callers, slots } = readNumbers({ renders: 20_000, callers: 4, slots: 2 });
 
@@ -30,7 +30,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   const agent = new Agent({ keepAlive: true });
   atEnd(async () => agent.destroy());
   const keys: string[] = [];
-  while (keys.length * CALLERS_OF_A_PLAN < Math.max(callers, CROWD.callers))
+  while (keys.length * CALLERS_OF_A_PLAN < Math.max(callers, MANY.callers))
     keys.push((await target.account()).key);
   const { port, process: api } = target.apis[0]!;
   const log = createMemoryLog({ api: api.pid, worker: target.workers[0]!.process.pid });
@@ -53,7 +53,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   }
 
   console.log(
-    `${machineLine()}; ${slots} slots; ${renders} renders of the invoice by ${callers} callers, then ${CROWD.renders} by ${CROWD.callers}`,
+    `${machineLine()}; ${slots} slots; ${renders} renders of the invoice by ${callers} callers, then ${MANY.renders} by ${MANY.callers}`,
   );
   const report = ({ renders: done, apiMb, workerMb, chromeMb }: Sample) =>
     console.log(
@@ -66,9 +66,9 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   );
   const soaked = await soak(renders, callers);
   const half = log.samples().filter(sample => sample.renders >= renders / 2);
-  const crowd = log.samples().length;
-  log.every(CROWD.callers / 4, CROWD.renders / 2, report);
-  const crowded = await soak(CROWD.renders, CROWD.callers);
+  const before = log.samples().length;
+  log.every(MANY.callers / 4, MANY.renders / 2, report);
+  const manyCallers = await soak(MANY.renders, MANY.callers);
 
   const most = (of: keyof Sample, from = 0) =>
     Math.max(
@@ -80,7 +80,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   const slope = (of: keyof Sample) =>
     slopePerThousand(half.map(sample => ({ x: sample.renders, y: sample[of] })));
   console.log(
-    `  ${soaked.toFixed(1)}/s at ${callers}, ${crowded.toFixed(1)}/s at ${CROWD.callers} callers`,
+    `  ${soaked.toFixed(1)}/s at ${callers}, ${manyCallers.toFixed(1)}/s at ${MANY.callers} callers`,
   );
   console.log(
     `  Chrome (all processes, without file pages): peak ${digits(most('chromeMb'))} MB, growth ${digits(slope('chromeMb'))} MB per 1,000 renders`,
@@ -91,25 +91,25 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
       what: 'memory growth of the API per 1,000 renders',
       value: slope('apiMb'),
       unit,
-      atMost: WANTED.slope,
+      atMost: TARGETS.slope,
     },
     {
       what: 'memory growth of the worker process per 1,000 renders',
       value: slope('workerMb'),
       unit,
-      atMost: WANTED.slope,
+      atMost: TARGETS.slope,
     },
     {
-      what: `peak memory of the API at ${CROWD.callers} callers`,
-      value: most('apiMb', crowd),
+      what: `peak memory of the API at ${MANY.callers} callers`,
+      value: most('apiMb', before),
       unit,
-      atMost: WANTED.api,
+      atMost: TARGETS.api,
     },
     {
       what: 'peak memory of the worker process, whole run',
       value: most('workerMb'),
       unit,
-      atMost: WANTED.worker,
+      atMost: TARGETS.worker,
     },
   ];
 });

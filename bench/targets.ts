@@ -3,7 +3,7 @@ import type { SideSummary, Summary } from './report.ts';
 
 export interface Verdict {
   what: string;
-  wanted: string;
+  target: string;
   /** Undefined if the run did not measure it. */
   found: string | undefined;
   met: boolean | undefined;
@@ -13,7 +13,7 @@ export interface Verdict {
  * For the plain invoice. Ratios are to bare Chrome with a fresh context per render, as the median
  * of the rounds.
  */
-export const WANTED = {
+export const TARGETS = {
   callers: [2, 4, 8],
   throughputAtLeast: 0.95,
   aheadAtLeast: 1.15,
@@ -38,25 +38,25 @@ function pressroomAt(summaries: readonly Summary[], callers: number): SideSummar
   return plain?.sides.find(({ side }) => side === 'pressroom');
 }
 
-const atLeast = (what: string, wanted: number, found: number | undefined): Verdict => ({
+const atLeast = (what: string, target: number, found: number | undefined): Verdict => ({
   what,
-  wanted: `at least ${wanted}`,
+  target: `at least ${target}`,
   found: found === undefined ? undefined : two(found),
-  met: found === undefined ? undefined : found >= wanted,
+  met: found === undefined ? undefined : found >= target,
 });
 
-const atMost = (what: string, wanted: number, found: number | undefined, unit = ''): Verdict => ({
+const atMost = (what: string, target: number, found: number | undefined, unit = ''): Verdict => ({
   what,
-  wanted: `at most ${wanted}${unit}`,
+  target: `at most ${target}${unit}`,
   found: found === undefined ? undefined : `${two(found)}${unit}`,
-  met: found === undefined ? undefined : found <= wanted,
+  met: found === undefined ? undefined : found <= target,
 });
 
-const below = (what: string, wanted: number, found: number | undefined): Verdict => ({
+const below = (what: string, target: number, found: number | undefined): Verdict => ({
   what,
-  wanted: `below ${wanted} MB`,
+  target: `below ${target} MB`,
   found: found === undefined ? undefined : `${found.toFixed(0)} MB`,
-  met: found === undefined ? undefined : found < wanted,
+  met: found === undefined ? undefined : found < target,
 });
 
 export function judge(summaries: readonly Summary[]): Verdict[] {
@@ -68,45 +68,45 @@ export function judge(summaries: readonly Summary[]): Verdict[] {
     sides.flatMap(({ memory }) => memory.residentMb.worker ?? []),
   );
   return [
-    ...WANTED.callers.map(callers =>
+    ...TARGETS.callers.map(callers =>
       atLeast(
         `throughput at ${callers} callers, relative to bare Chrome`,
-        WANTED.throughputAtLeast,
+        TARGETS.throughputAtLeast,
         at(callers)?.ratio?.throughput.median,
       ),
     ),
-    ...WANTED.callers.map(callers =>
+    ...TARGETS.callers.map(callers =>
       atLeast(
         `throughput at ${callers} callers, lead over bare Chrome`,
-        WANTED.aheadAtLeast,
+        TARGETS.aheadAtLeast,
         at(callers)?.ratio?.throughput.median,
       ),
     ),
-    atMost('p50 at 1 caller, relative to bare Chrome', WANTED.p50AtMost, at(1)?.ratio?.p50.median),
-    ...WANTED.callers.map(callers =>
+    atMost('p50 at 1 caller, relative to bare Chrome', TARGETS.p50AtMost, at(1)?.ratio?.p50.median),
+    ...TARGETS.callers.map(callers =>
       atMost(
         `CPU without Chrome at ${callers} callers`,
-        WANTED.restCpuMsAtMost,
+        TARGETS.restCpuMsAtMost,
         rest(at(callers)),
         ' ms per render',
       ),
     ),
-    ...WANTED.callers.map(callers =>
+    ...TARGETS.callers.map(callers =>
       atMost(
         `CPU of the API at ${callers} callers`,
-        WANTED.apiCpuMsAtMost,
+        TARGETS.apiCpuMsAtMost,
         at(callers)?.cpuMs.api,
         ' ms per render',
       ),
     ),
     below(
       'resident memory of the API at 32 callers',
-      WANTED.apiMbBelow,
+      TARGETS.apiMbBelow,
       at(32)?.memory.residentMb.api,
     ),
     below(
       'resident memory of the worker process, whole run',
-      WANTED.workerMbBelow,
+      TARGETS.workerMbBelow,
       workers.length > 0 ? Math.max(...workers) : undefined,
     ),
   ];

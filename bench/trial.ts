@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { arrivals } from './arrivals.ts';
 import { alternate, capacityOf, compared, LIMIT_MS, RULES, USUAL_NUMBERS } from './beside.ts';
 import { cpuBetween, cpuOf } from './cpu.ts';
-import { type Felt, modest } from './customers.ts';
+import { type Latencies, modest } from './customers.ts';
 import { machine, readNumbers, runScript } from './script.ts';
 import { startService } from './service.ts';
-import { hammer } from './visitors.ts';
+import { overloadTrial } from './trial-overload.ts';
 
 const {
   rounds,
@@ -26,8 +26,8 @@ await runScript(LIMIT_MS, async atEnd => {
   console.log(
     `${machine()}; capacity ${capacity.toFixed(1)}/s; a customer with ${perSecond.toFixed(1)}/s, ${callers} trial clients; ${rounds} rounds of ${renders} renders`,
   );
-  const alone: Felt[] = [];
-  const beside: Felt[] = [];
+  const alone: Latencies[] = [];
+  const beside: Latencies[] = [];
   const visits = { served: 0, rejected: 0, unserved: 0, ms: 0, nodeMs: 0, mongodMs: 0, benchMs: 0 };
   await alternate(rounds, round => {
     const times = arrivals(renders, perSecond, round + 1);
@@ -36,11 +36,11 @@ await runScript(LIMIT_MS, async atEnd => {
       beside: async () => {
         const end = new AbortController();
         const [began, cpu, own] = [performance.now(), cpuOf(service.pid), process.cpuUsage()];
-        const hammering = hammer(service, callers, end.signal);
-        hammering.catch(() => end.abort()); // awaited below
+        const overloading = overloadTrial(service, callers, end.signal);
+        overloading.catch(() => end.abort()); // awaited below
         await sleep(1_000); // until all clients have started
         beside.push(await modest(customer, times).finally(() => end.abort()));
-        const { served, rejected, unserved } = await hammering;
+        const { served, rejected, unserved } = await overloading;
         visits.served += served;
         visits.rejected += rejected;
         visits.unserved += unserved;

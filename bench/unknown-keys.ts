@@ -14,7 +14,7 @@ import { machineLine, readNumbers, runScript, whole } from './script.ts';
 
 const LIMIT_MS = 15 * 60_000;
 /** Maximum deviation from 50 %, the value if the times are indistinguishable. */
-const WANTED_PERCENT = 3;
+const TARGET_PERCENT = 3;
 const PEPPERS = ['a pepper for the bench'];
 const WARM_UP = 300;
 
@@ -101,7 +101,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
       what: `timing difference: ${kind}`,
       value: Math.abs(longerPercent - 50),
       unit: '% from 50 %',
-      atMost: WANTED_PERCENT,
+      atMost: TARGET_PERCENT,
     };
   });
 });

@@ -4,12 +4,12 @@ import {
   noWorse,
   type Result,
   run,
-  runOurs,
+  runPressroom,
   sceneOf,
 } from '../../../../bench/autoscale-compare.ts';
 import { LOADS } from '../../../../bench/autoscale-loads.ts';
 import { type Autoscaler, simulate } from '../../../../bench/autoscale-pool.ts';
-import { knativeOnPrometheus, RIVALS } from '../../../../bench/autoscalers.ts';
+import { AUTOSCALERS, knativeOnPrometheus } from '../../../../bench/autoscalers.ts';
 
 const loadNamed = (name: string) => LOADS.find(load => load.name === name)!;
 const TARGETS = [0.2, 0.4, 0.55, 0.7, 0.85, 1, 1.5, 3, 5];
@@ -18,22 +18,22 @@ describe('autoscaler compared with others', () => {
   for (const name of ['spikes', 'noise'])
     it(`has a shorter p99 wait than HPA and Knative at equal cost under ${name}`, () => {
       const scene = sceneOf(loadNamed(name), 15_000, [1], 5_000);
-      const mine = runOurs(scene);
-      for (const make of [RIVALS.HPA, RIVALS.Knative])
+      const mine = runPressroom(scene);
+      for (const make of [AUTOSCALERS.HPA, AUTOSCALERS.Knative])
         expect(noWorse(mine, bestAtCost(scene, make, mine.podSeconds, TARGETS))).to.equal(true);
     }).timeout(120_000);
 
   for (const scrapeMs of [2_000, 5_000, 15_000])
     it(`has a shorter p99 wait at equal cost when long renders follow short ones, scraped every ${scrapeMs / 1_000} s`, () => {
       const scene = sceneOf(loadNamed('short to long'), 15_000, [1, 2], scrapeMs);
-      const mine = runOurs(scene);
-      for (const make of [RIVALS.HPA, knativeOnPrometheus])
+      const mine = runPressroom(scene);
+      for (const make of [AUTOSCALERS.HPA, knativeOnPrometheus])
         expect(noWorse(mine, bestAtCost(scene, make, mine.podSeconds, TARGETS))).to.equal(true);
     }).timeout(60_000);
 
   it('changes its size at most three times in five minutes under noise', () => {
     const scene = sceneOf(loadNamed('noise'), 15_000, [1], 5_000);
-    expect(runOurs(scene).sizeChanges).to.be.at.most((3 * scene.load.durationMs) / 300_000);
+    expect(runPressroom(scene).sizeChanges).to.be.at.most((3 * scene.load.durationMs) / 300_000);
   });
 
   it('counts a p99 wait as worse only if it is more than 5 % longer', () => {
@@ -84,24 +84,24 @@ describe('simulated pool', () => {
 
   it('returns the same result for the same seed, and another result for another seed', () => {
     const scene = (seed: number) => sceneOf(loadNamed('step'), 15_000, [seed], 5_000);
-    expect(runOurs(scene(1))).to.deep.equal(runOurs(scene(1)));
-    expect(runOurs(scene(1))).not.to.deep.equal(runOurs(scene(2)));
+    expect(runPressroom(scene(1))).to.deep.equal(runPressroom(scene(1)));
+    expect(runPressroom(scene(1))).not.to.deep.equal(runPressroom(scene(2)));
   });
 
   it('reproduces known properties of the other autoscalers', () => {
     const step = sceneOf(loadNamed('step'), 15_000, [1, 2], 5_000);
     const [hpa, keda, knative] = [
-      run(step, RIVALS.HPA),
-      run(step, RIVALS.KEDA),
-      run(step, RIVALS.Knative),
+      run(step, AUTOSCALERS.HPA),
+      run(step, AUTOSCALERS.KEDA),
+      run(step, AUTOSCALERS.Knative),
     ];
     expect(keda).to.deep.equal(hpa); // KEDA uses an HPA above one pod
     expect(knative.podSeconds).to.be.below(hpa.podSeconds); // a scale-down window of one minute instead of five
     expect(knative.sizeChanges).to.be.above(hpa.sizeChanges);
     const jobs = sceneOf(loadNamed('jobs from zero'), 15_000, [1, 2], 5_000);
-    const [slow, quick] = [run(jobs, RIVALS.KEDA), run(jobs, RIVALS.Knative)];
+    const [slow, quick] = [run(jobs, AUTOSCALERS.KEDA), run(jobs, AUTOSCALERS.Knative)];
     expect(slow.waitP99Ms - quick.waitP99Ms).to.be.above(15_000); // polled every 30 s
     // an HPA never scales to zero
-    expect(run(jobs, RIVALS.HPA).waitP99Ms).to.be.below(quick.waitP99Ms);
+    expect(run(jobs, AUTOSCALERS.HPA).waitP99Ms).to.be.below(quick.waitP99Ms);
   });
 });

@@ -5,9 +5,9 @@ import { document } from './customers.ts';
 import { type BenchService, mustBePdf } from './service.ts';
 
 /** Much shorter than `Retry-After`. */
-const AGAIN_MS = 250;
+const RETRY_MS = 250;
 
-export interface Visits {
+export interface TrialAnswers {
   served: number;
   rejected: number;
   /** Admitted, but timed out in the queue. */
@@ -24,27 +24,27 @@ const newAddress = () => {
  * Sends requests until `end` aborts. Half of the clients keep their IP address; the others change
  * it, so that limits per address do not apply.
  */
-export async function hammer(
+export async function overloadTrial(
   service: Pick<BenchService, 'trial'>,
   callers: number,
   end: AbortSignal,
-): Promise<Visits> {
-  const visits: Visits = { served: 0, rejected: 0, unserved: 0 };
+): Promise<TrialAnswers> {
+  const answers: TrialAnswers = { served: 0, rejected: 0, unserved: 0 };
   const lane = async (caller: number) => {
     const own = newAddress();
-    await sleep(Math.random() * AGAIN_MS); // not all in the same moment
+    await sleep(Math.random() * RETRY_MS); // not all in the same moment
     for (let nth = caller; !end.aborted; nth++) {
       const answer = await service.trial(document(nth), caller % 2 ? own : newAddress());
       if (answer.status === 429) {
-        visits.rejected += 1;
-        await sleep(AGAIN_MS);
-      } else if (answer.body.includes('"no_worker"')) visits.unserved += 1;
+        answers.rejected += 1;
+        await sleep(RETRY_MS);
+      } else if (answer.body.includes('"no_worker"')) answers.unserved += 1;
       else {
         mustBePdf(answer);
-        visits.served += 1;
+        answers.served += 1;
       }
     }
   };
   await Promise.all(Array.from({ length: callers }, (_, nth) => lane(nth)));
-  return visits;
+  return answers;
 }
