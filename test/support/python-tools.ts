@@ -1,5 +1,5 @@
-// The Python packages of the tests (schemathesis, requests) in the versions of
-// python-requirements.txt. Installed once into the cache folder.
+// The Python packages of the tests, in the versions of a file such as python-requirements.txt
+// (schemathesis, requests). Installed once into the cache folder.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -18,8 +18,11 @@ export interface PythonTools {
   env: NodeJS.ProcessEnv;
 }
 
-/** Throws an Error with the reason when the packages cannot be installed. */
-export async function pythonTools(): Promise<PythonTools> {
+/**
+ * `requirements`: the path of a file with the packages. Throws an Error with the reason when they
+ * cannot be installed.
+ */
+export async function pythonTools(requirements = REQUIREMENTS): Promise<PythonTools> {
   const python = await pythonWithPip(process.env, () => {});
   const cache = cacheFolder(process.env);
   const { stdout: version } = await runCommand(
@@ -28,7 +31,7 @@ export async function pythonTools(): Promise<PythonTools> {
     { timeoutMs: 20_000 },
   );
   const hash = createHash('sha256')
-    .update(await readFile(REQUIREMENTS))
+    .update(await readFile(requirements))
     .update(version)
     .digest('hex');
   const name = `python-tests-${hash.slice(0, 16)}`;
@@ -43,7 +46,7 @@ export async function pythonTools(): Promise<PythonTools> {
         '--target',
         folder,
         '--requirement',
-        REQUIREMENTS,
+        requirements,
       ];
       const got = await runCommand(python, pip, {
         timeoutMs: INSTALL_MS,

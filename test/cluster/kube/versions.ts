@@ -55,6 +55,12 @@ export const MODULES = [
     variables: {},
   },
   {
+    path: 'github.com/oapi-codegen/oapi-codegen/v2',
+    version: 'v2.8.2',
+    programs: [command('github.com/oapi-codegen/oapi-codegen/v2')('oapi-codegen')],
+    variables: {},
+  },
+  {
     path: 'k8s.io/kubernetes',
     version: `v1.${kubernetes}`,
     programs: [
@@ -128,4 +134,5 @@ export type Binary =
   | 'helm4'
   | 'kubeconform'
   | 'coredns'
-  | 'stripe-mock';
+  | 'stripe-mock'
+  | 'oapi-codegen';
