@@ -68,10 +68,10 @@ export function knative(
     const poked = view.pods === 0 && seconds.at(-1)! > 0;
     if (nowMs < tickMs && !poked) return { pods: undefined, againMs: SCRAPE_MS };
     tickMs = nowMs + TICK_MS;
-    const wished = Math.min(maxPods, Math.max(minPods, scale(view.readyPods, nowMs)));
-    if (wished > 0) zeroSinceMs = undefined;
+    const desired = Math.min(maxPods, Math.max(minPods, scale(view.readyPods, nowMs)));
+    if (desired > 0) zeroSinceMs = undefined;
     else zeroSinceMs ??= nowMs;
     const inGrace = zeroSinceMs !== undefined && nowMs - zeroSinceMs < GRACE_MS;
-    return { pods: inGrace ? Math.min(view.pods, 1) : wished, againMs: SCRAPE_MS };
+    return { pods: inGrace ? Math.min(view.pods, 1) : desired, againMs: SCRAPE_MS };
   };
 }

@@ -57,16 +57,16 @@ export function parseNetwork(text: string): Network | undefined {
 const base = (network: Network) => network.cidr.split('/')[0];
 
 /**
- * Parses an entry of a list. Throws an Error that names the entry and the fix. `place`: the part of
+ * Parses an entry of a list. Throws an Error that names the entry and the fix. `text`: the part of
  * the entry that is the network.
  */
-export function networkOf(entry: string, place = entry): Network {
-  const network = parseNetwork(place);
+export function networkOf(entry: string, text = entry): Network {
+  const network = parseNetwork(text);
   if (!network)
     throw new Error(
       `\`${entry}\` is not a valid network. Use CIDR notation such as \`10.0.0.0/8\` or \`fd00::/8\``,
     );
-  const address = place.split('/')[0]!;
+  const address = text.split('/')[0]!;
   // 10.1.2.3/8 is ambiguous: one address or sixteen million.
   if (base(network) !== base(parseNetwork(address)!))
     throw new Error(

@@ -76,21 +76,21 @@ export const onOff = (fallback: 'on' | 'off') =>
     z
       .enum(['on', 'off'], { error: 'must be `on` or `off`' })
       .default(fallback)
-      .transform(word => word === 'on'),
+      .transform(value => value === 'on'),
     { kind: 'boolean', fallback, accepts: '`on` or `off`' },
   );
 
 /** The cast: TypeScript cannot resolve the output of an enum with generic values. */
 export const choice = <const T extends readonly [string, ...string[]]>(
-  words: T,
+  values: T,
   fallback: T[number],
 ) =>
   describeAs(
-    z.enum(words, { error: `must be one of ${words.join(', ')}` }).default(fallback as never),
+    z.enum(values, { error: `must be one of ${values.join(', ')}` }).default(fallback as never),
     {
       kind: 'choice',
       fallback,
-      accepts: words.map(word => `\`${word}\``).join(' or '),
+      accepts: values.map(value => `\`${value}\``).join(' or '),
     },
   );
 
@@ -103,8 +103,8 @@ export const listVariable = (fallback: string, accepts = 'comma-separated values
       .transform(text =>
         text
           .split(',')
-          .map(word => word.trim())
-          .filter(word => word !== ''),
+          .map(value => value.trim())
+          .filter(value => value !== ''),
       ),
     { kind: 'list', fallback, accepts },
   );

@@ -95,7 +95,7 @@ export function createController(
     metrics,
     onChange: key => leader.leading() && queue.add(key),
   });
-  const loads = new LoadCache({
+  const loadCache = new LoadCache({
     prometheus: prometheusOf(config, metrics),
     namespaces,
     intervalMs: config.prometheus.intervalMs,
@@ -112,7 +112,7 @@ export function createController(
   const reconciler = new Reconciler({
     api,
     store: watches,
-    loads,
+    loadCache,
     act,
     events,
     metrics: pools,
@@ -123,7 +123,7 @@ export function createController(
     reconciler,
     leader,
     watches,
-    loads,
+    loadCache,
     events,
     log,
     metrics,
@@ -136,7 +136,7 @@ export function createController(
 
   function begin(): void {
     forget();
-    loads.begin();
+    loadCache.begin();
     addAll(queue.add);
   }
 
@@ -153,7 +153,7 @@ export function createController(
     stop: async () => transport.close(),
   };
   return {
-    services: [connection, ...watches.services, leader, loads, loop],
+    services: [connection, ...watches.services, leader, loadCache, loop],
     ready: watches.synced,
   };
 }

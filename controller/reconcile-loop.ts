@@ -22,7 +22,7 @@ interface Deps {
   reconciler: Pick<Reconciler, 'reconcile'>;
   leader: Leader;
   watches: Watches;
-  loads: LoadCache;
+  loadCache: LoadCache;
   events: Events;
   log: Log;
   metrics: Metrics;
@@ -56,11 +56,11 @@ export class ReconcileLoop implements Service {
   }
 
   async #work(key: string): Promise<void> {
-    const { queue, reconciler, leader, watches, loads } = this.#deps;
+    const { queue, reconciler, leader, watches, loadCache } = this.#deps;
     // With a partial list, pods would seem to be missing. The pool is added again at the next
     // refresh of the load.
     if (!leader.leading() || !watches.synced(namespaceOf(key))) return;
-    if (!loads.begun()) return queue.addAfter(key, NOT_BEGUN_MS);
+    if (!loadCache.begun()) return queue.addAfter(key, NOT_BEGUN_MS);
     const end = this.#seconds.startTimer();
     try {
       const again = await reconciler.reconcile(key);

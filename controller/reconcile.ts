@@ -26,7 +26,7 @@ export interface PoolStore {
 interface Options {
   api: Kubernetes;
   store: PoolStore;
-  loads: Pick<LoadCache, 'of'>;
+  loadCache: Pick<LoadCache, 'of'>;
   act: PoolActions;
   events: Events;
   metrics: PoolMetrics;
@@ -108,7 +108,7 @@ export class Reconciler {
   }
 
   async #reconcile(key: string, stored: BrowserPool, spec: BrowserPoolSpec): Promise<number> {
-    const { act, store, loads, metrics } = this.#options;
+    const { act, store, loadCache, metrics } = this.#options;
     const { namespace, name, uid } = stored.metadata;
     const now = this.#clock();
     const state = this.#stateOf(key, uid, now);
@@ -117,7 +117,7 @@ export class Reconciler {
     const pods = store.podsOf(namespace, name);
     const podsSeen = seePods(pods);
     const before = seeDeployment(await act.deployment(pool));
-    const load = loads.of(namespace, name);
+    const load = loadCache.of(namespace, name);
     const seen = observe(before, podsSeen, load);
     const decision = decide(pool.spec, seen, state.history, now);
     this.#reporter.pageEnds(state.reports, pool, load, now);

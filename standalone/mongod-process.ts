@@ -78,13 +78,10 @@ const goneWithin = async (pid: number, ms: number): Promise<boolean> => {
 export async function stopPredecessor(dbPath: string): Promise<boolean> {
   const pid = Number((await readFile(`${dbPath}/mongod.lock`, 'utf8').catch(() => '')).trim());
   if (!Number.isSafeInteger(pid) || pid < 2 || !isAlive(pid)) return false;
-  const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
-  const named = (words[words.indexOf('--dbpath') + 1] ?? '').replace(
-    '/proc/self/',
-    `/proc/${pid}/`,
-  );
+  const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+  const named = (args[args.indexOf('--dbpath') + 1] ?? '').replace('/proc/self/', `/proc/${pid}/`);
   if (
-    !words[0]?.includes('mongod') ||
+    !args[0]?.includes('mongod') ||
     (await realpath(named).catch(() => named)) !== (await realpath(dbPath))
   )
     return false;

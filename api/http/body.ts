@@ -19,13 +19,13 @@ export const RENDER_BODY_HINTS: BodyHints = {
   tooLarge: 'Send less HTML, or load images from a URL.',
 };
 
-export const bodyTooLarge = (maxBytes: number, words = RENDER_BODY_HINTS) =>
+export const bodyTooLarge = (maxBytes: number, hints = RENDER_BODY_HINTS) =>
   new ApiError(
     'payload_too_large',
-    `The request body is larger than ${maxBytes} bytes. ${words.tooLarge}`,
+    `The request body is larger than ${maxBytes} bytes. ${hints.tooLarge}`,
   );
 
-const missing = (words: BodyHints) => invalid(`The request body is missing. ${words.missing}`);
+const missing = (hints: BodyHints) => invalid(`The request body is missing. ${hints.missing}`);
 
 const expected = 'Send the body as `Content-Type: application/json`, in UTF-8.';
 
@@ -52,21 +52,21 @@ function checkType(header: string | undefined): void {
 export function checkBodyHeaders(
   headers: IncomingHttpHeaders,
   maxBytes: number,
-  words = RENDER_BODY_HINTS,
+  hints = RENDER_BODY_HINTS,
 ): number | undefined {
   const length =
     headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
-  if (headers['transfer-encoding'] === undefined && !length) throw missing(words);
+  if (headers['transfer-encoding'] === undefined && !length) throw missing(hints);
   checkType(headers['content-type']);
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
     throw invalid('The header `Content-Encoding` is not supported. Send the body uncompressed.');
-  if (length !== undefined && length > maxBytes) throw bodyTooLarge(maxBytes, words);
+  if (length !== undefined && length > maxBytes) throw bodyTooLarge(maxBytes, hints);
   return length;
 }
 
 /** Throws ApiError for a body of no bytes, which a chunked request can have. */
-export function checkNotEmpty(bytes: number, words = RENDER_BODY_HINTS): void {
-  if (bytes === 0) throw missing(words);
+export function checkNotEmpty(bytes: number, hints = RENDER_BODY_HINTS): void {
+  if (bytes === 0) throw missing(hints);
 }
 
 /**
@@ -156,7 +156,7 @@ export interface BodyLimits {
   /** and the minimum rate after a grace period. */
   slow?: { graceMs: number; bytesPerS: number };
   /** Default: those of a render. */
-  words?: BodyHints | undefined;
+  hints?: BodyHints | undefined;
 }
 
 /**
@@ -192,11 +192,11 @@ async function readBytes(
   limits: BodyLimits,
   reservation: Reservation,
 ): Promise<Buffer> {
-  const { maxBytes, silentMs, totalMs, slow, words } = limits;
+  const { maxBytes, silentMs, totalMs, slow, hints } = limits;
   let reserved = 0;
   const body = await collectBytes(request, {
     maxBytes,
-    tooLarge: () => bodyTooLarge(maxBytes, words),
+    tooLarge: () => bodyTooLarge(maxBytes, hints),
     reserve(bytes) {
       if (!reservation.take(bytes * HELD_PER_BODY_BYTE)) return reservation.overBudget();
       reserved += bytes;
@@ -215,7 +215,7 @@ async function readBytes(
     }),
   });
   reservation.give((reserved - body.length) * HELD_PER_BODY_BYTE);
-  checkNotEmpty(body.length, words);
+  checkNotEmpty(body.length, hints);
   return body;
 }
 
@@ -257,7 +257,7 @@ const body =
     );
     return async (ctx, next) => {
       const { req, res, state } = ctx;
-      const declared = checkBodyHeaders(req.headers, maxBytes, limits.words) ?? 0;
+      const declared = checkBodyHeaders(req.headers, maxBytes, limits.hints) ?? 0;
       const reservation = budget.open(holderOf(ctx));
       res.once('close', reservation.close);
       state.reservation = reservation;

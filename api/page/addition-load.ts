@@ -8,7 +8,7 @@ import {
   renderFailed,
 } from '../../common/contract/errors.ts';
 import { notPublic } from '../../common/contract/page-url.ts';
-import { CONNECTION_REFUSED, inPlainWords, type NoConnection } from './main-document.ts';
+import { CONNECTION_REFUSED, type NoConnection, netErrorMessage } from './main-document.ts';
 import type { Page } from './page.ts';
 
 const KINDS = {
@@ -94,7 +94,7 @@ export class AdditionLoad {
       ? this.#failed('page_status', `the response is not ${what}`)
       : this.#failed(
           'page_unreachable',
-          PLAIN_FAILURES[this.#failure] ?? inPlainWords(this.#failure),
+          PLAIN_FAILURES[this.#failure] ?? netErrorMessage(this.#failure),
         );
   }
 

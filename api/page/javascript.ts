@@ -10,13 +10,13 @@ import { watchScriptNavigation } from './main-document.ts';
 import type { Page } from './page.ts';
 import { fonts, isGone, onceInOwnWorld } from './waits.ts';
 
-const MAX_WORDS = 300;
+const MAX_CHARS = 300;
 
 /**
  * Pure. The first line of an exception, bounded, in quotes. For a script of another origin only
  * `text` has it.
  */
-export function pageWords({ exception, text }: Protocol.Runtime.ExceptionDetails): string {
+export function exceptionText({ exception, text }: Protocol.Runtime.ExceptionDetails): string {
   const { description, unserializableValue, type, value } = exception ?? {};
   const primitive =
     type === undefined
@@ -25,11 +25,11 @@ export function pageWords({ exception, text }: Protocol.Runtime.ExceptionDetails
         ? type
         : String(value);
   const [line] = (description ?? unserializableValue ?? primitive).split('\n');
-  return JSON.stringify(line!.length > MAX_WORDS ? `${line!.slice(0, MAX_WORDS)}…` : line);
+  return JSON.stringify(line!.length > MAX_CHARS ? `${line!.slice(0, MAX_CHARS)}…` : line);
 }
 
 const threw = (details: Protocol.Runtime.ExceptionDetails) =>
-  invalid(`\`javascript\` failed in the page with ${pageWords(details)}.`);
+  invalid(`\`javascript\` failed in the page with ${exceptionText(details)}.`);
 
 async function runText(session: Session, text: string): Promise<void> {
   const { exceptionDetails } = await session.command('Runtime.evaluate', {

@@ -66,7 +66,7 @@ const PLAIN: Record<string, string> = {
 };
 
 /** Chrome's network error in plain English. */
-export const inPlainWords = (errorText: string): string =>
+export const netErrorMessage = (errorText: string): string =>
   PLAIN[errorText] ??
   errorText
     .replace(/^net::ERR_/, '')
@@ -86,8 +86,8 @@ function verdict(url: string, errorText: string, denied: NoConnection | undefine
       'The page exceeded the network limits of a render. Load fewer or smaller resources.',
     );
   const cause = { url: hostPort(url), errorText };
-  const words = denied === 'refused' ? CONNECTION_REFUSED : inPlainWords(errorText);
-  return renderFailed('page_unreachable', `The page could not be opened: ${words}.`, { cause });
+  const problem = denied === 'refused' ? CONNECTION_REFUSED : netErrorMessage(errorText);
+  return renderFailed('page_unreachable', `The page could not be opened: ${problem}.`, { cause });
 }
 
 /**

@@ -12,19 +12,19 @@ export type WorkerSource =
  * Parses `ws://host:9222`, `wss://host:9222` and `dns://name:9222`; duplicates count once. Throws
  * ConfigError for the first invalid entry.
  */
-export function parseWorkerSources(words: readonly string[]): WorkerSource[] {
+export function parseWorkerSources(entries: readonly string[]): WorkerSource[] {
   const sources = new Map<string, WorkerSource>();
-  for (const word of words) {
+  for (const entry of entries) {
     // Scheme, host and port only: a path or credentials would be ignored silently.
     const url =
-      /^(ws|wss|dns):\/\/[^/?#@\\]+:[1-9]\d*\/?$/i.test(word) && URL.canParse(word)
-        ? new URL(word)
+      /^(ws|wss|dns):\/\/[^/?#@\\]+:[1-9]\d*\/?$/i.test(entry) && URL.canParse(entry)
+        ? new URL(entry)
         : undefined;
     if (!url)
       throw new ConfigError(
-        `PRESSROOM_WORKERS: \`${word.includes('@') ? '(hidden)' : word}\` is not a worker address. Accepted: ws://host:port, wss://host:port and dns://name:port, separated by commas`,
+        `PRESSROOM_WORKERS: \`${entry.includes('@') ? '(hidden)' : entry}\` is not a worker address. Accepted: ws://host:port, wss://host:port and dns://name:port, separated by commas`,
       );
-    const port = Number(/:(\d+)\/?$/.exec(word)![1]);
+    const port = Number(/:(\d+)\/?$/.exec(entry)![1]);
     const address = `${url.protocol}//${url.hostname}:${port}`;
     sources.set(
       address,

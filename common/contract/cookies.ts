@@ -33,21 +33,21 @@ export const cookieDomain = (domain: string): string =>
   `${domain.startsWith('.') ? '.' : ''}${hostOf(domain)}`;
 
 function domainProblem(domain: string): string | undefined {
-  const words =
+  const requirement =
     'a host name such as `example.com`, `.example.com` to include subdomains, or an IP address such as `192.0.2.1` or `[2001:db8::1]`';
   const length = domain.replace(/^\./, '').length;
   if (length > MAX_HOST_LENGTH)
     return `must be at most ${MAX_HOST_LENGTH} characters long, not ${length}`;
   const host = DOMAIN.test(domain) ? hostOf(domain) : undefined;
   if (host === undefined)
-    return `must be ${words}, without scheme, port and path, not ${quoted(domain)}`;
+    return `must be ${requirement}, without scheme, port and path, not ${quoted(domain)}`;
   if (!isAddress(host)) return undefined;
   if (domain.startsWith('.'))
     return `must not begin with a dot, since an IP address has no subdomains, not ${quoted(domain)}`;
   // Chrome reads `1` as 0.0.0.1 and would set the cookie for another host.
   return host.startsWith('[') || host === domain
     ? undefined
-    : `must be ${words}, with all four numbers of an IPv4 address, not ${quoted(domain)}`;
+    : `must be ${requirement}, with all four numbers of an IPv4 address, not ${quoted(domain)}`;
 }
 
 const nameProblem = (name: string) =>

@@ -17,16 +17,16 @@ const typeOf = (schema: JsonSchema) =>
       : `${schema.type}`;
 
 function facts(schema: JsonSchema): Markup {
-  const words = [typeOf(schema)];
-  if (schema.minimum !== undefined) words.push(`${schema.minimum} to ${schema.maximum}`);
-  if (schema.maxItems !== undefined) words.push(`at most ${schema.maxItems}`);
-  if (schema.maxProperties !== undefined) words.push(`at most ${schema.maxProperties}`);
-  if (schema.maxLength !== undefined) words.push(`at most ${schema.maxLength} characters`);
+  const facts = [typeOf(schema)];
+  if (schema.minimum !== undefined) facts.push(`${schema.minimum} to ${schema.maximum}`);
+  if (schema.maxItems !== undefined) facts.push(`at most ${schema.maxItems}`);
+  if (schema.maxProperties !== undefined) facts.push(`at most ${schema.maxProperties}`);
+  if (schema.maxLength !== undefined) facts.push(`at most ${schema.maxLength} characters`);
   const byDefault =
     schema.default === undefined
       ? undefined
       : markup` · default <code>${JSON.stringify(schema.default)}</code>`;
-  return markup`<p class="facts">${words.join(' · ')}${byDefault}</p>`;
+  return markup`<p class="facts">${facts.join(' · ')}${byDefault}</p>`;
 }
 
 const examples = ({ examples: values }: JsonSchema) =>

@@ -65,7 +65,7 @@ function withSingleType({ type, ...schema }: JsonSchema): JsonSchema {
 }
 
 /**
- * The schema with each object below it as a component named after its place
+ * The schema with each object below it as a component named after its path
  * (`RenderRequestMargin`), and each schema with a `title` as the component of this name.
  */
 function split(given: JsonSchema, at: string, schemas: Schemas): JsonSchema {
@@ -89,10 +89,10 @@ function split(given: JsonSchema, at: string, schemas: Schemas): JsonSchema {
   return split as JsonSchema;
 }
 
-function component(schema: JsonSchema, place: string, schemas: Schemas): JsonSchema {
+function component(schema: JsonSchema, defaultName: string, schemas: Schemas): JsonSchema {
   const { title, ...rest } = schema;
-  if (title === undefined && !schema.properties) return split(schema, place, schemas);
-  const name = title ?? place;
+  if (title === undefined && !schema.properties) return split(schema, defaultName, schemas);
+  const name = title ?? defaultName;
   const made = split(rest, name, schemas);
   const known = schemas[name];
   if (known && JSON.stringify(known) !== JSON.stringify(made))
@@ -101,10 +101,10 @@ function component(schema: JsonSchema, place: string, schemas: Schemas): JsonSch
   return schemaRef(name);
 }
 
-/** Where the objects of a schema go. `place`: the name of an object that has none in `names`. */
+/** Where the objects of a schema go. `defaultName`: the name of an object that has none in `names`. */
 interface Target {
   schemas: Schemas;
-  place: string;
+  defaultName: string;
   names?: SchemaNames;
 }
 
@@ -117,9 +117,12 @@ const titled = (schema: z.ZodType, io: Io, names: SchemaNames = new Map()): Json
   });
 
 /** Adds the schema and the objects in it to the components, and returns the reference. */
-export const addComponent = (schema: z.ZodType, io: Io, { schemas, place, names }: Target) =>
-  component(titled(schema, io, names), place, schemas);
+export const addComponent = (schema: z.ZodType, io: Io, { schemas, defaultName, names }: Target) =>
+  component(titled(schema, io, names), defaultName, schemas);
 
 /** The members of an object that is not a component itself, such as the parameters of a query. */
-export const propertiesOf = (schema: z.ZodType, io: Io, { schemas, place, names }: Target) =>
-  (split(titled(schema, io, names), place, schemas).properties ?? {}) as Record<string, JsonSchema>;
+export const propertiesOf = (schema: z.ZodType, io: Io, { schemas, defaultName, names }: Target) =>
+  (split(titled(schema, io, names), defaultName, schemas).properties ?? {}) as Record<
+    string,
+    JsonSchema
+  >;

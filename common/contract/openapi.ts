@@ -199,8 +199,8 @@ export const LICENSE = { name: 'Apache License 2.0', identifier: 'Apache-2.0' };
 
 const schemas = (): Schemas => {
   const made: Schemas = {};
-  const add = (place: string, schema: z.ZodType, io: 'input' | 'output') =>
-    addComponent(schema, io, { schemas: made, place, names: ENVELOPE_NAMES });
+  const add = (defaultName: string, schema: z.ZodType, io: 'input' | 'output') =>
+    addComponent(schema, io, { schemas: made, defaultName, names: ENVELOPE_NAMES });
   add('RenderRequest', renderRequestSchema, 'input');
   add('ErrorEnvelope', errorEnvelopeSchema, 'output');
   add('Health', healthSchema, 'output');

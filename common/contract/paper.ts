@@ -210,7 +210,7 @@ export const marginsOf = (fields: PaperFields): Record<Side, number> => {
 const MEANT_PIXELS_IN = 5;
 
 /** An error message when less than 0.5 in of the page remains in a direction, else undefined. */
-export function roomProblem(fields: PaperFields): string | undefined {
+export function contentAreaProblem(fields: PaperFields): string | undefined {
   const paper = paperOf(fields);
   const directions = [
     { sides: ['left', 'right'], lengthIn: paper.widthIn, word: 'wide' },

@@ -8,7 +8,7 @@ import { timeoutProblem } from './durations.ts';
 import { invalid } from './errors.ts';
 import { FIELD_NAMES, type RequestFields, requestShape } from './fields.ts';
 import { checkUrlRules, type UrlRules } from './page-url.ts';
-import { hasAutoHeight, roomProblem } from './paper.ts';
+import { contentAreaProblem, hasAutoHeight } from './paper.ts';
 import { problems, quoted } from './problems.ts';
 import { authorizationName, headersProblem } from './request-headers.ts';
 
@@ -93,8 +93,8 @@ const RULES: Rule[] = [
 /** Error messages of the rules that a request breaks. Each of its fields is valid by itself. */
 export function combinationProblems(request: RequestFields): string[] {
   const broken = RULES.filter(rule => rule.broken(request)).map(rule => rule.sentence(request));
-  const room = broken.length === 0 ? roomProblem(request) : undefined;
-  return room === undefined ? broken : [room];
+  const tooSmall = broken.length === 0 ? contentAreaProblem(request) : undefined;
+  return tooSmall === undefined ? broken : [tooSmall];
 }
 
 /** Complete requests for the OpenAPI document. */

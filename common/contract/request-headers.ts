@@ -109,7 +109,7 @@ export const authorizationName = (headers: Record<string, string> = {}): string 
 const credential = (
   what: string,
   forbidden: RegExp,
-  words: string,
+  characters: string,
   pattern: string,
   example: string,
 ) =>
@@ -118,11 +118,11 @@ const credential = (
     value => {
       if (value.length > MAX_CREDENTIAL_LENGTH)
         return `must be at most ${MAX_CREDENTIAL_LENGTH} characters long, not ${value.length}`;
-      if (forbidden.test(value)) return `must not contain ${words}`;
+      if (forbidden.test(value)) return `must not contain ${characters}`;
       return value.isWellFormed() ? undefined : 'must be valid Unicode without lone surrogates';
     },
     {
-      description: `The ${what}; may be empty. It must not contain ${words}. At most ${MAX_CREDENTIAL_LENGTH} characters.`,
+      description: `The ${what}; may be empty. It must not contain ${characters}. At most ${MAX_CREDENTIAL_LENGTH} characters.`,
       examples: [example],
       pattern,
       maxLength: MAX_CREDENTIAL_LENGTH,

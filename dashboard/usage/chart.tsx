@@ -14,11 +14,11 @@ interface Props extends Drawing {
 
 /** Redraws when the identity of `days`, `series` or `format` changes. */
 export default function Chart({ label, days, series, kind, format }: Props) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
   const [at, setAt] = useState<number | null>(null);
   useEffect(
-    () => draw(place.current!, { days, series, kind, format }, scheme, setAt),
+    () => draw(container.current!, { days, series, kind, format }, scheme, setAt),
     [days, series, kind, format, scheme],
   );
   const day = at === null ? undefined : days[at];
@@ -39,7 +39,7 @@ export default function Chart({ label, days, series, kind, format }: Props) {
         <span className={classes.day}>{day === undefined ? '' : DAY.format(new Date(day))}</span>
       </figcaption>
       <div
-        ref={place}
+        ref={container}
         role="img"
         aria-label={`${label}. The table “Usage by day” has the same data.`}
         style={{ minHeight: HEIGHT_PX }}

@@ -34,7 +34,7 @@ const worker = (pool: string, claimed: number) =>
 describe('load read from a real Prometheus', function () {
   this.timeout(2 * SLOW_MS);
   let prometheus: Prometheus | undefined;
-  let loads: LoadCache | undefined;
+  let loadCache: LoadCache | undefined;
   const processes: Process[] = [];
   const named: Record<string, Process> = {};
 
@@ -56,11 +56,11 @@ describe('load read from a real Prometheus', function () {
       targets.push({ address: each.address, labels: { namespace, pod: name, job: 'pods' } });
     }
     prometheus = await startPrometheus({ binaries, targets, intervalS: 1 });
-    loads = loadsOf(prometheus.url, ['press']);
-    await loads.start();
+    loadCache = loadsOf(prometheus.url, ['press']);
+    await loadCache.start();
   });
   after(async () => {
-    await loads?.stop();
+    await loadCache?.stop();
     for (const each of processes) each.close();
     await prometheus?.stop();
   });
@@ -78,7 +78,7 @@ describe('load read from a real Prometheus', function () {
     });
   }
   const until = (check: (load: PoolLoad) => void, pool = 'main') =>
-    eventually(() => check(loads!.of('press', pool)), SLOW_MS);
+    eventually(() => check(loadCache!.of('press', pool)), SLOW_MS);
 
   it('is unknown with a reason while no API of the pool is scraped', async () => {
     await until(load => {

@@ -17,23 +17,23 @@ const FORMS =
 
 const wrong = (entry: string, how: string) => new Error(`\`${entry}\` ${how}`);
 
-function splitPort(entry: string): { place: string; port: number | undefined } {
-  if (isIPv6(entry)) return { place: entry, port: undefined };
+function splitPort(entry: string): { address: string; port: number | undefined } {
+  if (isIPv6(entry)) return { address: entry, port: undefined };
   const [, bracketed, plain, digits] =
     /^(?:\[([^[\]]*)\]|([^[\]]*?))(?::(\d*))?$/.exec(entry) ?? [];
-  const place = bracketed ?? plain ?? '';
+  const address = bracketed ?? plain ?? '';
   if (bracketed !== undefined && !bracketed.includes(':'))
     throw wrong(entry, 'has brackets but no IPv6 address. Remove the brackets.');
-  if (digits === undefined) return { place, port: undefined };
+  if (digits === undefined) return { address, port: undefined };
   const port = Number(digits);
   if (digits === '' || port < 1 || port > 65_535)
     throw wrong(entry, 'has an invalid port. Use a number from 1 to 65535, or remove the colon.');
-  return { place, port };
+  return { address, port };
 }
 
-function hostOf(entry: string, place: string): { host: string; below: boolean } {
-  const below = place.startsWith('*.');
-  const name = (below ? place.slice(2) : place).replace(/\.$/, '');
+function hostOf(entry: string, address: string): { host: string; below: boolean } {
+  const below = address.startsWith('*.');
+  const name = (below ? address.slice(2) : address).replace(/\.$/, '');
   if (/^[a-z]+:\/\//i.test(entry) || name.includes('/'))
     throw wrong(entry, `is a URL or has a path. Use only the host, as in ${FORMS}.`);
   if (name.includes('*') || name === '')
@@ -57,17 +57,17 @@ function hostOf(entry: string, place: string): { host: string; below: boolean } 
   return { host, below };
 }
 
-const looksLikeNetwork = (place: string) =>
-  /^[0-9a-f:.]+$/i.test(place)
-    ? isIPv4(place) || place.includes(':')
-    : /^([\d.]+|[0-9a-f]*:[0-9a-f:.]*)\//i.test(place);
+const looksLikeNetwork = (address: string) =>
+  /^[0-9a-f:.]+$/i.test(address)
+    ? isIPv4(address) || address.includes(':')
+    : /^([\d.]+|[0-9a-f]*:[0-9a-f:.]*)\//i.test(address);
 
 /** Parses one entry. Throws an Error that names the entry and the fix. */
 export function parseAllowRule(entry: string): AllowRule {
-  const { place, port } = splitPort(entry);
-  return looksLikeNetwork(place)
-    ? { kind: 'network', port, network: networkOf(entry, place) }
-    : { kind: 'host', port, ...hostOf(entry, place) };
+  const { address, port } = splitPort(entry);
+  return looksLikeNetwork(address)
+    ? { kind: 'network', port, network: networkOf(entry, address) }
+    : { kind: 'host', port, ...hostOf(entry, address) };
 }
 
 /** Parses the whole list. Throws one Error with all invalid entries. */

@@ -67,7 +67,7 @@ export function mcpRoutes(deps: McpDeps): Route[] {
   );
   const serve = endpoint({ ...deps, pdfs, description, linkOf, shares });
   const body = jsonBody(
-    { maxBytes: bodyMaxBytes, ...BODY_TIMES, words: BODY_HINTS },
+    { maxBytes: bodyMaxBytes, ...BODY_TIMES, hints: BODY_HINTS },
     budget,
     ({ state }) => accountHolder(state.access!.account),
   );

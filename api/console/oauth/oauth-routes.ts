@@ -31,7 +31,7 @@ const TOKEN_MAX_BYTES = 32 * 1_024;
 const REGISTRATION_LIMITS = {
   ...BODY_TIMES,
   maxBytes: 32 * 1_024,
-  words: {
+  hints: {
     missing: 'Send the client metadata as a JSON object.',
     tooLarge: 'Send a smaller object.',
   },

@@ -121,7 +121,7 @@ function readBody(row: ConsoleRoute, { requests, budget }: Deps): Middleware[] {
 const bodyLimits = ({ bodyMaxBytes }: ConsoleRoute): BodyLimits => ({
   ...BODY_TIMES,
   maxBytes: bodyMaxBytes ?? BODY_MAX_BYTES,
-  words: bodyMaxBytes === undefined ? BODY_MESSAGES : undefined,
+  hints: bodyMaxBytes === undefined ? BODY_MESSAGES : undefined,
 });
 
 const holderOf = ({ state: { account, signedIn } }: Context) =>

@@ -73,7 +73,7 @@ type Tag = keyof typeof TAGS;
 
 /**
  * Schemas are published under the name of their export: generated clients depend on it. Objects in
- * them are named after their place.
+ * them are named after their path.
  */
 const names: SchemaNames = new Map<z.core.$ZodType, string>([
   ...ENVELOPE_NAMES,
@@ -180,7 +180,7 @@ function parametersOf({ id, path, query }: ConsoleRoute, schemas: Schemas): Para
     }),
   );
   // The parsed type tells more than the string in the query; whether it is required is an input rule.
-  const target = { schemas, place: `${capital(id)}Query`, names };
+  const target = { schemas, defaultName: `${capital(id)}Query`, names };
   const properties = query ? propertiesOf(query, 'output', target) : {};
   const { required = [] } = query ? jsonSchema(query, 'input') : {};
   const inQuery = Object.entries(properties).map(
@@ -197,8 +197,8 @@ function parametersOf({ id, path, query }: ConsoleRoute, schemas: Schemas): Para
 /** `publicUrl`: without a trailing slash. */
 export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[]): ConsoleOpenApi {
   const schemas: Schemas = {};
-  const add = (place: string, schema: z.ZodType, io: 'input' | 'output') =>
-    addComponent(schema, io, { schemas, place, names });
+  const add = (defaultName: string, schema: z.ZodType, io: 'input' | 'output') =>
+    addComponent(schema, io, { schemas, defaultName, names });
   add('ErrorEnvelope', errorEnvelopeSchema, 'output');
 
   function goodAnswer({ id, answer, status }: ConsoleRoute): Record<string, Answer> {

@@ -77,11 +77,11 @@ export function watermarkDrawing(widthPt: number, heightPt: number): string {
   const [columns, rows] = [Math.ceil(widthPt / CELL_PT), Math.ceil(heightPt / CELL_PT)];
   const [cellWidth, cellHeight] = [widthPt / columns, heightPt / rows];
   const drawing = word(cellWidth, cellHeight);
-  const words: string[] = [];
+  const drawings: string[] = [];
   for (let row = 0; row < rows; row++)
     for (let column = 0; column < columns; column++)
-      words.push(
+      drawings.push(
         `q 1 0 0 1 ${round((column + 0.5) * cellWidth)} ${round((row + 0.5) * cellHeight)} cm\n${drawing}\nQ`,
       );
-  return ['1 J 1 j', ...words].join('\n');
+  return ['1 J 1 j', ...drawings].join('\n');
 }

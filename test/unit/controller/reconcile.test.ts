@@ -118,7 +118,7 @@ function fixture(spec: Partial<BrowserPoolSpecInput> = {}) {
       pool: () => cluster.find('browserpools', 'press', 'main') as BrowserPool | undefined,
       podsOf: () => pods,
     },
-    loads: { of: () => state.load },
+    loadCache: { of: () => state.load },
     act: createAct({ api: cluster.api, applied: createApplied(cluster.api), find: cluster.find }),
     events: { report: (_, event) => void reported.push(event), flush: async () => {} },
     metrics: poolMetrics(createMetrics({ processDefaults: false })),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { headersFor } from '../../../../api/page/interception.ts';
-import { pageWords } from '../../../../api/page/javascript.ts';
+import { exceptionText } from '../../../../api/page/javascript.ts';
 import { chromeCookie } from '../../../../api/page/load.ts';
 import type { CookieSetting, RenderSettings } from '../../../../api/page/render-settings.ts';
 
@@ -114,7 +114,7 @@ describe('a cookie as Chrome takes it', () => {
 
 describe('what a page says of an exception', () => {
   const words = (exception: object | undefined, text = 'Uncaught') =>
-    pageWords({ exception, text } as never);
+    exceptionText({ exception, text } as never);
 
   it('is its first line, or its value, in quotes', () => {
     expect(words({ type: 'object', description: 'Error: no\n    at x' })).to.equal('"Error: no"');

@@ -26,13 +26,13 @@ const fact = (name: string, value: number): Series => ({
 const facts = (apis: number) => [fact('age', 1), fact('samples', 12), fact('seen', apis)];
 
 describe('load cache', () => {
-  let loads: LoadCache | undefined;
-  afterEach(() => loads?.stop());
+  let loadCache: LoadCache | undefined;
+  afterEach(() => loadCache?.stop());
 
   /** `answer` is the response of Prometheus, which is queried hourly and by `begin`. */
   function fixture(answer: () => Promise<Series[]>, apis = 1, more: Series[] = []) {
     const state = { now: 0, leading: true, queries: 0 };
-    loads = new LoadCache({
+    loadCache = new LoadCache({
       prometheus: {
         query: async promql => {
           if (promql.includes('label_replace')) return [...facts(apis), ...more];
@@ -48,11 +48,11 @@ describe('load cache', () => {
       onRefreshed: () => {},
       clock: () => state.now,
     });
-    return { loads, state };
+    return { loadCache, state };
   }
 
   it('counts a process once if two jobs scrape it', async () => {
-    const { loads } = fixture(
+    const { loadCache } = fixture(
       async () => [
         ...['pods', 'again'].flatMap(job => [
           series('pressroom_queue_depth', 'api-1', 3, job),
@@ -63,9 +63,9 @@ describe('load cache', () => {
       ],
       2,
     );
-    await loads.start();
+    await loadCache.start();
     await eventually(() =>
-      expect(loads.of('press', 'main')).to.include({
+      expect(loadCache.of('press', 'main')).to.include({
         queuedRenders: 7,
         busySlots: 3,
         partial: false,
@@ -76,27 +76,27 @@ describe('load cache', () => {
   it('contains the run time of renders and the age of the newest sample', async () => {
     const running = (pod: string, seconds: number) =>
       series('pressroom_slots_running_seconds', pod, seconds);
-    const { loads } = fixture(async () => [
+    const { loadCache } = fixture(async () => [
       series('pressroom_queue_depth', 'api-1', 3),
       running('w-1', 2.5),
       running('w-2', 4),
     ]);
-    await loads.start();
+    await loadCache.start();
     const expected = { queuedRenders: 3, busySlots: 0, runningMs: 6_500, sampleAgeMs: 1_000 };
-    await eventually(() => expect(loads.of('press', 'main')).to.include(expected));
+    await eventually(() => expect(loadCache.of('press', 'main')).to.include(expected));
   });
 
   it('is partial if a process reports no number', async () => {
-    const { loads } = fixture(
+    const { loadCache } = fixture(
       async () => [
         series('pressroom_queue_depth', 'api-1', 3),
         series('pressroom_queue_depth', 'api-2', Number.NaN),
       ],
       2,
     );
-    await loads.start();
+    await loadCache.start();
     await eventually(() =>
-      expect(loads.of('press', 'main')).to.include({ queuedRenders: 3, partial: true }),
+      expect(loadCache.of('press', 'main')).to.include({ queuedRenders: 3, partial: true }),
     );
   });
 
@@ -129,10 +129,12 @@ describe('load cache', () => {
       labels: { fact: 'page_ends', namespace: 'press', pool: 'main', reason: 'memory' },
       value: 2.1,
     };
-    const { loads } = fixture(async () => [series('pressroom_queue_depth', 'api-1', 0)], 1, [ends]);
-    await loads.start();
+    const { loadCache } = fixture(async () => [series('pressroom_queue_depth', 'api-1', 0)], 1, [
+      ends,
+    ]);
+    await loadCache.start();
     await eventually(() =>
-      expect([...loads.of('press', 'main').pageEnds]).to.deep.equal([['memory', 2.1]]),
+      expect([...loadCache.of('press', 'main').pageEnds]).to.deep.equal([['memory', 2.1]]),
     );
   });
 
@@ -149,24 +151,24 @@ describe('load cache', () => {
     [16.4, undefined],
   ] as const)
     it(`${slowScrape ? 'reports' : 'does not report'} a slow scrape at an interval of ${seconds} s and a queue timeout of 30 s`, async () => {
-      const { loads } = fixture(async () => depths, 1, [fact('scrape', seconds)]);
-      await loads.start();
+      const { loadCache } = fixture(async () => depths, 1, [fact('scrape', seconds)]);
+      await loadCache.start();
       await eventually(() =>
-        expect(loads.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape }),
+        expect(loadCache.of('press', 'main')).to.deep.include({ kind: 'measured', slowScrape }),
       );
     });
 
   it('does not report a slow scrape without samples of some minutes or without a queue timeout', async () => {
-    const { loads } = fixture(async () => depths);
-    await loads.start();
+    const { loadCache } = fixture(async () => depths);
+    await loadCache.start();
     await eventually(() =>
-      expect(loads.of('press', 'main')).to.deep.include({
+      expect(loadCache.of('press', 'main')).to.deep.include({
         kind: 'measured',
         slowScrape: undefined,
       }),
     );
-    await loads.stop();
-    const older = fixture(async () => depths.slice(0, 1), 1, [fact('scrape', 60)]).loads;
+    await loadCache.stop();
+    const older = fixture(async () => depths.slice(0, 1), 1, [fact('scrape', 60)]).loadCache;
     await older.start();
     await eventually(() =>
       expect(older.of('press', 'main')).to.deep.include({
@@ -178,36 +180,36 @@ describe('load cache', () => {
 
   it('is queried immediately by a new leader, and is not ready before the response', async () => {
     const first = Promise.withResolvers<Series[]>();
-    const { loads, state } = fixture(() => first.promise);
+    const { loadCache, state } = fixture(() => first.promise);
     state.leading = false;
-    await loads.start();
-    expect(loads.begun()).to.equal(false);
+    await loadCache.start();
+    expect(loadCache.begun()).to.equal(false);
     state.leading = true;
-    loads.begin();
+    loadCache.begin();
     await eventually(() => expect(state.queries).to.equal(1));
-    expect(loads.begun()).to.equal(false);
+    expect(loadCache.begun()).to.equal(false);
     first.resolve([series('pressroom_queue_depth', 'api-1', 3)]);
-    await eventually(() => expect(loads.begun()).to.equal(true));
-    expect(loads.of('press', 'main')).to.include({ kind: 'measured', queuedRenders: 3 });
+    await eventually(() => expect(loadCache.begun()).to.equal(true));
+    expect(loadCache.of('press', 'main')).to.include({ kind: 'measured', queuedRenders: 3 });
   });
 
   it('is queried again after a period without leadership', async () => {
-    const { loads, state } = fixture(async () => [series('pressroom_queue_depth', 'api-1', 3)]);
+    const { loadCache, state } = fixture(async () => [series('pressroom_queue_depth', 'api-1', 3)]);
     state.leading = false;
-    await loads.start();
+    await loadCache.start();
     state.leading = true;
-    await eventually(() => expect(loads.begun()).to.equal(true));
-    expect(loads.of('press', 'main')).to.include({ kind: 'measured' });
+    await eventually(() => expect(loadCache.begun()).to.equal(true));
+    expect(loadCache.of('press', 'main')).to.include({ kind: 'measured' });
   });
 
   it('is unknown if Prometheus does not respond', async () => {
     const never = Promise.withResolvers<Series[]>();
-    const { loads, state } = fixture(() => never.promise);
-    await loads.start();
-    loads.begin();
+    const { loadCache, state } = fixture(() => never.promise);
+    await loadCache.start();
+    loadCache.begin();
     state.now += 3_000;
-    expect(loads.begun()).to.equal(true);
-    expect(loads.of('press', 'main')).to.include({ kind: 'unknown', reason: 'unreachable' });
+    expect(loadCache.begun()).to.equal(true);
+    expect(loadCache.of('press', 'main')).to.include({ kind: 'unknown', reason: 'unreachable' });
     never.resolve([]);
   });
 });
