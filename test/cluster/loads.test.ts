@@ -56,7 +56,7 @@ describe('load read from a real Prometheus', function () {
       targets.push({ address: each.address, labels: { namespace, pod: name, job: 'pods' } });
     }
     prometheus = await startPrometheus({ binaries, targets, intervalS: 1 });
-    loadCache = loadsOf(prometheus.url, ['press']);
+    loadCache = loadCacheOf(prometheus.url, ['press']);
     await loadCache.start();
   });
   after(async () => {
@@ -65,7 +65,7 @@ describe('load read from a real Prometheus', function () {
     await prometheus?.stop();
   });
 
-  function loadsOf(url: string, namespaces: string[]) {
+  function loadCacheOf(url: string, namespaces: string[]) {
     const metrics = createMetrics({ processDefaults: false });
     return new LoadCache({
       prometheus: createPrometheus({ url, token: undefined, timeoutMs: 1_000 }, metrics),
@@ -171,7 +171,7 @@ describe('load read from a real Prometheus', function () {
 
   it('is unknown with a reason if Prometheus is unreachable', async () => {
     const port = await ownPort();
-    const unreachable = loadsOf(`http://127.0.0.1:${port}`, []);
+    const unreachable = loadCacheOf(`http://127.0.0.1:${port}`, []);
     await unreachable.start();
     try {
       await eventually(() => {

@@ -17,7 +17,7 @@ describe('a hostile page beside five other accounts', function () {
     pages: WORST.map(name => hostilePages.find(page => page.name === name)!),
     renderTimeoutMs: 15_000,
     ordinarySeconds: 3,
-    hangUp: true,
+    disconnects: true,
     seconds: 4,
     artifact: 'hostile-neighbours-short',
   });

@@ -35,7 +35,7 @@ describe('the byte budget while a PDF is read from Chrome', () => {
   /** Renders in a new slot. */
   async function render(
     request: object,
-    room: Budget,
+    reservation: Budget,
     {
       signal = new AbortController().signal,
       maxBytes = 100 * MIB,
@@ -51,19 +51,19 @@ describe('the byte budget while a PDF is read from Chrome', () => {
         maxTimeoutMs: 60_000,
       });
       const limits = { renderMs: 50_000, output: { maxBytes, tagged: false } };
-      return await runPageSession(session, renderSettings(parsed), limits, room, signal, {});
+      return await runPageSession(session, renderSettings(parsed), limits, reservation, signal, {});
     } finally {
       void session.close();
     }
   }
 
   /** Calls `act` as soon as the first piece of a PDF is held. */
-  const atFirstPiece = (room: Budget, act: () => void): Budget => {
+  const atFirstPiece = (reservation: Budget, act: () => void): Budget => {
     let pieces = 0;
     return {
-      ...room,
+      ...reservation,
       take: bytes => {
-        const taken = room.take(bytes);
+        const taken = reservation.take(bytes);
         if (++pieces === 1) act();
         return taken;
       },
@@ -74,7 +74,7 @@ describe('the byte budget while a PDF is read from Chrome', () => {
     const budget = createByteBudget(100 * MIB);
     const reservation = budget.open(HOLDER);
     let most = 0;
-    const room = {
+    const observed = {
       ...reservation,
       take: (bytes: number) => {
         const taken = reservation.take(bytes);
@@ -82,7 +82,7 @@ describe('the byte budget while a PDF is read from Chrome', () => {
         return taken;
       },
     };
-    const printed = await render(LARGE, room);
+    const printed = await render(LARGE, observed);
     const { bytes } = printed.pdf;
     expect(bytes).to.be.greaterThan(5 * MIB);
     expect(budget.used()).to.equal(bytes);
@@ -92,7 +92,7 @@ describe('the byte budget while a PDF is read from Chrome', () => {
       printed,
       { metadata: {}, sandbox: false },
       'account',
-      room,
+      observed,
       new AbortController().signal,
     );
     expect(budget.used()).to.equal(finished.length);
@@ -123,10 +123,10 @@ describe('the byte budget while a PDF is read from Chrome', () => {
   it('releases everything when the render is aborted during the read', async () => {
     const budget = createByteBudget(100 * MIB);
     const gone = new AbortController();
-    const room = atFirstPiece(budget.open(HOLDER), () =>
+    const observed = atFirstPiece(budget.open(HOLDER), () =>
       gone.abort(new Error('the client disconnected')),
     );
-    const error = await errorOf(render(LARGE, room, { signal: gone.signal }));
+    const error = await errorOf(render(LARGE, observed, { signal: gone.signal }));
     expect(error?.message).to.equal('the client disconnected');
     await eventually(() => expect(budget.used()).to.equal(0));
   });
@@ -155,8 +155,8 @@ describe('the byte budget while a PDF is read from Chrome', () => {
     const budget = createByteBudget(100 * MIB);
     const reservation = budget.open(HOLDER);
     const killed: Promise<void>[] = [];
-    const room = atFirstPiece(reservation, () => killed.push(worker.killChromes()));
-    expect(await errorOf(render(LARGE, room))).to.be.instanceOf(SlotLost);
+    const observed = atFirstPiece(reservation, () => killed.push(worker.killChromes()));
+    expect(await errorOf(render(LARGE, observed))).to.be.instanceOf(SlotLost);
     expect(budget.used()).to.equal(0);
     await Promise.all(killed);
     await worker.until({ chrome: 'up' });

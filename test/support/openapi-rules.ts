@@ -54,7 +54,7 @@ function wrongExamples(document: AnyOpenApi): string[] {
   });
 }
 
-/** Objects and lists of words that are not components: generators invent names for them. */
+/** Objects and lists of values that are not components: generators invent names for them. */
 function anonymous(document: AnyOpenApi): string[] {
   const seen = new Map<string, string>();
   return [...nodes(document)].flatMap(([path, node]) => {
@@ -62,10 +62,10 @@ function anonymous(document: AnyOpenApi): string[] {
     if (node['type'] === 'object' && node['properties'] && !isComponent)
       return [`${path}: an object without a name`];
     if (!Array.isArray(node['enum'])) return [];
-    const words = node['enum'].join();
-    const other = seen.get(words);
-    seen.set(words, path);
-    return other === undefined ? [] : [`${path}: the same words as ${other}`];
+    const values = node['enum'].join();
+    const other = seen.get(values);
+    seen.set(values, path);
+    return other === undefined ? [] : [`${path}: the same values as ${other}`];
   });
 }
 

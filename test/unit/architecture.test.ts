@@ -7,8 +7,8 @@ import { expect } from 'chai';
 
 const ROOT = normalize(join(dirname(fileURLToPath(import.meta.url)), '../..'));
 
-/** Who may import whom. A room may always import itself. */
-const ROOMS: Record<string, string[]> = {
+/** Who may import whom. A folder may always import itself. */
+const FOLDERS: Record<string, string[]> = {
   common: [],
   crds: [],
   api: ['common'],
@@ -92,9 +92,9 @@ function importsOf(file: string): Import[] {
 }
 
 const imports = files.flatMap(importsOf);
-const room = (file: string) => file.split('/')[0]!;
+const folder = (file: string) => file.split('/')[0]!;
 /** What no process of the product runs. */
-const isTest = (file: string) => ['test', 'bench', 'tools'].includes(room(file));
+const isTest = (file: string) => ['test', 'bench', 'tools'].includes(folder(file));
 const inside = imports
   .filter(({ target }) => target.startsWith('.'))
   .map(each => ({ ...each, to: normalize(join(dirname(each.file), each.target)) }));
@@ -136,8 +136,8 @@ function cyclesOf(edges: Iterable<readonly [string, string]>): string[][] {
 }
 
 describe('the house', () => {
-  it('reads the imports of every room that there is', () => {
-    expect(new Set(files.map(room))).to.include.members([
+  it('reads the imports of every folder that there is', () => {
+    expect(new Set(files.map(folder))).to.include.members([
       'common',
       'api',
       'worker',
@@ -147,13 +147,13 @@ describe('the house', () => {
     expect(inside.length).to.be.greaterThan(100);
   });
 
-  it('keeps every file in a room', () => {
-    expect(files.filter(file => !(room(file) in ROOMS))).to.deep.equal([]);
+  it('keeps every file in a folder', () => {
+    expect(files.filter(file => !(folder(file) in FOLDERS))).to.deep.equal([]);
   });
 
-  it('lets a room import only what the design allows', () => {
+  it('lets a folder import only what the design allows', () => {
     const wrong = inside.filter(
-      ({ file, to }) => room(file) !== room(to) && !ROOMS[room(file)]?.includes(room(to)),
+      ({ file, to }) => folder(file) !== folder(to) && !FOLDERS[folder(file)]?.includes(folder(to)),
     );
     expect(wrong.map(({ file, to }) => `${file} -> ${to}`)).to.deep.equal([]);
   });
@@ -161,8 +161,8 @@ describe('the house', () => {
   it('lets the page import types of the management API’s contract and nothing else of the server', () => {
     const wrong = inside.filter(
       ({ file, to, typeOnly }) =>
-        room(file) === 'dashboard' &&
-        room(to) !== 'dashboard' &&
+        folder(file) === 'dashboard' &&
+        folder(to) !== 'dashboard' &&
         !(typeOnly && to.startsWith('api/console/contract/')),
     );
     expect(wrong.map(({ file, to }) => `${file} -> ${to}`)).to.deep.equal([]);
@@ -171,7 +171,8 @@ describe('the house', () => {
   it('keeps the contract of the API out of the images of worker and controller', () => {
     const wrong = inside.filter(
       ({ file, to }) =>
-        ['worker', 'controller', 'crds'].includes(room(file)) && to.startsWith('common/contract/'),
+        ['worker', 'controller', 'crds'].includes(folder(file)) &&
+        to.startsWith('common/contract/'),
     );
     expect(wrong.map(({ file, to }) => `${file} -> ${to}`)).to.deep.equal([]);
     const above = inside.filter(
@@ -202,7 +203,7 @@ describe('the house', () => {
       dependencies: Record<string, string>;
     };
     // The page is built ahead, with its packages inside.
-    const running = outside.filter(({ file }) => !isTest(file) && room(file) !== 'dashboard');
+    const running = outside.filter(({ file }) => !isTest(file) && folder(file) !== 'dashboard');
     const wrong = running.filter(({ pkg, typeOnly }) => !typeOnly && !(pkg in dependencies));
     expect(wrong.map(({ file, pkg }) => `${file} -> ${pkg}`)).to.deep.equal([]);
   });
@@ -231,7 +232,7 @@ describe('the house', () => {
 
   it('gives each exported name one meaning', () => {
     const owners = new Map<string, string[]>();
-    for (const file of files.filter(each => !['test', 'bench'].includes(room(each))))
+    for (const file of files.filter(each => !['test', 'bench'].includes(folder(each))))
       for (const [, name] of readFileSync(join(ROOT, file), 'utf8').matchAll(
         /^export (?:async )?(?:abstract )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm,
       ))
@@ -255,7 +256,7 @@ describe('the house', () => {
     const wiring = ['api/api.ts', 'api/app.ts', 'api/config.ts', 'api/main.ts'];
     const wrong = inside.filter(
       ({ file, to }) =>
-        room(file) === 'api' &&
+        folder(file) === 'api' &&
         !file.startsWith('api/console/') &&
         to.startsWith('api/console/') &&
         !wiring.includes(file),
@@ -266,7 +267,7 @@ describe('the house', () => {
   it('has no file over 360 lines, and no test over 460, unless its head says why', () => {
     const long = files.filter(file => {
       const lines = readFileSync(join(ROOT, file), 'utf8').split('\n');
-      const most = room(file) === 'test' ? 460 : 360;
+      const most = folder(file) === 'test' ? 460 : 360;
       return lines.length > most + 1 && !/long because/i.test(lines.slice(0, 8).join('\n'));
     });
     expect(long).to.deep.equal([]);

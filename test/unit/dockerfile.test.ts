@@ -46,9 +46,9 @@ const wordsAfter = (command: string, name: string) =>
     .split(/\s+/)
     .filter(word => !word.startsWith('-'));
 
-const sourcesOf = (room: string) => {
-  const folder = room.replace('/*.ts', '');
-  return readdirSync(join(ROOT, folder), { recursive: folder === room, encoding: 'utf8' })
+const sourcesOf = (folderPattern: string) => {
+  const folder = folderPattern.replace('/*.ts', '');
+  return readdirSync(join(ROOT, folder), { recursive: folder === folderPattern, encoding: 'utf8' })
     .filter(file => file.endsWith('.ts'))
     .map(file => join(folder, file));
 };

@@ -19,27 +19,28 @@ export interface HostileSuite extends Omit<NeighbourhoodOptions, 'pages'> {
 /** Call it inside `describe`. A ratio decides nothing: it is in the table. */
 export function hostileSuite({ byTrial = [], seconds, artifact, ...options }: HostileSuite): void {
   const book = openRowBook(artifact);
-  let place: Neighbourhood | undefined;
+  let neighbourhood: Neighbourhood | undefined;
   after(async () => {
     book.print();
-    await place?.stop();
+    await neighbourhood?.stop();
   });
 
   async function judge(page: HostilePage, by: 'account' | 'trial'): Promise<void> {
-    place ??= await Neighbourhood.start(options);
-    const callers = by === 'trial' ? place.trialCallersOf(page) : place.callersOf(page);
+    neighbourhood ??= await Neighbourhood.start(options);
+    const callers =
+      by === 'trial' ? neighbourhood.trialCallersOf(page) : neighbourhood.callersOf(page);
     const name = by === 'trial' ? `trial: ${page.name}` : page.name;
     let clean = false;
     try {
-      const row = await place.beside(name, callers, seconds);
+      const row = await neighbourhood.beside(name, callers, seconds);
       const problems = problemsOf(row, page);
       book.add(row, problems);
       clean = row.left.length === 0;
       expect(problems).to.deep.equal([]);
     } finally {
       if (!clean) {
-        await place.stop();
-        place = undefined;
+        await neighbourhood.stop();
+        neighbourhood = undefined;
       }
     }
   }

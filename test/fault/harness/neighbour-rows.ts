@@ -1,11 +1,11 @@
 // Judges the rows of hostile neighbours, prints them as a table and keeps them in artifacts/.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { HostilePage, Outcome } from '../../support/pages/hostile-page.ts';
-import { type Ends, HUNG_UP, type Row } from './neighbours.ts';
+import { DISCONNECTED, type Ends, type Row } from './neighbours.ts';
 
 const ARTIFACTS = new URL('../../../artifacts/', import.meta.url);
 
-const words = (ends: Ends) =>
+const textOf = (ends: Ends) =>
   Object.entries(ends)
     .map(([end, count]) => `${count} ${end}`)
     .join(', ') || 'none';
@@ -27,20 +27,20 @@ function emptiness(row: Row, takes: HostilePage['takes']): string[] {
 const innocentProblems = ({ innocent }: Row): string[] =>
   Object.keys(innocent.failed).length === 0
     ? []
-    : [`innocent calls failed: ${words(innocent.failed)} of ${innocent.calls}`];
+    : [`innocent calls failed: ${textOf(innocent.failed)} of ${innocent.calls}`];
 
 /**
  * Of a row of a page. A call that came to no answer in the time of its wait and twice a render's
  * ended wrongly, too.
  */
 export function problemsOf(row: Row, page: HostilePage): string[] {
-  const accepted: readonly string[] = [...page.outcomes, HUNG_UP] satisfies (
+  const accepted: readonly string[] = [...page.outcomes, DISCONNECTED] satisfies (
     | Outcome
-    | typeof HUNG_UP
+    | typeof DISCONNECTED
   )[];
   const wrong = Object.entries(row.hostile.ends).filter(([end]) => !accepted.includes(end));
   const wrongly =
-    wrong.length > 0 ? [`hostile calls ended as ${words(Object.fromEntries(wrong))}`] : [];
+    wrong.length > 0 ? [`hostile calls ended as ${textOf(Object.fromEntries(wrong))}`] : [];
   return [...innocentProblems(row), ...wrongly, ...row.left, ...emptiness(row, page.takes)];
 }
 
@@ -49,13 +49,13 @@ export const problemsOfCallers = (row: Row): string[] => [...innocentProblems(ro
 
 const cell = (row: Row, problems: readonly string[]): string[] => [
   row.name,
-  `${row.innocent.calls}, ${words(row.innocent.failed)}`,
+  `${row.innocent.calls}, ${textOf(row.innocent.failed)}`,
   `${row.innocent.p50Ms.toFixed(0)} / ${row.innocent.p95Ms.toFixed(0)}`,
   row.ratio.toFixed(2),
-  words(row.hostile.ends),
+  textOf(row.hostile.ends),
   row.hostile.longestMs.toFixed(0),
   `${row.took.cpuS.toFixed(1)} s, ${row.took.memoryMib.toFixed(0)} MiB, ${row.took.processes} p, ${row.took.threads} t, ${row.took.requests} r`,
-  words(row.chromeEnds),
+  textOf(row.chromeEnds),
   problems.length === 0 ? 'ok' : problems.join('; '),
 ];
 const HEAD = [

@@ -27,7 +27,7 @@ const AFTER_FAILURE_MS = 100;
 const MIB = 2 ** 20;
 
 /** The caller left at the end of the row. */
-export const HUNG_UP = 'hung up';
+export const DISCONNECTED = 'disconnected';
 
 /** How calls ended, and how often. */
 export type Ends = Record<string, number>;
@@ -62,7 +62,7 @@ export interface NeighbourhoodOptions {
   /** How long the innocent are measured beside ordinary callers. */
   ordinarySeconds: number;
   /** Hostile callers hang up when the innocent are done, and else wait for their answers. */
-  hangUp?: boolean;
+  disconnects?: boolean;
 }
 
 const endOf = (answer: Answer): string => {
@@ -104,7 +104,7 @@ async function keepCalling(
       const limit = setTimeout(() => running.disconnect(), limitMs);
       leaving?.addEventListener('abort', running.disconnect, { once: true });
       const noAnswer = (error: Error) =>
-        leaving?.aborted ? HUNG_UP : `no answer: ${error.message}`;
+        leaving?.aborted ? DISCONNECTED : `no answer: ${error.message}`;
       const end = await running.then(endOf, noAnswer);
       leaving?.removeEventListener('abort', running.disconnect);
       clearTimeout(limit);
@@ -131,7 +131,7 @@ export class Neighbourhood {
   readonly deployment: Deployment;
   readonly #server: HostileServer;
   readonly #renderTimeoutMs: number;
-  readonly #hangUp: boolean;
+  readonly #disconnects: boolean;
   readonly #innocent: readonly Caller[];
   readonly #hostile: readonly DeploymentAccount[];
   #ordinaryP95Ms = Number.NaN;
@@ -146,15 +146,15 @@ export class Neighbourhood {
       const opened = deployment;
       const accounts = (count: number) =>
         Promise.all(Array.from({ length: count }, () => opened.account('free')));
-      const place = new Neighbourhood(
+      const neighbourhood = new Neighbourhood(
         options,
         deployment,
         server,
         await accounts(INNOCENT),
         await accounts(HOSTILE),
       );
-      await place.#measureOrdinary(options.ordinarySeconds);
-      return place;
+      await neighbourhood.#measureOrdinary(options.ordinarySeconds);
+      return neighbourhood;
     } catch (error) {
       await deployment?.stop();
       await server.close();
@@ -163,7 +163,7 @@ export class Neighbourhood {
   }
 
   private constructor(
-    { renderTimeoutMs, hangUp = false }: NeighbourhoodOptions,
+    { renderTimeoutMs, disconnects = false }: NeighbourhoodOptions,
     deployment: Deployment,
     server: HostileServer,
     innocent: readonly DeploymentAccount[],
@@ -172,7 +172,7 @@ export class Neighbourhood {
     this.deployment = deployment;
     this.#server = server;
     this.#renderTimeoutMs = renderTimeoutMs;
-    this.#hangUp = hangUp;
+    this.#disconnects = disconnects;
     this.#innocent = innocent.map(account => nth => this.#render(account, { html: invoice(nth) }));
     this.#hostile = hostile;
   }
@@ -261,7 +261,7 @@ export class Neighbourhood {
     const leaving = new AbortController();
     const hostileEnd = keepCalling(hostile, { ...calling, leaving: leaving.signal }, 0);
     const innocentFelt = await keepCalling(this.#innocent, calling, AFTER_FAILURE_MS);
-    if (this.#hangUp) leaving.abort();
+    if (this.#disconnects) leaving.abort();
     return { innocent: innocentFelt, hostile: await hostileEnd };
   }
 

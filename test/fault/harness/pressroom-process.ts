@@ -91,11 +91,11 @@ export function startPressroom(
     },
   });
   const log: LogLine[] = [];
-  let heard = () => {};
+  let notify = () => {};
   for (const stream of [child.stdout, child.stderr])
     createInterface({ input: stream }).on('line', line => {
       log.push(line.startsWith('{') ? JSON.parse(line) : { level: 0, msg: line });
-      heard();
+      notify();
     });
   let alive = true;
   const exited = new Promise<number | null>((resolve, reject) => {
@@ -103,7 +103,7 @@ export function startPressroom(
     child.once('close', code => {
       alive = false;
       running.delete(self);
-      heard();
+      notify();
       resolve(code);
     });
   });
@@ -122,15 +122,15 @@ export function startPressroom(
     alive: () => alive,
     logLine: (msg, kind = () => true) =>
       new Promise((resolve, reject) => {
-        const before = heard;
-        heard = () => {
+        const before = notify;
+        notify = () => {
           before();
           const line = log.find(each => each.msg === msg && kind(each));
           if (line) resolve(line);
           else if (!alive)
             reject(new Error(`${name} ended without saying "${msg}":\n${lastWords()}`));
         };
-        heard();
+        notify();
       }),
     probe: async path => {
       try {

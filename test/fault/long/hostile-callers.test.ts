@@ -23,24 +23,28 @@ const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 describe('hostile clients beside five other accounts', function () {
   this.timeout(300_000);
   const book = openRowBook('hostile-callers');
-  let place: Neighbourhood;
+  let neighbourhood: Neighbourhood;
   let port: number;
   let account: DeploymentAccount;
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 
   before(async () => {
-    place = await Neighbourhood.start({ pages: [], renderTimeoutMs: 10_000, ordinarySeconds: 10 });
-    port = place.port;
-    account = await place.deployment.account('free');
+    neighbourhood = await Neighbourhood.start({
+      pages: [],
+      renderTimeoutMs: 10_000,
+      ordinarySeconds: 10,
+    });
+    port = neighbourhood.port;
+    account = await neighbourhood.deployment.account('free');
   });
   after(async () => {
     book.print();
     agent.destroy();
-    await place?.stop();
+    await neighbourhood?.stop();
   });
 
   async function judge(name: string, callers: readonly Caller[]): Promise<Record<string, number>> {
-    const row = await place.beside(name, callers, SECONDS);
+    const row = await neighbourhood.beside(name, callers, SECONDS);
     const problems = problemsOfCallers(row);
     book.add(row, problems);
     expect(problems).to.deep.equal([]);
@@ -90,7 +94,7 @@ describe('hostile clients beside five other accounts', function () {
       } finally {
         crowd.end();
       }
-      const { process } = place.deployment.apis[0]!;
+      const { process } = neighbourhood.deployment.apis[0]!;
       await eventually(async () => {
         const metrics = await process.metrics();
         expect(metrics.sum('pressroom_in_flight_bytes')).to.equal(0);

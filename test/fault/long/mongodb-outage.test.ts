@@ -32,15 +32,15 @@ const BACK = 'MongoDB has a primary again';
 
 const ways: Record<
   string,
-  { words: RegExp; down(member: Member): Promise<void>; up(member: Member): Promise<void> | void }
+  { problem: RegExp; down(member: Member): Promise<void>; up(member: Member): Promise<void> | void }
 > = {
   killed: {
-    words: /ECONNREFUSED|closed|ECONNRESET/,
+    problem: /ECONNREFUSED|closed|ECONNRESET/,
     down: member => member.kill(),
     up: member => member.start(),
   },
   frozen: {
-    words: /timed out|has not answered/,
+    problem: /timed out|has not answered/,
     down: member => member.freeze(),
     up: member => member.thaw(),
   },
@@ -91,7 +91,7 @@ describe('a MongoDB outage of one minute under load', function () {
   const memory = () =>
     Promise.all(deployment.apis.map(async ({ process }) => (await process.memory()).nowBytes));
 
-  for (const [what, { words, down, up }] of Object.entries(ways)) {
+  for (const [what, { problem, down, up }] of Object.entries(ways)) {
     it(`causes fast errors and no wrong count when MongoDB is ${what}`, async () => {
       const [member] = deployment.cluster.members;
       callers = startPatientCallers(deployment, account, 4);
@@ -120,7 +120,7 @@ describe('a MongoDB outage of one minute under load', function () {
       for (const { id } of long.accounts) expect(deployment.probePages.alive(id)).to.equal(0);
 
       for (const line of await known())
-        expect(line['members']).to.have.property(`127.0.0.1:${member!.port}`).that.matches(words);
+        expect(line['members']).to.have.property(`127.0.0.1:${member!.port}`).that.matches(problem);
       const knownMs = performance.now();
       for (const api of deployment.apis) {
         const { report, ...probes } = await health(api);

@@ -60,10 +60,10 @@ describe('the start of an API', function () {
   ): Promise<void> {
     const line = await api.logLine(WAITS);
     expect(line.level).to.equal('warn');
-    const words = line['members'] as Record<string, string>;
-    expect(words).to.have.all.keys(Object.keys(members));
+    const problems = line['members'] as Record<string, string>;
+    expect(problems).to.have.all.keys(Object.keys(members));
     for (const [member, expected] of Object.entries(members))
-      expect(words[member]).to.match(expected);
+      expect(problems[member]).to.match(expected);
     expect([await api.probe('/livez'), await api.probe('/readyz')]).to.deep.equal([200, 503]);
   }
 

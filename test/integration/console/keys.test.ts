@@ -171,11 +171,11 @@ describe('API keys in the management API', () => {
     ['a test that is no boolean', { test: 'yes' }, '`test` must be true or false'],
     ['a field that there is not', { hash: 'x' }, '`hash` is not a field'],
   ];
-  for (const [what, body, words] of wrong)
+  for (const [what, body, message] of wrong)
     it(`reject ${what}, naming the field`, async () => {
       const rejected = await rejection('POST', '', { name: 'press', ...body });
       expect(rejected).to.include({ status: 400, code: 'validation_error' });
-      expect(rejected.message).to.include(words);
+      expect(rejected.message).to.include(message);
       expect(await stored()).to.have.length(0);
     });
 

@@ -115,7 +115,7 @@ describe('a signed-in user', () => {
         .and.not.include(PASSWORD);
     });
 
-    for (const [body, words] of [
+    for (const [body, message] of [
       [{ next: NEXT }, '`current` must be your current password.'],
       [{ current: 'wrong', next: NEXT }, '`current` is not your current password.'],
       [{ current: PASSWORD, next: 'short' }, '`next` must be at least 12 characters.'],
@@ -125,7 +125,7 @@ describe('a signed-in user', () => {
         const answer = await (await signedIn()).api('POST', '/me/password', body);
         // Not 401, at which the page would ask for a new sign-in.
         expect(answer.status).to.equal(400);
-        expect(answer.error().message).to.equal(words);
+        expect(answer.error().message).to.equal(message);
       });
 
     it('is rate-limited after wrong current passwords', async () => {

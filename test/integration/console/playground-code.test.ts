@@ -66,7 +66,7 @@ describe('the code snippets of the playground', function () {
   let server: Server;
   let python: { env: NodeJS.ProcessEnv };
   let folder: string;
-  let heard: { body: string; headers: NodeJS.Dict<string | string[]> }[];
+  let received: { body: string; headers: NodeJS.Dict<string | string[]> }[];
   before(async () => {
     // Then it has its own requests, or is skipped.
     python = await pythonTools().catch(() => ({ env: process.env }));
@@ -74,7 +74,7 @@ describe('the code snippets of the playground', function () {
     server = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
-      heard.push({ body: Buffer.concat(chunks).toString(), headers: request.headers });
+      received.push({ body: Buffer.concat(chunks).toString(), headers: request.headers });
       response.end('the answer');
     });
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
@@ -85,7 +85,7 @@ describe('the code snippets of the playground', function () {
     await pressroom.stop();
   });
   beforeEach(async () => {
-    heard = [];
+    received = [];
     folder = await mkdtemp(join(tmpdir(), 'pressroom-code-'));
   });
   afterEach(() => rm(folder, { recursive: true }));
@@ -116,9 +116,9 @@ describe('the code snippets of the playground', function () {
       );
       const ran = await run(command, 'the-key');
       expect(ran, JSON.stringify(ran)).to.have.property('ok', true);
-      expect(heard).to.have.length(1);
-      expect(JSON.parse(heard[0]!.body)).to.deep.equal(REQUEST);
-      expect(heard[0]!.headers).to.include({
+      expect(received).to.have.length(1);
+      expect(JSON.parse(received[0]!.body)).to.deep.equal(REQUEST);
+      expect(received[0]!.headers).to.include({
         authorization: 'Bearer the-key',
         'content-type': 'application/json',
       });

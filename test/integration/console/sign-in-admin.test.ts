@@ -109,7 +109,7 @@ describe('pressroom admin', () => {
     expect(await rolesIn('default')).to.deep.equal([[user._id, 'owner']]);
   });
 
-  for (const [args, input, code, words] of [
+  for (const [args, input, code, message] of [
     [
       [...who('twice@example.com'), '--password-stdin', '--account', 'nobody’s'],
       PASSWORD,
@@ -141,7 +141,7 @@ describe('pressroom admin', () => {
     it(`rejects ${args.join(' ')}`, async () => {
       const ran = await admin([...args], input);
       expect(ran.code, ran.errors).to.equal(code);
-      expect(ran.errors).to.include(words).and.not.include(PASSWORD);
+      expect(ran.errors).to.include(message).and.not.include(PASSWORD);
       expect(ran.out).to.equal('');
       expect(await createUsers(fixture.store).byEmail(args[1])).to.equal(undefined);
     });

@@ -205,9 +205,9 @@ describe('the rate limits of sign-ins', () => {
       expect(rejected.status).to.equal(429);
       expect(Number(rejected.headers['retry-after'])).to.be.within(25, 30);
       expect(rejected.html).to.match(/Try again in \d+ seconds/);
-      const words = (html: string) =>
+      const textOf = (html: string) =>
         html.replace(/in \d+ seconds/, 'in n seconds').replaceAll(`x${email}`, email);
-      expect(words(rejectedUnknown.html)).to.equal(words(rejected.html));
+      expect(textOf(rejectedUnknown.html)).to.equal(textOf(rejected.html));
     });
 
     it('recognize a known device by its cookie, for its own user only', async () => {

@@ -170,10 +170,10 @@ describe('the setup of an installation', () => {
       [{ name: ' ' }, 'Must be a string that is not blank.'],
       [{ account: at.account }, 'An account with this name already exists.'],
     ];
-    for (const [field, words] of wrong) {
+    for (const [field, message] of wrong) {
       const { status, html } = await browser(at).post('/app/setup', someone(token, field));
       expect(status).to.equal(400);
-      expect(html).to.include(words).and.include(`value="${token}"`);
+      expect(html).to.include(message).and.include(`value="${token}"`);
     }
     expect((await browser(at).post('/app/setup', someone(token))).status).to.equal(303);
   });

@@ -202,21 +202,21 @@ describe('the callback from the identity provider', () => {
     const secrets = [fixture.provider.clientSecret];
     const visitor = fixture.client();
     // A provider that repeats all that it hears.
-    let heard: string;
+    let received: string;
     for (const status of [200, 400, 401, 500]) {
       const back = await fixture.provider.signIn(await fixture.startSignIn(visitor), newLogin());
       secrets.push(back.searchParams.get('code')!, back.searchParams.get('state')!);
       fixture.provider.replace(async (request, response) => {
-        heard = '';
-        for await (const piece of request) heard += piece;
-        secrets.push(new URLSearchParams(heard).get('code_verifier')!);
-        heard += ` ${fixture.provider.clientSecret} ${request.headers.authorization}`;
+        received = '';
+        for await (const piece of request) received += piece;
+        secrets.push(new URLSearchParams(received).get('code_verifier')!);
+        received += ` ${fixture.provider.clientSecret} ${request.headers.authorization}`;
         secrets.push(request.headers.authorization!.slice(6));
         const repeated = JSON.stringify({
           error: 'server_error',
-          error_description: heard,
-          id_token: heard,
-          access_token: heard,
+          error_description: received,
+          id_token: received,
+          access_token: received,
           token_type: 'bearer',
         });
         response.writeHead(status, { 'content-type': 'application/json' }).end(repeated);

@@ -79,7 +79,7 @@ describe('OAuth apps', () => {
     browser(fixture, person.cookie).get(authorizePath({ id, redirectUri }, pkce().challenge));
 
   describe('that register', () => {
-    for (const [name, { metadata, used, scope, words }] of Object.entries(REGISTRATIONS))
+    for (const [name, { metadata, used, scope, consentText }] of Object.entries(REGISTRATIONS))
       it(`complete the flow: ${name}`, async () => {
         const registered = await registerClient(fixture, metadata);
         expect(registered.status, registered.body.toString()).to.equal(201);
@@ -97,7 +97,7 @@ describe('OAuth apps', () => {
           scope: scope ?? String(metadata['scope'] ?? 'render'),
         });
         const shown = (await userBrowser.get(page)).body.toString();
-        expect(shown).to.include(words);
+        expect(shown).to.include(consentText);
         if (metadata['client_name']) expect(shown).to.include(`named “${metadata['client_name']}”`);
         const back = await answerConsent(userBrowser, page);
         expect(back.href.startsWith(client.redirectUri), back.href).to.equal(true);

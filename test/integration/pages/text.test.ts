@@ -56,8 +56,8 @@ describe('text', () => {
     wants(this, 'Hebrew');
     const words = await pdfWords(await print('<p dir=rtl>מחיר PRICE TODAY היום</p>'));
     const at = (part: RegExp) => words.find(({ text }) => part.test(text))!.xMm;
-    const places = [/היום|םויה/, /PRICE/, /TODAY/, /מחיר|ריחמ/].map(at);
-    expect(places).to.deep.equal([...places].sort((one, other) => one - other));
+    const positions = [/היום|םויה/, /PRICE/, /TODAY/, /מחיר|ריחמ/].map(at);
+    expect(positions).to.deep.equal([...positions].sort((one, other) => one - other));
   });
 
   it('joins Arabic letters', async function () {

@@ -265,7 +265,7 @@ describe('css and javascript added to a page', () => {
         expect(error.message.length).to.be.below(400);
       });
 
-    const loads: [string, () => string, object, RegExp][] = [
+    const cases: [string, () => string, object, RegExp][] = [
       [
         'with status 404',
         () => `${base}/missing.js`,
@@ -327,7 +327,7 @@ describe('css and javascript added to a page', () => {
         /"SyntaxError: /,
       ],
     ];
-    for (const [what, javascript, expected, message] of loads)
+    for (const [what, javascript, expected, message] of cases)
       for (const page of ['url', 'html'])
         it(`fails for a script ${what} on a page from ${page}`, async () => {
           const error = await renderError(

@@ -56,7 +56,7 @@ describe('render options', () => {
   });
 
   describe('margins', () => {
-    const place = async (options: object) =>
+    const wordWith = async (options: object) =>
       (
         await pdfWords(
           await print({
@@ -70,17 +70,17 @@ describe('render options', () => {
       )[0]!;
 
     it('default to 0.4 in on each side', async () => {
-      const word = await place({});
+      const word = await wordWith({});
       expect(word.xMm).to.be.closeTo(10.16, HALF_MM);
       expect(word.yMm).to.be.closeTo(10.16, 1.5);
     });
     it('treat a bare number as inches', async () => {
-      const word = await place({ margin: { left: '30mm', top: '2' } });
+      const word = await wordWith({ margin: { left: '30mm', top: '2' } });
       expect(word.xMm).to.be.closeTo(30, HALF_MM);
       expect(word.yMm).to.be.closeTo(50.8, 2);
     });
     it('can be zero', async () => {
-      const word = await place({ margin: { top: '0', right: '0', bottom: '0', left: '0' } });
+      const word = await wordWith({ margin: { top: '0', right: '0', bottom: '0', left: '0' } });
       expect(word.xMm).to.be.closeTo(0, HALF_MM);
     });
   });

@@ -165,7 +165,7 @@ describe('the command line', () => {
     });
 
     it('prints one line and exits with 1 when a command fails', async () => {
-      for (const [args, words] of [
+      for (const [args, texts] of [
         [
           ['accounts', 'create', 'acme'],
           ['already', 'acme'],
@@ -185,7 +185,7 @@ describe('the command line', () => {
         expect(code, errors).to.equal(1);
         expect(out).to.equal('');
         expect(errors.trim().split('\n')).to.have.length(1);
-        for (const word of words) expect(errors).to.include(word);
+        for (const text of texts) expect(errors).to.include(text);
       }
     });
 
@@ -220,11 +220,11 @@ describe('the command line', () => {
       [['render', 'x.html', '-o', 'x.pdf', '--key', 'k', '--json', '[1]'], 'JSON object'],
       [['api', 'now'], 'too many arguments'],
     ];
-    for (const [args, words] of cases)
+    for (const [args, message] of cases)
       it(`prints the usage error and exits with 2: ${args.join(' ')}`, async () => {
         const { code, errors, out } = await pressroom(args);
         expect(code, errors).to.equal(2);
-        expect(errors).to.include(words);
+        expect(errors).to.include(message);
         expect(out).to.equal('');
       });
 

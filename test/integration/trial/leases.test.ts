@@ -67,7 +67,7 @@ describe('trial leases', () => {
       (error: ApiError) => error.code,
     );
   const clients = () => fixture.store.trialLimits.find({ calls: { $exists: true } }).toArray();
-  const places = async () =>
+  const slotsTaken = async () =>
     (await fixture.store.trialLimits.findOne({ _id: 'places' }))?.leases?.length;
   /** Makes the calls of all clients `ms` older, from the call with index `which` on. */
   const age = (ms: number, which = 0) =>
@@ -216,7 +216,7 @@ describe('trial leases', () => {
         ten.map((leases, nth) => code(leases.admit(caller(`198.51.100.${nth}`)))),
       );
       expect(ends.filter(end => end === 'ok')).to.have.length(2);
-      expect(await places()).to.equal(2);
+      expect(await slotsTaken()).to.equal(2);
     });
 
     it('are requested from the database by at most as many calls of one process', async () => {
@@ -292,7 +292,7 @@ describe('trial leases', () => {
       expect(taken.expires.getTime() - QUICK.leaseMs!).to.be.at.least(
         leases![0]!.expires.getTime(),
       );
-      expect(await places()).to.be.at.most(2);
+      expect(await slotsTaken()).to.be.at.most(2);
     });
 
     it('abort the render whose lease is gone', async () => {
@@ -311,9 +311,9 @@ describe('trial leases', () => {
       ];
       expect(await leases.settle(one)).to.equal(undefined);
       await leases.release(one);
-      expect(await places()).to.equal(1);
+      expect(await slotsTaken()).to.equal(1);
       await leases.release(two);
-      expect(await places()).to.equal(0);
+      expect(await slotsTaken()).to.equal(0);
     });
   });
 
@@ -333,7 +333,7 @@ describe('trial leases', () => {
       await fixture.failCommands('update', { errorCode: 11602 });
       await leases.release(lease);
       await fixture.clearFailPoints();
-      expect(await places()).to.equal(1);
+      expect(await slotsTaken()).to.equal(1);
       const more = await replica(QUICK, fixture.store, { slots: () => 1 });
       let nth = 10;
       await eventually(async () =>
@@ -362,7 +362,7 @@ describe('trial leases', () => {
           expect(lost.hits()).to.equal(1);
         }
         expect((await clients())[0]!.calls).to.have.length(2);
-        expect(await places()).to.equal(2);
+        expect(await slotsTaken()).to.equal(2);
       } finally {
         await store.stop(AbortSignal.timeout(1_000));
         await link.close();

@@ -15,7 +15,7 @@ describe('the page events that a worker sends to the API', () => {
   let server: WebSocketServer;
   let worker: TestWorker;
   let slot: PlainSlot;
-  let heard: { events: string[]; bytes: number };
+  let received: { events: string[]; bytes: number };
   let lines: unknown[];
   before(async () => {
     server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
@@ -31,14 +31,14 @@ describe('the page events that a worker sends to the API', () => {
     // On a busy machine the next page may not be open when the last one has closed.
     await worker.until({ busy: 0, ready: 2 });
     slot = await plainSlot(worker, { egress: 'intranet' });
-    heard = { events: [], bytes: 0 };
+    received = { events: [], bytes: 0 };
     lines = [];
     slot.socket.on('message', (data: Buffer) => {
       const event = eventOf(data);
-      if (event !== undefined) heard.events.push(event);
+      if (event !== undefined) received.events.push(event);
       if (event === 'Runtime.consoleAPICalled')
         lines.push(JSON.parse(data.toString()).params.args[0].value);
-      heard.bytes += data.length;
+      received.bytes += data.length;
     });
   });
   afterEach(() => slot?.close());
@@ -62,26 +62,26 @@ describe('the page events that a worker sends to the API', () => {
       '<p>a page</p><script>console.log("said")</script><iframe srcdoc="<p>inside</p>"></iframe>';
     await slot.command('Page.setDocumentContent', { frameId: result!['frameId'], html });
     await eventually(() =>
-      expect(heard.events).to.include.members([
+      expect(received.events).to.include.members([
         'Page.loadEventFired',
         'Page.frameNavigated',
         'Runtime.consoleAPICalled',
       ]),
     );
-    expect(PAGE_EVENTS).to.include.members(heard.events);
+    expect(PAGE_EVENTS).to.include.members(received.events);
   });
 
   it('exclude the messages of WebSockets', async () => {
     await slot.command('Network.enable');
     const { port } = server.address() as AddressInfo;
     const all = `new Promise((done, fail) => {
-      let heard = 0;
+      let received = 0;
       const socket = new WebSocket('ws://127.0.0.1:${port}/');
-      socket.onmessage = () => ++heard === ${MESSAGES} && done(heard);
+      socket.onmessage = () => ++received === ${MESSAGES} && done(received);
       socket.onerror = () => fail(new Error('no WebSocket'));
     })`;
     expect(await evaluate(all)).to.equal(MESSAGES);
-    expect(heard.bytes).to.be.lessThan(MESSAGE_BYTES);
+    expect(received.bytes).to.be.lessThan(MESSAGE_BYTES);
   });
 
   it('are truncated for console output in a loop, without affecting the page', async () => {
@@ -89,7 +89,7 @@ describe('the page events that a worker sends to the API', () => {
     expect(await evaluate('for (let i = 0; i < 50_000; i++) console.log(i); "done"')).to.equal(
       'done',
     );
-    const calls = heard.events.filter(event => event === 'Runtime.consoleAPICalled');
+    const calls = received.events.filter(event => event === 'Runtime.consoleAPICalled');
     expect(calls.length).to.be.within(5_000, 5_002);
     expect(lines.at(-1)).to.equal('console output was truncated');
   });

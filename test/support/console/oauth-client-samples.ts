@@ -13,7 +13,7 @@ const PUBLIC = {
 /** The registration of each client, and the redirect URI and scope that it then uses. */
 export const REGISTRATIONS: Record<
   string,
-  { metadata: Record<string, unknown>; used?: string; scope?: string; words: string }
+  { metadata: Record<string, unknown>; used?: string; scope?: string; consentText: string }
 > = {
   'Claude on the web': {
     metadata: {
@@ -23,7 +23,7 @@ export const REGISTRATIONS: Record<
       scope: 'render',
       application_type: 'web',
     },
-    words: 'redirected to claude.ai',
+    consentText: 'redirected to claude.ai',
   },
   'Claude with a secret': {
     metadata: {
@@ -32,7 +32,7 @@ export const REGISTRATIONS: Record<
       redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
       token_endpoint_auth_method: 'client_secret_post',
     },
-    words: 'redirected to claude.ai',
+    consentText: 'redirected to claude.ai',
   },
   'Claude Code': {
     metadata: {
@@ -42,7 +42,7 @@ export const REGISTRATIONS: Record<
     },
     used: 'http://localhost:61234/callback',
     scope: 'render offline_access',
-    words: 'on this computer (localhost:61234)',
+    consentText: 'on this computer (localhost:61234)',
   },
   ChatGPT: {
     metadata: {
@@ -51,7 +51,7 @@ export const REGISTRATIONS: Record<
       redirect_uris: ['https://chatgpt.com/connector/oauth/aBcD-1_2'],
     },
     scope: 'openid email render',
-    words: 'redirected to chatgpt.com',
+    consentText: 'redirected to chatgpt.com',
   },
   'ChatGPT with a secret': {
     metadata: {
@@ -60,7 +60,7 @@ export const REGISTRATIONS: Record<
       redirect_uris: ['https://chatgpt.com/connector_platform_oauth_redirect'],
       token_endpoint_auth_method: 'client_secret_post',
     },
-    words: 'redirected to chatgpt.com',
+    consentText: 'redirected to chatgpt.com',
   },
   Codex: {
     metadata: {
@@ -68,7 +68,7 @@ export const REGISTRATIONS: Record<
       client_name: 'Codex',
       redirect_uris: ['http://127.0.0.1:43123/callback/an-id'],
     },
-    words: 'on this computer (127.0.0.1:43123)',
+    consentText: 'on this computer (127.0.0.1:43123)',
   },
   'VS Code on this computer': {
     metadata: {
@@ -86,7 +86,7 @@ export const REGISTRATIONS: Record<
       application_type: 'native',
     },
     used: 'http://127.0.0.1:50321/',
-    words: 'on this computer (127.0.0.1:50321)',
+    consentText: 'on this computer (127.0.0.1:50321)',
   },
   'VS Code by its redirect page': {
     metadata: {
@@ -97,16 +97,16 @@ export const REGISTRATIONS: Record<
       application_type: 'native',
     },
     used: 'https://vscode.dev/redirect',
-    words: 'redirected to vscode.dev',
+    consentText: 'redirected to vscode.dev',
   },
   ...Object.fromEntries(
     Object.entries({
       'cursor://anysphere.cursor-mcp/oauth/callback': 'the app that opens cursor: links',
       'https://www.cursor.com/agents/mcp/oauth/callback': 'redirected to www.cursor.com',
       'http://localhost:8787/callback': 'on this computer (localhost:8787)',
-    }).map(([used, words], _, all) => {
+    }).map(([used, consentText], _, all) => {
       const metadata = { ...PUBLIC, client_name: 'Cursor', redirect_uris: all.map(([uri]) => uri) };
-      return [`Cursor, to ${used}`, { metadata, used, words }];
+      return [`Cursor, to ${used}`, { metadata, used, consentText }];
     }),
   ),
   'the Inspector': {
@@ -118,11 +118,11 @@ export const REGISTRATIONS: Record<
       scope: '',
       application_type: 'native',
     },
-    words: 'on this computer (localhost:6274)',
+    consentText: 'on this computer (localhost:6274)',
   },
   'an app that says as little as it can': {
     metadata: { redirect_uris: ['https://app.example/cb'], application_type: 'web' },
-    words: 'An app without a name',
+    consentText: 'An app without a name',
   },
 };
 

@@ -6,10 +6,10 @@ import { readWorkerConfig } from '../../../worker/config.ts';
 import { browserPool, POOL_SPEC } from '../../support/pools.ts';
 
 function build(spec: Partial<BrowserPoolSpecInput> = {}, pods = 3) {
-  const children = ownedResourcesOf(browserPool({ spec }), pods).map(
+  const resources = ownedResourcesOf(browserPool({ spec }), pods).map(
     ({ object }) => object as unknown,
   );
-  const [service, budget, deployment] = children as [
+  const [service, budget, deployment] = resources as [
     V1Service,
     V1PodDisruptionBudget,
     V1Deployment,

@@ -112,7 +112,7 @@ describe('doctor', () => {
       expect(processLimit(file => files[file] ?? '')).to.equal(limit);
     });
 
-  for (const [publicUrl, level, words, env = {}] of [
+  for (const [publicUrl, level, message, env = {}] of [
     ['http://localhost:8080', 'ok', 'on this machine can connect to http://localhost:8080/mcp'],
     ['https://pdf.corp.example', 'ok', 'MCP clients can connect to https://pdf.corp.example/mcp'],
     ['http://10.0.0.5:8080', 'warn', 'Use an https:// URL'],
@@ -130,7 +130,7 @@ describe('doctor', () => {
         readApiConfig({ PRESSROOM_PUBLIC_URL: publicUrl, ...env }),
       );
       expect(given).to.equal(level);
-      expect(text).to.include(words);
+      expect(text).to.include(message);
       if ('PRESSROOM_MCP' in env || 'PRESSROOM_DASHBOARD' in env)
         expect(text).not.to.include('/mcp');
     });

@@ -113,10 +113,10 @@ describe('a JSON body', () => {
     ],
     ['elements', `[${'1,'.repeat(20_000)}1]`, '10000 members'],
   ];
-  for (const [what, text, words] of tooMuch)
+  for (const [what, text, message] of tooMuch)
     it(`of ${what} without measure is rejected before it is parsed`, () => {
       expect(mistake(text)).to.include({ code: 'validation_error' });
-      expect(mistake(text).message).to.contain(words);
+      expect(mistake(text).message).to.contain(message);
     });
 
   it('may have brackets, commas and quotes in its strings as it likes', () => {

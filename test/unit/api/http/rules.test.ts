@@ -131,10 +131,10 @@ describe('the headers of a body', () => {
     ],
     ['too long a body', { ...good, 'content-length': '11' }, 'payload_too_large', '10 bytes'],
   ];
-  for (const [what, headers, code, words] of rejected) {
+  for (const [what, headers, code, message] of rejected) {
     it(`are rejected with ${what}`, () => {
       expect(() => checkBodyHeaders(headers, 10))
-        .to.throw(ApiError, words)
+        .to.throw(ApiError, message)
         .with.property('code', code);
     });
   }

@@ -12,11 +12,11 @@ import { errorOf } from '../../../support/worker.ts';
 
 /** A page on which every print, by its number, is what `atPrint` makes of it. */
 function movingPage(
-  atPrint: (print: number, tell: (event: string, params: object) => void) => void,
+  atPrint: (print: number, notify: (event: string, params: object) => void) => void,
   dataOf: (print: number) => string = () => minimalPdf(),
 ) {
   const listeners: Record<string, ((params: object) => void)[]> = {};
-  const tell = (event: string, params: object) => {
+  const notify = (event: string, params: object) => {
     for (const listener of listeners[event] ?? []) listener(params);
   };
   const calls = { prints: 0, held: 0 };
@@ -29,12 +29,12 @@ function movingPage(
     command: async (method: string) => {
       if (method === 'IO.read')
         return { data: dataOf(calls.prints), eof: true, base64Encoded: false };
-      atPrint(++calls.prints, tell);
+      atPrint(++calls.prints, notify);
       return { stream: 'a' };
     },
   } as unknown as Session;
   const navigation = watchNavigation(session);
-  const room = {
+  const reservation = {
     take: (bytes: number) => {
       calls.held += bytes;
       return true;
@@ -51,53 +51,54 @@ function movingPage(
   } as unknown as Page;
   return {
     calls,
-    tell,
+    notify,
     navigation,
-    print: () => printDocument(page, { maxBytes: 100_000, tagged: false }, room),
+    print: () => printDocument(page, { maxBytes: 100_000, tagged: false }, reservation),
   };
 }
-const moved = (tell: (event: string, params: object) => void) =>
-  tell('Page.frameNavigated', { frame: { id: 'main' } });
-const loaded = (tell: (event: string, params: object) => void) => tell('Page.loadEventFired', {});
-const move = (tell: (event: string, params: object) => void) => {
-  moved(tell);
-  loaded(tell);
+const moved = (notify: (event: string, params: object) => void) =>
+  notify('Page.frameNavigated', { frame: { id: 'main' } });
+const loaded = (notify: (event: string, params: object) => void) =>
+  notify('Page.loadEventFired', {});
+const move = (notify: (event: string, params: object) => void) => {
+  moved(notify);
+  loaded(notify);
 };
 
 describe('a page that moves on while it is printed', () => {
   it('is printed again when Chrome could not print it', async () => {
-    const page = movingPage((print, tell) => {
+    const page = movingPage((print, notify) => {
       if (print > 3) return;
-      move(tell);
+      move(notify);
       throw new CommandFailed('Printing failed');
     });
-    loaded(page.tell);
+    loaded(page.notify);
     expect((await page.print()).pages).to.equal(1);
     expect(page.calls.prints).to.equal(4);
   });
 
   it('is printed again when half of the next document may have been printed, and what was printed first is let go', async () => {
-    const page = movingPage((print, tell) => {
-      if (print === 1) move(tell);
+    const page = movingPage((print, notify) => {
+      if (print === 1) move(notify);
     });
-    loaded(page.tell);
+    loaded(page.notify);
     const { pdf } = await page.print();
     expect(page.calls).to.deep.equal({ prints: 2, held: pdf.bytes });
   });
 
   it('is printed as it was met last when it moves on without end', async () => {
-    const page = movingPage((_print, tell) => move(tell));
-    loaded(page.tell);
+    const page = movingPage((_print, notify) => move(notify));
+    loaded(page.notify);
     await page.print();
     expect(page.calls.prints).to.equal(5);
   });
 
   it('is printed until a print is whole when it moves on without end', async () => {
     const page = movingPage(
-      (_print, tell) => move(tell),
+      (_print, notify) => move(notify),
       print => minimalPdf(print === 5 || print === 6 ? 0 : 2_000),
     );
-    loaded(page.tell);
+    loaded(page.notify);
     const { pdf } = await page.print();
     expect(page.calls).to.deep.equal({ prints: 7, held: pdf.bytes });
   });
@@ -106,19 +107,19 @@ describe('a page that moves on while it is printed', () => {
     const page = movingPage(() => {
       throw new CommandFailed('Printing failed');
     });
-    loaded(page.tell);
+    loaded(page.notify);
     expect((await errorOf(page.print()))?.message).to.equal('Printing failed');
     expect(page.calls.prints).to.equal(1);
   });
 
   it('is printed only when the document that is there has loaded', async () => {
     const page = movingPage(() => {});
-    loaded(page.tell);
-    moved(page.tell);
+    loaded(page.notify);
+    moved(page.notify);
     const printing = page.print();
     await new Promise(setImmediate);
     expect(page.calls.prints).to.equal(0);
-    loaded(page.tell);
+    loaded(page.notify);
     await printing;
     expect(page.calls.prints).to.equal(1);
   });
@@ -127,7 +128,7 @@ describe('a page that moves on while it is printed', () => {
 describe('the navigation of a page', () => {
   const at = (events: [string, object][]) => {
     const page = movingPage(() => {});
-    for (const [event, params] of events) page.tell(event, params);
+    for (const [event, params] of events) page.notify(event, params);
     return errorOf(page.navigation.loaded());
   };
   const NAVIGATED: [string, object] = ['Page.frameNavigated', { frame: { id: 'main' } }];

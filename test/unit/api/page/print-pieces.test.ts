@@ -30,7 +30,7 @@ function printing(pdf: string, { maxBytes = 16 * MIB, short = 0 } = {}) {
   };
   const session = { ended: new Promise(() => {}), command } as unknown as Session;
   let held = 0;
-  const room = {
+  const reservation = {
     take: (bytes: number) => {
       held += bytes;
       return true;
@@ -44,7 +44,7 @@ function printing(pdf: string, { maxBytes = 16 * MIB, short = 0 } = {}) {
     session,
     renderSettings(parseRenderRequest({ html: 'x' }, PUBLIC)),
     { maxBytes, tagged: false },
-    room,
+    reservation,
   );
   return { printed, reads: () => reads, held: () => held };
 }

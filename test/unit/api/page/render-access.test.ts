@@ -113,25 +113,25 @@ describe('a cookie as Chrome takes it', () => {
 });
 
 describe('what a page says of an exception', () => {
-  const words = (exception: object | undefined, text = 'Uncaught') =>
+  const textOf = (exception: object | undefined, text = 'Uncaught') =>
     exceptionText({ exception, text } as never);
 
   it('is its first line, or its value, in quotes', () => {
-    expect(words({ type: 'object', description: 'Error: no\n    at x' })).to.equal('"Error: no"');
-    expect(words({ type: 'string', value: 'say "no"' })).to.equal('"say \\"no\\""');
-    expect(words({ type: 'undefined' })).to.equal('"undefined"');
-    expect(words({ type: 'object', subtype: 'null', value: null })).to.equal('"null"');
-    expect(words({ type: 'bigint', unserializableValue: '1n', description: '1n' })).to.equal(
+    expect(textOf({ type: 'object', description: 'Error: no\n    at x' })).to.equal('"Error: no"');
+    expect(textOf({ type: 'string', value: 'say "no"' })).to.equal('"say \\"no\\""');
+    expect(textOf({ type: 'undefined' })).to.equal('"undefined"');
+    expect(textOf({ type: 'object', subtype: 'null', value: null })).to.equal('"null"');
+    expect(textOf({ type: 'bigint', unserializableValue: '1n', description: '1n' })).to.equal(
       '"1n"',
     );
   });
 
-  it('is in Chrome’s own words for a script of another origin', () => {
-    expect(words(undefined, 'Uncaught TypeError: no')).to.equal('"TypeError: no"');
-    expect(words(undefined, 'Uncaught (in promise) Error: no')).to.equal('"Error: no"');
+  it('is Chrome’s own text for a script of another origin', () => {
+    expect(textOf(undefined, 'Uncaught TypeError: no')).to.equal('"TypeError: no"');
+    expect(textOf(undefined, 'Uncaught (in promise) Error: no')).to.equal('"Error: no"');
   });
 
   it('is bounded', () => {
-    expect(words({ type: 'string', value: 'x'.repeat(10_000) }).length).to.be.below(310);
+    expect(textOf({ type: 'string', value: 'x'.repeat(10_000) }).length).to.be.below(310);
   });
 });

@@ -120,7 +120,7 @@ describe('the steps of a render', () => {
         PUBLIC,
       ),
     );
-    const words = STEPS.filter(step => step.applies(all)).map(step => step.waitingFor(all));
+    const messages = STEPS.filter(step => step.applies(all)).map(step => step.waitingFor(all));
     const order = [
       /load event/,
       /fonts/,
@@ -133,7 +133,7 @@ describe('the steps of a render', () => {
       /delay/,
       /animations/,
     ];
-    expect(words).to.have.lengthOf(order.length);
-    order.forEach((pattern, at) => void expect(words[at]).to.match(pattern));
+    expect(messages).to.have.lengthOf(order.length);
+    order.forEach((pattern, at) => void expect(messages[at]).to.match(pattern));
   });
 });

@@ -348,12 +348,12 @@ describe('the settings of a render', () => {
             ),
           );
           const [wide, tall] = landscape ? [height, width] : [width, height];
-          const room = Math.min(
+          const remaining = Math.min(
             wide - (left ?? 0.4) - (right ?? 0.4),
             tall - (top ?? 0.4) - (bottom ?? 0.4),
           );
           const request = { html: 'x', format: `${width}x${height}`, landscape, margin: given };
-          if (room < 0.49) {
+          if (remaining < 0.49) {
             expect(() => parseRenderRequest(request, PUBLIC)).to.throw(
               /leave less than 0\.5 inches/,
             );

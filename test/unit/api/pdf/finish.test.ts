@@ -31,14 +31,14 @@ describe('the finish of a PDF', () => {
     } = {},
   ) => {
     const watermarks = { add };
-    const room = budget.open(accountHolder('account'));
+    const reservation = budget.open(accountHolder('account'));
     const pdf = readChromePdf(bytes);
-    room.take(pdf.bytes);
+    reservation.take(pdf.bytes);
     return new PdfFinisher({ watermarks, maxBytes }).finish(
       { pdf, pages: 1 },
       { metadata: { title: 'New' }, sandbox },
       'account',
-      room,
+      reservation,
       never,
     );
   };
@@ -63,7 +63,7 @@ describe('the finish of a PDF', () => {
     expect(pieces).to.deep.equal([]);
   });
 
-  it('is overloaded, and holds nothing, when there is no room for the whole beside the pieces', async () => {
+  it('fails as overloaded and holds nothing when the whole PDF does not fit into the budget beside its pieces', async () => {
     const budget = createByteBudget(150 * KIB);
     expect(await failure(finish([await pdfOf([[72, 72]], 100 * KIB)], { budget }))).to.include({
       reason: 'overloaded',
@@ -87,7 +87,7 @@ describe('the finish of a PDF', () => {
     expect(budget.used()).to.equal(finished.length);
   });
 
-  it('is overloaded when there is no room for a watermark', async () => {
+  it('fails as overloaded when a watermark does not fit into the budget', async () => {
     const budget = createByteBudget(250 * KIB, { shareBytes: 250 * KIB });
     const pdf = await pdfOf([[72, 72]], 100 * KIB);
     expect(await failure(finish([Buffer.from(pdf)], { sandbox: true, budget }))).to.include({
@@ -148,12 +148,12 @@ describe('the watermark', () => {
   });
 
   it('is repeated in both directions, never more than 298 mm apart', () => {
-    const words = (width: number, height: number) =>
+    const watermarks = (width: number, height: number) =>
       watermarkDrawing(width, height).match(/^q /gm)!.length;
-    expect(words(595, 842)).to.equal(1);
-    expect(words(595, 845)).to.equal(2);
-    expect(words(595, 14_400)).to.equal(18);
-    expect(words(14_400, 14_400)).to.equal(18 * 18);
+    expect(watermarks(595, 842)).to.equal(1);
+    expect(watermarks(595, 845)).to.equal(2);
+    expect(watermarks(595, 14_400)).to.equal(18);
+    expect(watermarks(14_400, 14_400)).to.equal(18 * 18);
   });
 
   it('fails for bytes that are not a PDF', async () => {

@@ -158,7 +158,7 @@ describe('the queue', () => {
     );
   });
 
-  it('serves a newcomer within one round, however many jobs the others have waiting', () => {
+  it('serves a new account within one round, however many jobs the others have waiting', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 80 }),
@@ -173,7 +173,7 @@ describe('the queue', () => {
             if (entry) queue.remove(entry);
           }
           const others = new Set([...queue.entries()].map(entry => entry.job.accountId)).size;
-          queue.add(job('the newcomer', -1), 1_000);
+          queue.add(job('new', -1), 1_000);
           expect(idsTaken(queue).indexOf(-1)).to.be.at.most(others);
         },
       ),
