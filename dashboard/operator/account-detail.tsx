@@ -9,14 +9,13 @@ import type { Team } from '../../api/console/contract/users.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Failure } from '../parts/failure.tsx';
-import { formatCount, formatKey, formatMs } from '../parts/format.ts';
+import { formatCount, formatKey } from '../parts/format.ts';
 import { Loading } from '../parts/loading.tsx';
-import { OutcomeBadge } from '../parts/outcome-badge.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Section } from '../parts/section.tsx';
 import { When } from '../parts/when.tsx';
-import { sourceOf } from '../renders/render-table.tsx';
+import { RENDER_COLUMNS } from '../renders/render-table.tsx';
 import { get } from '../session/api.ts';
 import { InviteDialog } from '../team/invite-dialog.tsx';
 import { roleLabel } from '../team/roles.ts';
@@ -32,29 +31,7 @@ function Renders({ overview }: { overview: Overview }) {
       label="Recent renders"
       rows={overview.recent}
       rowKey={({ id }) => id}
-      columns={[
-        { title: 'Render', cell: render => sourceOf(render) },
-        {
-          title: 'Outcome',
-          cell: ({ outcome, rejected, code, reason }) => (
-            <>
-              <OutcomeBadge outcome={outcome} rejected={rejected} />
-              {outcome === 'error' && code && (
-                <Text size="xs" c="dimmed" ff="monospace">
-                  {reason ?? code}
-                </Text>
-              )}
-            </>
-          ),
-        },
-        { title: 'Duration', align: 'end', cell: ({ totalMs }) => formatMs(totalMs) },
-        {
-          title: 'Pages',
-          align: 'end',
-          cell: ({ pages }) => (pages === null ? '–' : formatCount(pages)),
-        },
-        { title: 'Time', align: 'end', cell: ({ at }) => <When at={at} /> },
-      ]}
+      columns={RENDER_COLUMNS}
     />
   );
 }

@@ -51,7 +51,7 @@ export function Minutes({ minutes }: { minutes: Live['lastMinutes'] }) {
       <figcaption>
         <Group justify="space-between" gap="sm" mt={6}>
           <Text size="xs" c="dimmed">
-            Last {minutes.length} minutes. Peak: {formatCount(peak)}/min.
+            Last {minutes.length} minutes. Peak: {formatCount(peak)} renders/min.
           </Text>
           <Group gap="md">
             <Text size="xs">
@@ -62,7 +62,7 @@ export function Minutes({ minutes }: { minutes: Live['lastMinutes'] }) {
               <span className={classes.key} data-kind="failed" />
               {formatCount(failed)} failed
             </Text>
-            <Text size="xs">{formatCount(rejected)} rejected</Text>
+            <Text size="xs">{formatCount(rejected)} rejected (not in the chart)</Text>
           </Group>
         </Group>
         <VisuallyHidden>{`Last minute: ${minutes.at(-1)?.ok ?? 0} succeeded, ${minutes.at(-1)?.failed ?? 0} failed, ${minutes.at(-1)?.rejected ?? 0} rejected.`}</VisuallyHidden>

@@ -19,7 +19,7 @@ export function callerOf({ via, key, app }: Pick<RenderSummary, 'via' | 'key' | 
 export const sourceOf = ({ source, url }: Pick<RenderSummary, 'source' | 'url'>) =>
   source === 'html' ? 'HTML' : (url ?? (source === 'url' ? 'URL' : 'Rejected request'));
 
-const COLUMNS: Column<RenderSummary>[] = [
+export const RENDER_COLUMNS: Column<RenderSummary>[] = [
   {
     title: 'Render',
     fill: true,
@@ -67,7 +67,7 @@ export function RenderTable({ label, rows, more }: Props) {
   return (
     <DataTable
       label={label}
-      columns={COLUMNS}
+      columns={RENDER_COLUMNS}
       rows={rows}
       rowKey={({ id }) => id}
       href={({ id }) => `/renders/${encodeURIComponent(id)}`}

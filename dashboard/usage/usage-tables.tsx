@@ -1,4 +1,5 @@
 // Usage as tables: by API key and by day.
+import { Text } from '@mantine/core';
 import type { Usage } from '../../api/console/contract/accounts.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { formatBytes, formatCount, formatDay, formatMs } from '../parts/format.ts';
@@ -58,6 +59,11 @@ export function DayTable({ days }: { days: Day[] }) {
           { title: 'p95', align: 'end', cell: ({ p95Ms }) => ms(p95Ms) },
         ]}
       />
+      {used.some(({ p50Ms }) => p50Ms === null) && (
+        <Text size="xs" c="dimmed" mt="xs">
+          p50 and p95 are shown for days with at least 20 successful renders.
+        </Text>
+      )}
     </Section>
   );
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { MIN_SAMPLES } from '../../api/history/usage-buckets.ts';
 import {
   type ConsoleBrowser,
   consoleBrowser,
@@ -164,6 +165,11 @@ describe('home and usage screens', function () {
         '0',
         '1',
       ]);
+      await page
+        .getByText(
+          `p50 and p95 are shown for days with at least ${MIN_SAMPLES} successful renders.`,
+        )
+        .waitFor();
       const download = page.waitForEvent('download');
       await page.getByRole('link', { name: 'Download CSV' }).click();
       const lines = (await readFile(await (await download).path(), 'utf8')).trim().split(/\r?\n/);

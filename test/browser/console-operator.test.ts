@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ConsoleBrowser, consoleBrowser } from '../support/console/console-browser.ts';
@@ -87,6 +88,32 @@ describe('operator screens', function () {
     expectNoErrors();
   });
 
+  it('shows reference and number of repeated errors in the renders of an account', async () => {
+    const account = await fixture.account2();
+    const record = {
+      account,
+      at: new Date(),
+      via: 'api' as const,
+      sandbox: false,
+      counted: false,
+      source: 'html' as const,
+      options: {},
+      timings: {},
+      totalMs: 1,
+    };
+    await fixture.store.console.renders.insertMany([
+      { ...record, _id: randomUUID(), outcome: 'ok', reference: 'order-1042' },
+      { ...record, _id: randomUUID(), outcome: 'error', code: 'validation_error', times: 37 },
+    ]);
+    const { page, expectNoErrors } = await browser.open(
+      operator,
+      `/operator/accounts?account=${account}`,
+    );
+    await row(page, 'order-1042').filter({ hasText: 'Succeeded' }).waitFor();
+    await row(page, 'validation_error ×37').filter({ hasText: 'Rejected' }).waitFor();
+    expectNoErrors();
+  });
+
   it('searches accounts by name and state', async () => {
     await fixture.accounts.createAccount('Zebra Works', { plan: 'free' });
     const { page, expectNoErrors } = await browser.open(operator, '/operator/accounts');
@@ -140,6 +167,8 @@ describe('operator screens', function () {
     const left = rendering.catch(() => 'left');
     await busy.filter({ hasText: /^1 of \d/ }).waitFor();
     await page.getByText(/^1 of \d+ busy$/).waitFor();
+    await page.getByText(/^Last \d+ minutes\. Peak: \d+ renders\/min\.$/).waitFor();
+    await page.getByText(/^\d+ rejected \(not in the chart\)$/).waitFor();
     rendering.disconnect();
     expect(await left).to.equal('left');
     await busy.filter({ hasText: /^0 of \d/ }).waitFor();
