@@ -6,8 +6,8 @@ import { accountHolder, createByteBudget } from '../../../../api/http/byte-budge
 
 const [MINE, OTHERS] = [accountHolder('mine', 4), accountHolder('others')];
 
-describe('a bound that callers share', () => {
-  it('gives one caller no more than what leaves a share free for the others', () => {
+describe('a shared bound', () => {
+  it('limits one caller so that one share stays free for others', () => {
     const bound = new SharedBound(100);
     expect(bound.maxOfOne).to.equal(75);
     expect(bound.take('mine', 25)).to.equal(undefined);
@@ -18,7 +18,7 @@ describe('a bound that callers share', () => {
     expect(bound.used).to.equal(100);
   });
 
-  it('gives every caller its share while there is any left, whatever one other holds', () => {
+  it('grants every caller its share while any is left, whatever another one holds', () => {
     const bound = new SharedBound(100);
     bound.take('mine', 60);
     for (const caller of ['a', 'b']) expect(bound.take(caller, 20)).to.equal(undefined);
@@ -26,7 +26,7 @@ describe('a bound that callers share', () => {
     expect(bound.take('c', 1)).to.equal('full');
   });
 
-  it('lets a caller above its share take more again when enough is free', () => {
+  it('lets a caller above its share take more when enough is free again', () => {
     const bound = new SharedBound(100);
     bound.take('mine', 40);
     bound.take('others', 20);
@@ -45,14 +45,14 @@ describe('a bound that callers share', () => {
     [7, 6],
     [8, 6],
   ] as const)
-    it(`gives one caller at most ${most} of ${max}`, () => {
+    it(`grants one caller at most ${most} of ${max}`, () => {
       const bound = new SharedBound(max);
       expect(bound.maxOfOne).to.equal(most);
       for (let taken = 0; taken < most; taken++) expect(bound.take('mine', 1)).to.equal(undefined);
       expect(bound.take('mine', 1)).to.be.oneOf(['share', 'full']);
     });
 
-  it('holds what was admitted before without asking', () => {
+  it('holds work that was already admitted without a check', () => {
     const bound = new SharedBound(1);
     bound.hold('mine', 2);
     expect(bound.used).to.equal(2);
@@ -61,8 +61,8 @@ describe('a bound that callers share', () => {
   });
 });
 
-describe('the budget of bytes', () => {
-  it('takes up to its limit, rejects beyond it, and has all back in the end', () => {
+describe('the byte budget', () => {
+  it('reserves up to its limit, rejects beyond it, and is empty at the end', () => {
     const budget = createByteBudget(100, { shareBytes: 100 });
     const [one, two] = [budget.open(MINE), budget.open(OTHERS)];
     expect(one.take(60)).to.equal(true);
@@ -76,7 +76,7 @@ describe('the budget of bytes', () => {
     expect(budget.used()).to.equal(0);
   });
 
-  it('has back what a request gives before its end, and nothing twice after it', () => {
+  it('releases bytes before the end of a request, and none twice after it', () => {
     const budget = createByteBudget(100, { shareBytes: 100 });
     const [one, two] = [budget.open(MINE), budget.open(OTHERS)];
     one.take(60);
@@ -89,7 +89,7 @@ describe('the budget of bytes', () => {
     expect(budget.used()).to.equal(40);
   });
 
-  it('says whether the account or the whole has no room', () => {
+  it('reports whether the account or the whole budget is at its limit', () => {
     const budget = createByteBudget(100);
     const [mine, others] = [budget.open(MINE), budget.open(OTHERS)];
     mine.take(75);
@@ -111,8 +111,8 @@ describe('the budget of bytes', () => {
   });
 });
 
-describe('a budget of bytes that is part of another', () => {
-  it('takes from both, and no more than either has', () => {
+describe('a byte budget that is part of another', () => {
+  it('reserves in both, and no more than either has left', () => {
     const whole = createByteBudget(100, { shareBytes: 100 });
     const part = createByteBudget(25, { whole, shareBytes: 25 });
     const mine = part.open(MINE);
@@ -125,7 +125,7 @@ describe('a budget of bytes that is part of another', () => {
     expect([part.used(), whole.used()]).to.deep.equal([20, 98]);
   });
 
-  it('gives back to both, once', () => {
+  it('releases in both, once', () => {
     const whole = createByteBudget(100, { shareBytes: 100 });
     const mine = createByteBudget(25, { whole, shareBytes: 25 });
     const reservation = mine.open(MINE);

@@ -21,7 +21,7 @@ const LIMITS = {
   total: { ms: 5_000, late: () => new Error('late') },
 };
 
-describe('the bytes of a request', () => {
+describe('the body of a request', () => {
   let request: EventEmitter;
   let reserved: number[];
   const collect = (declared?: number, bounds: Partial<Parameters<typeof collectBytes>[1]> = {}) => {
@@ -40,7 +40,7 @@ describe('the bytes of a request', () => {
     for (const piece of pieces) request.emit('data', piece);
   };
 
-  it('are reserved in steps that grow with what has arrived', async () => {
+  it('is reserved in steps that grow with the received bytes', async () => {
     const whole = collect();
     send(Buffer.alloc(1));
     expect(reserved).to.deep.equal([4]);
@@ -50,7 +50,7 @@ describe('the bytes of a request', () => {
     expect(await whole).to.have.length(104 * KIB);
   });
 
-  it('are never reserved beyond their declared length', async () => {
+  it('is never reserved beyond its declared length', async () => {
     const whole = collect(3 * KIB);
     send(Buffer.alloc(KIB, 'a'), Buffer.alloc(2 * KIB, 'b'));
     request.emit('end');
@@ -58,7 +58,7 @@ describe('the bytes of a request', () => {
     expect(reserved).to.deep.equal([3]);
   });
 
-  it('hold no object for each piece, however small the pieces are', async () => {
+  it('holds no object for each chunk, however small the chunks are', async () => {
     const whole = collect();
     const beforeBytes = memoryBytes();
     for (let index = 0; index < 300_000; index++)
@@ -68,19 +68,19 @@ describe('the bytes of a request', () => {
     expect((await whole).subarray(0, 12).toString()).to.equal('012345678901');
   });
 
-  it('end at the first block that is rejected', async () => {
+  it('fails at the first block that cannot be reserved', async () => {
     let blocks = 0;
     const whole = collect(undefined, {
-      reserve: () => (++blocks > 2 ? new Error('no room') : undefined),
+      reserve: () => (++blocks > 2 ? new Error('over budget') : undefined),
     });
     const failed = whole.catch((error: Error) => error.message);
     send(Buffer.alloc(100 * KIB));
-    expect(await failed).to.equal('no room');
+    expect(await failed).to.equal('over budget');
     expect(blocks).to.equal(3);
   });
 
   for (const bound of ['silent', 'slow', 'total'] as const)
-    it(`are read, not taken for ${bound}, when it was this process that stood still`, async () => {
+    it(`is read and not rejected as ${bound} when this process itself was frozen`, async () => {
       const [ms, late] = [50, () => new Error('late')];
       const bounds = {
         silent: { ms, late },
@@ -104,7 +104,7 @@ describe('the bytes of a request', () => {
       }
     });
 
-  it('end when nothing comes, also by a timer that fires early', async () => {
+  it('fails when no data arrives, also with a timer that fires early', async () => {
     // A timer counts whole milliseconds: while the event loop turns it can fire some tenths of one
     // early.
     let turns = true;
@@ -118,7 +118,7 @@ describe('the bytes of a request', () => {
     turns = false;
   });
 
-  it('end beyond the limit', async () => {
+  it('fails beyond the limit', async () => {
     const failed = collect(undefined, { maxBytes: 5 }).catch((error: Error) => error.message);
     send(Buffer.alloc(6));
     expect(await failed).to.equal('too large');

@@ -30,7 +30,7 @@ describe('a JSON body', () => {
     ['{"a": "\\x"}', 'Bad escaped character at line 1, column 9.'],
   ];
   for (const [text, what] of wrong) {
-    it(`that is ${JSON.stringify(text)} is rejected, and the message says what is wrong`, () => {
+    it(`is rejected with a message that names the problem: ${JSON.stringify(text)}`, () => {
       const error = mistake(text);
       expect(error).to.include({ code: 'validation_error', status: 400 });
       expect(error.message).to.equal(`The request body is not valid JSON: ${what}`);
@@ -46,7 +46,7 @@ describe('a JSON body', () => {
     expect(parseJson(Buffer.from('\ufeff{"a":1}'))).to.deep.equal({ a: 1 });
   });
 
-  it('is never quoted in the message, whatever is broken in it', () => {
+  it('is never quoted in the message of a syntax error', () => {
     const secret = 'SECRET is not valid JSON (line 1 column 2)';
     const broken = fc
       .tuple(
@@ -91,14 +91,14 @@ describe('a JSON body', () => {
     );
   });
 
-  it('is never quoted in the message in a form that Node does not have yet', () => {
+  it('is never quoted for an error message that this Node version does not have', () => {
     expect(mistakeIn('Unexpected "SECRET" in JSON at position 1 (line 1 column 2)')).to.equal(
       'Unexpected token',
     );
     expect(mistakeIn('"SECRET" is not valid JSON')).to.equal('Unexpected token');
   });
 
-  it('of ten million characters in one string is rejected too', () => {
+  it('is rejected with a syntax error after a string of ten million characters', () => {
     expect(mistake(`{"html": "${'a'.repeat(1e7)}`).message).to.contain('column 10000011');
   });
 
@@ -114,19 +114,19 @@ describe('a JSON body', () => {
     ['elements', `[${'1,'.repeat(20_000)}1]`, '10000 members'],
   ];
   for (const [what, text, message] of tooMuch)
-    it(`of ${what} without measure is rejected before it is parsed`, () => {
+    it(`is rejected before it is parsed when it has too many ${what}`, () => {
       expect(mistake(text)).to.include({ code: 'validation_error' });
       expect(mistake(text).message).to.contain(message);
     });
 
-  it('may have brackets, commas and quotes in its strings as it likes', () => {
+  it('may have brackets, commas and quotes in its strings', () => {
     const html = '[{,\\"\\\\'.repeat(20_000);
     expect(parseJson(Buffer.from(`{"html":"${html}"}`))).to.deep.equal({
       html: JSON.parse(`"${html}"`),
     });
   });
 
-  it('is the same value, or the same mistake, when others have their turns between', async () => {
+  it('has the same value or error when it is parsed between other events', async () => {
     expect(await parseJsonInTurns(Buffer.from('{"html": "a€"}'))).to.deep.equal({ html: 'a€' });
     for (const [text] of [...wrong, ...tooMuch]) {
       const error = await parseJsonInTurns(Buffer.from(text)).catch((reason: Error) => reason);
@@ -134,7 +134,7 @@ describe('a JSON body', () => {
     }
   });
 
-  it('that is parsed in turns holds the event loop for no two of its steps', async () => {
+  it('returns to the event loop after each step when it is parsed in steps', async () => {
     let turns = 0;
     const tick = () => {
       turns += 1;

@@ -23,7 +23,7 @@ describe('the bearer token', () => {
     [undefined, undefined],
   ];
   for (const [header, token] of read)
-    it(`of ${JSON.stringify(header)} is ${token}`, () =>
+    it(`is ${token} for the header ${JSON.stringify(header)}`, () =>
       expect(bearerToken(header)).to.equal(token));
 });
 
@@ -37,7 +37,7 @@ describe('the client address', () => {
       '198.51.100.1',
       '203.0.113.9',
     ],
-    ['is what a trusted proxy says', '10.1.2.3', '198.51.100.1', '198.51.100.1'],
+    ['is the one that a trusted proxy forwards', '10.1.2.3', '198.51.100.1', '198.51.100.1'],
     [
       'is the right-most untrusted one, not what the caller invented',
       '10.1.2.3',
@@ -46,7 +46,7 @@ describe('the client address', () => {
     ],
     ['is the left-most proxy when all are trusted', '10.1.2.3', '10.0.0.7, 192.0.2.1', '10.0.0.7'],
     [
-      'is IPv4 when the socket says it in IPv6',
+      'is IPv4 when the socket reports it mapped to IPv6',
       '::ffff:10.1.2.3',
       '::ffff:198.51.100.1',
       '198.51.100.1',
@@ -69,7 +69,7 @@ describe('the client address', () => {
   for (const [what, peer, forwarded, client] of cases)
     it(what, () => expect(clientIp(peer, forwarded, trusted)).to.equal(client));
 
-  it('rejects a trusted proxy that is no network, by its name', () => {
+  it('rejects a trusted proxy that is not a network, and names it', () => {
     expect(() => parseTrustedProxies(['10.0.0.0/8', 'proxy.example'])).to.throw(
       ConfigError,
       'PRESSROOM_TRUSTED_PROXIES: `proxy.example`',
@@ -87,9 +87,9 @@ describe('the headers of a body', () => {
     'identity encoding': { ...good, 'content-encoding': 'Identity' },
   };
   for (const [what, headers] of Object.entries(accepted)) {
-    it(`are good with ${what}`, () => expect(checkBodyHeaders(headers, 10)).to.equal(2));
+    it(`are accepted with ${what}`, () => expect(checkBodyHeaders(headers, 10)).to.equal(2));
   }
-  it('are good with chunks of unknown length', () => {
+  it('are accepted with a chunked body', () => {
     expect(
       checkBodyHeaders({ 'content-type': 'application/json', 'transfer-encoding': 'chunked' }, 10),
     ).to.equal(undefined);
@@ -140,8 +140,8 @@ describe('the headers of a body', () => {
   }
 });
 
-describe('the map from errors to answers', () => {
-  it('makes of an unforeseen error what the path allows', () => {
+describe('the error response', () => {
+  it('is an internal error of the path for an unexpected error', () => {
     const cause = new TypeError('secret detail');
     const onRender = asApiError(cause, true);
     expect(onRender).to.include({ code: 'render_failed', reason: 'internal', status: 502, cause });
@@ -149,7 +149,7 @@ describe('the map from errors to answers', () => {
     expect(envelope(onRender, 'id').toString()).to.not.contain('secret');
   });
 
-  it('shows code, message, request id, and a reason with render_failed only', () => {
+  it('has code, message and request id, and a reason only for render_failed', () => {
     expect(
       JSON.parse(envelope(renderFailed('queue_full', 'Full.'), 'id').toString()),
     ).to.deep.equal({
@@ -162,7 +162,7 @@ describe('the map from errors to answers', () => {
 });
 
 describe('a path in the log', () => {
-  it('is bounded and holds no key, nor the token of a link', () => {
+  it('is bounded and contains neither a key nor the token of a link', () => {
     expect(loggedPath('/v1/render')).to.equal('/v1/render');
     expect(loggedPath('/v1/pressroom_live_0123456789abcdef/x')).to.equal('/v1/pressroom_live_…/x');
     expect(loggedPath('/v1/pressroom_test_0123456789abcdef/x')).to.equal('/v1/pressroom_test_…/x');

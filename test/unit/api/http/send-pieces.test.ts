@@ -8,8 +8,8 @@ import { expect } from 'chai';
 import { sendPieces } from '../../../../api/http/send-pieces.ts';
 import { httpCall } from '../../../support/http-call.ts';
 
-describe('an answer in pieces', () => {
-  it('asks a slow reader for a quarter of a MiB at a time, and loses nothing', async () => {
+describe('a response in pieces', () => {
+  it('sends a slow reader a quarter of a MiB at a time, and loses nothing', async () => {
     const pieces = [randomBytes(3 * 2 ** 20 + 1), randomBytes(1), randomBytes(256 * 1_024)];
     const sizes: number[] = [];
     const server = createServer(async (_request, response) => {

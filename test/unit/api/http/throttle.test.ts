@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createThrottle } from '../../../../api/http/throttle.ts';
 
-describe('the pace of rejections', () => {
+describe('the throttle of rejections', () => {
   function paced() {
     const waits: number[] = [];
     let nowMs = 1_000;
@@ -13,7 +13,7 @@ describe('the pace of rejections', () => {
     return { pace, waits, later: (ms: number) => (nowMs += ms) };
   }
 
-  it('delays only what comes faster than one per gap', async () => {
+  it('delays only calls that arrive faster than one per gap', async () => {
     const { pace, waits, later } = paced();
     for (let i = 0; i < 5; i++) {
       await pace();
@@ -22,12 +22,12 @@ describe('the pace of rejections', () => {
     expect(waits).to.deep.equal([]);
   });
 
-  it('spreads what comes at once, and delays no call longer than the bound', async () => {
+  it('spreads concurrent calls, and delays none longer than the limit', async () => {
     const { pace, waits, later } = paced();
     await Promise.all(Array.from({ length: 6 }, pace));
     expect(waits).to.deep.equal([10, 20, 25, 25, 25]);
     later(10);
     await pace();
-    expect(waits.slice(5), 'those took no place').to.deep.equal([20]);
+    expect(waits.slice(5), 'those were not queued').to.deep.equal([20]);
   });
 });

@@ -58,7 +58,7 @@ describe('a page session in which a command to Chrome fails', () => {
 });
 
 describe('the time limit of a page session', () => {
-  it('includes what an earlier attempt has used', async () => {
+  it('includes the time that an earlier attempt has used', async () => {
     const silent = {
       frameId: 'frame',
       ended: new Promise(() => {}),

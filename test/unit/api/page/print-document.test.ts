@@ -65,7 +65,7 @@ const move = (notify: (event: string, params: object) => void) => {
   loaded(notify);
 };
 
-describe('a page that moves on while it is printed', () => {
+describe('a page that navigates while it is printed', () => {
   it('is printed again when Chrome could not print it', async () => {
     const page = movingPage((print, notify) => {
       if (print > 3) return;
@@ -77,7 +77,7 @@ describe('a page that moves on while it is printed', () => {
     expect(page.calls.prints).to.equal(4);
   });
 
-  it('is printed again when half of the next document may have been printed, and what was printed first is let go', async () => {
+  it('is printed again when the next document may be printed in part, and the first print is released', async () => {
     const page = movingPage((print, notify) => {
       if (print === 1) move(notify);
     });
@@ -86,14 +86,14 @@ describe('a page that moves on while it is printed', () => {
     expect(page.calls).to.deep.equal({ prints: 2, held: pdf.bytes });
   });
 
-  it('is printed as it was met last when it moves on without end', async () => {
+  it('is printed as it is at the last attempt when it never stops navigating', async () => {
     const page = movingPage((_print, notify) => move(notify));
     loaded(page.notify);
     await page.print();
     expect(page.calls.prints).to.equal(5);
   });
 
-  it('is printed until a print is whole when it moves on without end', async () => {
+  it('is printed until a print is complete when it never stops navigating', async () => {
     const page = movingPage(
       (_print, notify) => move(notify),
       print => minimalPdf(print === 5 || print === 6 ? 0 : 2_000),
@@ -112,7 +112,7 @@ describe('a page that moves on while it is printed', () => {
     expect(page.calls.prints).to.equal(1);
   });
 
-  it('is printed only when the document that is there has loaded', async () => {
+  it('is printed only after the current document has loaded', async () => {
     const page = movingPage(() => {});
     loaded(page.notify);
     moved(page.notify);
@@ -138,7 +138,7 @@ describe('the navigation of a page', () => {
   ];
   const STOPPED: [string, object] = ['Page.frameStoppedLoading', { frameId: 'main' }];
 
-  it('takes a document that stops by its own will for loaded', async () => {
+  it('counts a document that stops its own loading as loaded', async () => {
     expect(await at([NAVIGATED, STOPPED])).to.equal(undefined);
   });
   it('fails for a document that is cut off by a download', async () => {
@@ -147,7 +147,7 @@ describe('the navigation of a page', () => {
       reason: 'page_unreachable',
     });
   });
-  it('is not misled by a window that was to be opened, or by another frame', async () => {
+  it('ignores navigations of new windows and of other frames', async () => {
     const popup: [string, object] = [
       'Page.frameRequestedNavigation',
       { frameId: 'main', disposition: 'newTab' },
@@ -158,7 +158,7 @@ describe('the navigation of a page', () => {
     ];
     expect(await at([NAVIGATED, popup, other, STOPPED])).to.equal(undefined);
   });
-  it('goes on with the next document when a move did come to something', async () => {
+  it('continues with the next document after a navigation that succeeded', async () => {
     expect(await at([NAVIGATED, LEAVES, NAVIGATED, STOPPED])).to.equal(undefined);
   });
 });

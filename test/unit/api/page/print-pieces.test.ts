@@ -59,7 +59,7 @@ describe('the pieces of a PDF', () => {
     ['many, the last of them not full', 5 * MIB - 7, 11],
   ];
   for (const [what, bytes, reads] of sizes)
-    it(`are all read, and little more: ${what}`, async () => {
+    it(`are all read, and little beyond them: ${what}`, async () => {
       const pdf = minimalPdf(bytes);
       const { printed, reads: made, held } = printing(pdf);
       const read = await printed;
@@ -84,7 +84,7 @@ describe('the pieces of a PDF', () => {
     expect(held()).to.equal(0);
   });
 
-  it('are let go when they become too many', async () => {
+  it('are released when they exceed the limit', async () => {
     const { printed, held } = printing(minimalPdf(3 * MIB), { maxBytes: MIB });
     expect(await errorOf(printed)).to.include({ reason: 'output_limit' });
     expect(held()).to.equal(0);

@@ -4,7 +4,7 @@ import { exceptionText } from '../../../../api/page/javascript.ts';
 import { chromeCookie } from '../../../../api/page/load.ts';
 import type { CookieSetting, RenderSettings } from '../../../../api/page/render-settings.ts';
 
-describe('the headers of a request that is held back', () => {
+describe('the headers of an intercepted request', () => {
   const source: RenderSettings['source'] = {
     kind: 'url',
     url: 'https://shop.example/a?b',
@@ -17,7 +17,7 @@ describe('the headers of a request that is held back', () => {
     headers,
   });
 
-  it('stay as they are when nothing is added', () => {
+  it('do not change when nothing is added', () => {
     expect(headersFor(planned({ authorization: 'x' }), at('https://other.example/'))).to.equal(
       undefined,
     );
@@ -34,11 +34,11 @@ describe('the headers of a request that is held back', () => {
     'no address',
   ];
   for (const url of foreign)
-    it(`have no Authorization on the way to ${url}`, () => {
+    it(`have no Authorization for ${url}`, () => {
       expect(headersFor(planned({ authorization: 'x' }), at(url))).to.equal(undefined);
     });
 
-  it('have it on the way to the page’s origin, written in any way', () => {
+  it('have Authorization for the page’s origin in any spelling', () => {
     for (const url of [
       'https://shop.example/',
       'https://shop.example:443/x',
@@ -50,7 +50,7 @@ describe('the headers of a request that is held back', () => {
       });
   });
 
-  it('keep an Authorization of the page’s own', () => {
+  it('keep the page’s own Authorization', () => {
     expect(
       headersFor(
         planned({ authorization: 'x' }),
@@ -59,7 +59,7 @@ describe('the headers of a request that is held back', () => {
     ).to.equal(undefined);
   });
 
-  it('have each name once', () => {
+  it('contain each name once', () => {
     expect(
       headersFor(
         planned({ headers: { 'user-agent': 'b' } }),
@@ -71,7 +71,7 @@ describe('the headers of a request that is held back', () => {
     ]);
   });
 
-  it('stay as they are when the page’s own are too long for a command', () => {
+  it('do not change when the page’s own are too long for a command', () => {
     expect(
       headersFor(planned({ headers: { a: 'b' } }), at('http://a/', { x: 'x'.repeat(900_000) })),
     ).to.equal(undefined);
@@ -80,7 +80,7 @@ describe('the headers of a request that is held back', () => {
   });
 });
 
-describe('a cookie as Chrome takes it', () => {
+describe('a cookie for Chrome', () => {
   const cookie: CookieSetting = {
     name: 'a',
     value: '1',
@@ -92,7 +92,7 @@ describe('a cookie as Chrome takes it', () => {
   const taken = (more: Partial<CookieSetting>, kind: RenderSettings['source']['kind'] = 'url') =>
     chromeCookie({ ...cookie, ...more }, kind);
 
-  it('is for one host by an address, and for subdomains by its domain', () => {
+  it('is for one host with a URL, and for subdomains with a domain', () => {
     expect(taken({})).to.include({ url: 'http://shop.example/' }).and.not.have.property('domain');
     expect(taken({ secure: true })).to.include({ url: 'https://shop.example/' });
     expect(taken({ domain: '.shop.example' }))
@@ -101,7 +101,7 @@ describe('a cookie as Chrome takes it', () => {
     expect(taken({ domain: '[::1]' })).to.include({ url: 'http://[::1]/' });
   });
 
-  it('is for other sites when nothing is said, for a document that has no site', () => {
+  it('is for other sites by default when the document has no site', () => {
     expect(taken({}, 'html')).to.include({
       sameSite: 'None',
       secure: true,
@@ -112,7 +112,7 @@ describe('a cookie as Chrome takes it', () => {
   });
 });
 
-describe('what a page says of an exception', () => {
+describe('the text of an exception in the page', () => {
   const textOf = (exception: object | undefined, text = 'Uncaught') =>
     exceptionText({ exception, text } as never);
 

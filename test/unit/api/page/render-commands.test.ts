@@ -6,7 +6,7 @@ import { renderSettings } from '../../../../api/page/render-settings.ts';
 import { parseRenderRequest } from '../../../../common/contract/render-request.ts';
 import { PUBLIC } from '../../../support/request-error.ts';
 
-/** What is sent to Chrome until the page is loaded; each answer comes a turn later. */
+/** The commands until the page is loaded; each response arrives a turn later. */
 async function commandsOf(body: object): Promise<string[]> {
   const sent: string[] = [];
   const session = {
@@ -31,8 +31,8 @@ async function commandsOf(body: object): Promise<string[]> {
 const html = '<p>x</p>';
 const url = 'https://example.com/';
 
-describe('the commands that a render begins with', () => {
-  it('are three for a plain document, none of which is waited for', async () => {
+describe('the first commands of a render', () => {
+  it('are three for a plain document, sent without waiting', async () => {
     expect(await commandsOf({ html })).to.deep.equal([
       'Pressroom.still',
       'Emulation.setEmulatedMedia',
@@ -40,7 +40,7 @@ describe('the commands that a render begins with', () => {
     ]);
   });
 
-  it('write a document in pieces when its JSON would hold the event loop', async () => {
+  it('write a document in pieces when its JSON would block the event loop', async () => {
     const opening = async (size: number) => {
       const sent = await commandsOf({ html: 'x'.repeat(size) });
       return sent.filter(each => /setDocument|callFunction/.test(each));
@@ -95,7 +95,7 @@ describe('the commands that a render begins with', () => {
       expect(sent.at(-1)).to.equal('Page.navigate');
     });
 
-  it('leave a document alone until its cookies and headers are in place', async () => {
+  it('open a document only after its cookies and headers are set', async () => {
     const cookies = [{ name: 'a', value: '1', domain: 'example.com' }];
     for (const fields of [{ cookies }, { extra_http_headers: { 'X-Tenant': 'blue' } }])
       expect((await commandsOf({ html, ...fields })).at(-1)).to.equal('Page.setDocumentContent');
@@ -103,7 +103,7 @@ describe('the commands that a render begins with', () => {
 });
 
 describe('the steps of a render', () => {
-  it('come in the order of the contract', () => {
+  it('run in the order of the contract', () => {
     const all = renderSettings(
       parseRenderRequest(
         {

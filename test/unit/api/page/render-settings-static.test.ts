@@ -51,7 +51,7 @@ describe('a static document', () => {
     ['a very long text', 'x'.repeat(300_000)],
   ];
   for (const [what, html] of no)
-    it(`has not ${what}`, () => {
+    it(`does not have ${what}`, () => {
       expect(isStatic({ html })).to.equal(false);
     });
 
@@ -68,11 +68,11 @@ describe('a static document', () => {
     { extra_http_headers: { 'X-Tenant': 'blue' } },
   ];
   for (const option of waits)
-    it(`is not taken for one with ${Object.keys(option)[0]}`, () => {
+    it(`is not assumed with ${Object.keys(option)[0]}`, () => {
       expect(isStatic({ html: '<p>text', ...option })).to.equal(false);
     });
 
-  it('is no page of the web', () => {
+  it('is never a URL', () => {
     expect(isStatic({ url: 'http://example.com/' })).to.equal(false);
   });
 });

@@ -167,8 +167,8 @@ const SETTINGS: [title: string, body: Record<string, unknown>, differs: Partial<
         headerHtml: '&lt;i> <span class="pageNumber"></span> &lt;b> &amp;&nbsp;<!-- {{page}} -->',
       }),
     ],
-    ['an empty header keeps its place', { header: { html: '' } }, printed({ headerHtml: '' })],
-    ['headers that say nothing', { header: {}, footer: {} }, {}],
+    ['an empty header keeps its space', { header: { html: '' } }, printed({ headerHtml: '' })],
+    ['headers without content', { header: {}, footer: {} }, {}],
     [
       'the height of a header counts when it is more than the margin',
       {
@@ -319,7 +319,7 @@ describe('the settings of a render', () => {
     });
   }
 
-  it('has no member that is undefined', () => {
+  it('have no undefined members', () => {
     for (const [, body] of SETTINGS) {
       const made = renderSettings(
         parseRenderRequest('url' in body ? body : { html: 'x', ...body }, PUBLIC),
@@ -329,7 +329,7 @@ describe('the settings of a render', () => {
     }
   });
 
-  it('leaves at least half an inch of every page that the contract lets pass', () => {
+  it('leave at least half an inch of every page that the contract accepts', () => {
     const side = fc.integer({ min: 5, max: 60 }).map(tenths => tenths / 10);
     const margin = fc.option(fc.integer({ min: 0, max: 30 }).map(tenths => tenths / 10));
     fc.assert(

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { templateHtml } from '../../../../api/page/header-footer.ts';
 
-describe('the html of a header', () => {
+describe('the HTML of a header', () => {
   const same = [
     'plain',
     '<b class="pageNumber">1</b> of <i>2</i>',
@@ -14,7 +14,7 @@ describe('the html of a header', () => {
     '',
   ];
   for (const html of same)
-    it(`stays as it is: ${html}`, () => expect(templateHtml(html)).to.equal(html));
+    it(`does not change: ${html}`, () => expect(templateHtml(html)).to.equal(html));
 
   const changed: [string, string][] = [
     ['a<script>if (1<2) "</b>"</script>b', 'ab'],
@@ -48,10 +48,10 @@ describe('the html of a header', () => {
     ['<svg><style>@import "x"</svg><link>y', '<svg><style>@no-import &quot;x&quot;</svg>y'],
   ];
   for (const [html, clean] of changed)
-    it(`has nothing in it that loads or runs: ${html}`, () =>
+    it(`contains nothing that loads or runs: ${html}`, () =>
       expect(templateHtml(html)).to.equal(clean));
 
-  it('does not grow, nor takes the square of its length, whatever is in it', () => {
+  it('does not grow and takes linear time, whatever it contains', () => {
     const hostile = [
       '<b id=1>',
       '<p>',

@@ -19,7 +19,7 @@ async function pdfOf(sizes: [number, number][], filler = 0): Promise<Buffer> {
   return Buffer.from(await document.save({ useObjectStreams: false }));
 }
 
-describe('the finish of a PDF', () => {
+describe('the PDF finisher', () => {
   const adding: WatermarkPool['add'] = async pdf => Buffer.from(pdf);
   const finish = (
     bytes: Buffer[],
@@ -48,7 +48,7 @@ describe('the finish of a PDF', () => {
       error => error,
     );
 
-  it('puts its pieces together, and holds of the memory what it gives', async () => {
+  it('joins the pieces, and holds the memory of the result', async () => {
     const pdf = await pdfOf([[72, 72]], 100 * KIB);
     const budget = createByteBudget(1024 * KIB);
     const finished = await finish([pdf.subarray(0, 50_000), pdf.subarray(50_000)], { budget });
@@ -57,7 +57,7 @@ describe('the finish of a PDF', () => {
     expect(budget.used()).to.equal(finished.length);
   });
 
-  it('holds none of the pieces beside the whole', async () => {
+  it('holds no pieces beside the whole PDF', async () => {
     const pieces = [await pdfOf([[72, 72]])];
     await finish(pieces);
     expect(pieces).to.deep.equal([]);
@@ -71,7 +71,7 @@ describe('the finish of a PDF', () => {
     expect(budget.used()).to.equal(0);
   });
 
-  it('counts what a watermark takes while it is drawn, and only the finished PDF then', async () => {
+  it('counts the memory of a watermark while it is drawn, and then only the finished PDF', async () => {
     const budget = createByteBudget(1024 * KIB);
     let during = 0;
     const add: WatermarkPool['add'] = async pdf => {
@@ -97,7 +97,7 @@ describe('the finish of a PDF', () => {
     await finish([pdf], { budget });
   });
 
-  it('is at its limit also by what the watermark adds', async () => {
+  it('applies the output limit to the PDF with its watermark', async () => {
     const budget = createByteBudget(1024 * KIB);
     const add: WatermarkPool['add'] = async pdf => Buffer.concat([pdf, Buffer.alloc(20 * KIB)]);
     const pdf = await pdfOf([[72, 72]]);
@@ -125,7 +125,7 @@ describe('the watermark', () => {
     expect((await pdfInfo(pdf)).pages).to.equal(51);
   });
 
-  it('stays inside of the page, whatever its shape', async () => {
+  it('stays inside the page, whatever its shape', async () => {
     for (const size of [
       [595, 842],
       [842, 595],

@@ -31,8 +31,8 @@ const pieces = (pdf: Buffer, size: number) =>
     pdf.subarray(i * size, (i + 1) * size),
   );
 
-describe('a PDF of Chrome’s', () => {
-  it('is read the same in one piece and in many', () => {
+describe('a PDF of Chrome', () => {
+  it('is read the same in one piece and in many pieces', () => {
     const pdf = chromePdf();
     for (const size of [1, 7, 100, pdf.length]) {
       const read = readChromePdf(pieces(pdf, size));
@@ -42,7 +42,7 @@ describe('a PDF of Chrome’s', () => {
       expect(read.trailer).to.equal('<</Size 5\n/Root 2 0 R\n/Info 1 0 R>>');
     }
   });
-  it('may have objects that are longer than what is looked at first', () => {
+  it('may have objects that are longer than the first block read', () => {
     const read = readChromePdf([chromePdf({ kids: 5_000 })]);
     expect(pageCount(read)).to.equal(7);
   });
@@ -61,7 +61,7 @@ describe('the metadata', () => {
   const update = (metadata: object, pdf = chromePdf()) =>
     metadataUpdate(readChromePdf([pdf]), metadata).toString('latin1');
 
-  it('replaces the maker, keeps the rest, and refers to what was there', () => {
+  it('replaces the producer, keeps the rest, and refers to the previous table', () => {
     const pdf = chromePdf();
     const text = update({}, pdf);
     expect(text).to.include('/Title (Old \\(1\\))').and.to.include('/CreationDate (D:20261121)');
@@ -69,7 +69,7 @@ describe('the metadata', () => {
     expect(text).to.not.match(/Skia|Chromium/);
     expect(text).to.include(`/Prev ${readChromePdf([pdf]).tableAt}>>`);
   });
-  it('stands where its own table says', () => {
+  it('is at the offset in its own table', () => {
     const pdf = chromePdf();
     const whole = Buffer.concat([
       pdf,
@@ -79,7 +79,7 @@ describe('the metadata', () => {
     const entry = /^xref\n1 1\n(\d{10}) 00000 n \n/.exec(whole.slice(tableAt))![1];
     expect(whole.slice(Number(entry))).to.match(/^1 0 obj\n<<\/Title \(New\)/);
   });
-  it('takes an entry away that is to be empty', () => {
+  it('removes an entry that is empty in the request', () => {
     expect(update({ title: '' })).to.not.include('/Title');
   });
   it('writes line breaks and tabs as single spaces', () => {
@@ -99,7 +99,7 @@ describe('the metadata', () => {
       expect(text).to.not.include('/Title');
       expect(text).to.include('/CreationDate (D:20261121)').and.to.include('/Creator (Pressroom)');
     });
-  it('reads no more than 256 KiB of a title, so that a long one does not hold the event loop', () => {
+  it('reads at most 256 KiB of a title, so that a long one does not block the event loop', () => {
     const read = readChromePdf([
       chromePdf({ info: `/Title (/Author <41>${'x\\)'.repeat(2 ** 20)})\n/Creator (Chromium)` }),
     ]);
@@ -114,7 +114,7 @@ describe('the metadata', () => {
     expect(text).to.not.match(/Title|Author/);
     expect(text).to.include('/Subject (A)').and.to.include('/Creator (Pressroom)');
   });
-  it('takes its place in a dictionary that has nothing', () => {
+  it('is added to an empty dictionary', () => {
     expect(update({ author: 'A' }, chromePdf({ info: '' }))).to.include('/Author (A)');
   });
 

@@ -6,7 +6,7 @@ import { createTicketChecker } from '../../../../common/ticket.ts';
 import { createDispatchFixture, type DispatchFixture } from '../../../support/dispatch-fixture.ts';
 import { workerStatus } from '../../../support/fake-slots.ts';
 
-describe('what dispatch announces to the workers', () => {
+describe('an announcement of the dispatcher', () => {
   let fixture: DispatchFixture;
   let sent: [string, Waiting | undefined][];
   const busy = workerStatus(0, { busy: 2 });
@@ -27,7 +27,7 @@ describe('what dispatch announces to the workers', () => {
     await loopTurn();
   };
 
-  it('is the wait of the render that is next and how many wait, to every worker, each 100 ms', async () => {
+  it('contains the queue time of the next render and the number of queued renders, every 100 ms', async () => {
     fixture.registry.report('ws://a:1', busy);
     fixture.registry.report('ws://b:1', busy);
     fixture.call('x');
@@ -42,7 +42,7 @@ describe('what dispatch announces to the workers', () => {
     expect(sent[3]![1]).to.include({ waitedMs: 101, count: 3, trial: false, held: 0 });
   });
 
-  it('names the account by the same word in every process, and not by its id', async () => {
+  it('names the account by the same hash in every process, and not by its id', async () => {
     fixture.registry.report('ws://a:1', busy);
     fixture.call('a secret id');
     await pass(1);
@@ -59,7 +59,7 @@ describe('what dispatch announces to the workers', () => {
     expect(sent.at(-1)![1]!.account).to.equal(account);
   });
 
-  it('says what the account of the next holds', async () => {
+  it('contains the slots held by the account of the next render', async () => {
     fixture.registry.report('ws://a:1', workerStatus(2));
     fixture.call('x');
     fixture.call('x');
@@ -70,14 +70,14 @@ describe('what dispatch announces to the workers', () => {
     expect(sent[0]![1]!.held).to.be.within(2, 2.1);
   });
 
-  it('is nothing while a slot is free', async () => {
+  it('is not sent while a slot is free', async () => {
     fixture.registry.report('ws://a:1', workerStatus(2));
     fixture.call('x', async () => 'printed');
     await pass(200);
     expect(sent).to.deep.equal([]);
   });
 
-  it('is at once that nothing waits, when the last caller has gone', async () => {
+  it('is empty and sent at once when the last queued render is canceled', async () => {
     fixture.registry.report('ws://a:1', busy);
     const [first, second] = [fixture.call('x'), fixture.call('x')];
     await pass(1);
@@ -105,7 +105,7 @@ describe('what dispatch announces to the workers', () => {
     expect(sent.slice(1)).to.deep.equal([['ws://a:1', undefined]]);
   });
 
-  it('counts a retry from when it came, and is not sent to the worker that it keeps away from', async () => {
+  it('counts the wait of a retry from its arrival, and is not sent to the worker that it avoids', async () => {
     fixture.registry.report('ws://a:1', workerStatus(1));
     fixture.call('x');
     const session = await fixture.slots.next();
@@ -120,7 +120,7 @@ describe('what dispatch announces to the workers', () => {
     ]);
   });
 
-  it('is that nothing waits when a slot is offered that those that wait may not take', async () => {
+  it('is empty when a slot is offered that the queued renders may not take', async () => {
     fixture.registry.report('ws://a:1', busy);
     fixture.registry.report('ws://b:1', busy);
     fixture.call('x', undefined, { trial: true });
@@ -134,7 +134,7 @@ describe('what dispatch announces to the workers', () => {
     expect(sent.map(([, waiting]) => waiting)).to.deep.equal([undefined, undefined]);
   });
 
-  it('goes with tickets that name the process', async () => {
+  it('belongs to the process that the tickets name', async () => {
     fixture.registry.report('ws://a:1', workerStatus(1));
     fixture.call('x');
     const { ticket } = await fixture.slots.next();

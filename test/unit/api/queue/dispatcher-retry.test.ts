@@ -10,7 +10,7 @@ import {
 } from '../../../support/dispatch-fixture.ts';
 import { workerStatus } from '../../../support/fake-slots.ts';
 
-describe('the retry of dispatch', () => {
+describe('a retry of the dispatcher', () => {
   let fixture: DispatchFixture;
 
   beforeEach(() => {
@@ -25,7 +25,7 @@ describe('the retry of dispatch', () => {
     'silent',
     'closed',
   ] satisfies SlotEndReason[]) {
-    it(`begins a render again on another worker when its slot ends with ${end}`, async () => {
+    it(`runs a render again on another worker when its slot ends with ${end}`, async () => {
       fixture.registry.report('ws://a:1', workerStatus(2));
       const call = fixture.call('x', session =>
         session.worker === 'ws://a:1' ? session.work() : Promise.resolve('printed'),
@@ -50,7 +50,7 @@ describe('the retry of dispatch', () => {
     'flooded',
     'refused',
   ] satisfies SlotEndReason[]) {
-    it(`does not begin a render again when its slot ends with ${end}`, async () => {
+    it(`does not run a render again when its slot ends with ${end}`, async () => {
       fixture.registry.report('ws://a:1', workerStatus(2));
       fixture.registry.report('ws://b:1', workerStatus(2));
       const call = fixture.call('x');
@@ -62,7 +62,7 @@ describe('the retry of dispatch', () => {
     });
   }
 
-  it('begins a render again on another worker when Chrome would not go on, and tells why when the second would not either', async () => {
+  it('runs a render again on another worker after a Chrome failure, and rejects with the second failure', async () => {
     fixture.registry.report('ws://a:1', workerStatus(1));
     fixture.registry.report('ws://b:1', workerStatus(1));
     let rejections = 0;
@@ -76,7 +76,7 @@ describe('the retry of dispatch', () => {
     expect(fixture.slots.attempts).to.have.members(['ws://a:1', 'ws://b:1']);
   });
 
-  it('gives up with worker_lost when the second slot is lost too', async () => {
+  it('rejects with worker_lost when the second slot is lost too', async () => {
     fixture.registry.report('ws://a:1', workerStatus(1));
     fixture.registry.report('ws://b:1', workerStatus(1));
     const call = fixture.call('x');
@@ -88,7 +88,7 @@ describe('the retry of dispatch', () => {
     expect(fixture.slots.attempts).to.have.members(['ws://a:1', 'ws://b:1']);
   });
 
-  it('takes the same worker when there is no other, once that is ready again', async () => {
+  it('uses the same worker when there is no other, once it is ready again', async () => {
     fixture.registry.report('ws://a:1', workerStatus(1));
     const call = fixture.call('x');
     const first = await fixture.slots.next();
@@ -103,7 +103,7 @@ describe('the retry of dispatch', () => {
     call.abort(new Error('enough'));
   });
 
-  it('waits for a busy other worker, and lets others pass to the worker that it avoids', async () => {
+  it('waits for another busy worker, and lets other renders use the worker that it avoids', async () => {
     fixture.registry.report('ws://a:1', workerStatus(1));
     fixture.call('x', undefined, { renderId: 'the retry' });
     const first = await fixture.slots.next();
@@ -123,7 +123,7 @@ describe('the retry of dispatch', () => {
     expect(fixture.dispatch.depth()).to.equal(0);
   });
 
-  it('goes before all who came after it', async () => {
+  it('runs before all renders that arrived after it', async () => {
     fixture.registry.report('ws://a:1', workerStatus(1));
     const served: string[] = [];
     const works = (name: string) => (session: { work(): Promise<never> }) => {
@@ -143,7 +143,7 @@ describe('the retry of dispatch', () => {
     expect(served, 'the retry first, then who held less').to.deep.equal(['x1', 'x1', 'y1', 'x2']);
   });
 
-  it('does not begin again for a caller who went away', async () => {
+  it('does not run again for a client that has disconnected', async () => {
     fixture.registry.report('ws://a:1', workerStatus(2));
     const call = fixture.call('x');
     await fixture.slots.next();

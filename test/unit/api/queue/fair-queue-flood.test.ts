@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { FairQueue } from '../../../../api/queue/fair-queue.ts';
 import { type Job, job, largeLimits, take } from '../../../support/queue-jobs.ts';
 
-describe('the queue with an account that floods', () => {
+describe('the queue with an account over its fair share', () => {
   const lastFree = { free: 1, slots: 2 };
   /** `flood` has held a slot for ten seconds and has more waiting; `modest` held one for 200 ms. */
   function flooded() {
@@ -18,7 +18,7 @@ describe('the queue with an account that floods', () => {
     return { queue, held };
   }
 
-  it('keeps the last free slot for the others while they are about, and gives it to them', () => {
+  it('keeps the last free slot for other accounts while they are active', () => {
     const { queue } = flooded();
     expect(queue.take(10_000, lastFree)).to.equal(undefined);
     expect(queue.take(10_000, { free: 2, slots: 3 })?.job.accountId, 'there is another').to.equal(
@@ -28,13 +28,13 @@ describe('the queue with an account that floods', () => {
     expect(queue.take(10_000, lastFree)?.job.id).to.equal(101);
   });
 
-  it('gives it the last one when a worker has offered it', () => {
+  it('assigns it the last slot when a worker has offered it', () => {
     expect(flooded().queue.take(10_000, { ...lastFree, offered: 1 })?.job.accountId).to.equal(
       'flood',
     );
   });
 
-  it('sees it in its second second, though the others have been about for long', () => {
+  it('throttles it in its second second, although the others have been active for long', () => {
     const queue = new FairQueue<Job>(largeLimits);
     for (let atMs = 0; atMs < 10_000; atMs += 500) {
       for (const accountId of ['modest', 'another']) {
@@ -52,12 +52,12 @@ describe('the queue with an account that floods', () => {
     expect(queue.take(11_100, lastFree)).to.equal(undefined);
   });
 
-  it('gives it the last one when the others have gone, or when there is but one slot', () => {
+  it('assigns it the last slot when no other account is active, or when there is only one slot', () => {
     expect(flooded().queue.take(19_300, lastFree)?.job.accountId).to.equal('flood');
     expect(flooded().queue.take(10_000, { free: 1, slots: 1 })?.job.accountId).to.equal('flood');
   });
 
-  it('gives it the last one when the others hold all the rest for long', () => {
+  it('assigns it the last slot when the others hold all other slots for long', () => {
     const { queue, held } = flooded();
     queue.add(job('modest', 101), 10_000);
     expect(take(queue, 10_000)?.job.id).to.equal(101);
@@ -77,7 +77,7 @@ describe('the queue with an account that floods', () => {
     expect(queue.take(5_000, lastFree)?.job.accountId).to.equal('only');
   });
 
-  it('takes a burst for no flood', () => {
+  it('does not throttle a burst', () => {
     const { queue } = flooded();
     for (const id of [101, 102, 103]) queue.add(job('modest', id), 10_000);
     const served = [10_000, 10_300, 10_600].map(atMs => {

@@ -130,7 +130,7 @@ describe('the queue', () => {
     );
   });
 
-  it('serves an account in the order its jobs came, though some are put back and some leave', () => {
+  it('serves the jobs of an account in order of arrival, although some are reenqueued and some removed', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -158,7 +158,7 @@ describe('the queue', () => {
     );
   });
 
-  it('serves a new account within one round, however many jobs the others have waiting', () => {
+  it('serves a new account within one round, however many jobs the others have queued', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 80 }),
@@ -180,7 +180,7 @@ describe('the queue', () => {
     );
   });
 
-  it('gives accounts the same share while all have jobs waiting', () => {
+  it('serves accounts equally while all have jobs queued', () => {
     const queue = new FairQueue<Job>(largeLimits);
     for (let id = 0; id < 6; id++) queue.add(job('a', id), 0);
     for (let id = 10; id < 13; id++) queue.add(job('b', id), 0);
@@ -188,7 +188,7 @@ describe('the queue', () => {
     expect(idsTaken(queue)).to.deep.equal([0, 10, 20, 1, 11, 2, 12, 3, 4, 5]);
   });
 
-  it('puts a job back where it was, whichever of two comes back first', () => {
+  it('reenqueues a job at its former position, whichever of two returns first', () => {
     for (const order of [
       [0, 1],
       [1, 0],
@@ -202,7 +202,7 @@ describe('the queue', () => {
     }
   });
 
-  it('lets a trial job wait while any paid one does, and serves it then', () => {
+  it('serves a trial job only when no paid one waits', () => {
     const queue = new FairQueue<Job>(largeLimits);
     queue.add(job('trial', 0, { trial: true }), 0);
     queue.add(job('a', 1), 5);
@@ -245,7 +245,7 @@ describe('the queue', () => {
     ).to.equal(2);
   });
 
-  it('serves first who holds less now, and lately', () => {
+  it('serves the account first that holds less now and recently', () => {
     const queue = new FairQueue<Job>(largeLimits);
     for (const id of [0, 1, 2]) queue.add(job('a', id), 0);
     const entries = [take(queue, 0)!, take(queue, 0)!];
@@ -258,7 +258,7 @@ describe('the queue', () => {
     expect(take(queue, 1_000)?.job.id).to.equal(11);
   });
 
-  it('says who waits longest, and begins a new wait for a job that rejoins', () => {
+  it('reports the longest wait, and begins a new wait for a reenqueued job', () => {
     const queue = new FairQueue<Job>(largeLimits);
     const first = add(queue, job('a', 0), 100);
     queue.add(job('b', 1), 250);
@@ -281,7 +281,7 @@ describe('the queue', () => {
     expect(queue.add(job('c', 9), 0)).to.equal('full');
   });
 
-  it('leaves a quarter of its bytes to other accounts, and counts what has left no more', () => {
+  it('leaves a quarter of its bytes to other accounts, and does not count removed jobs', () => {
     const queue = new FairQueue<Job>({ maxLength: 100, maxBytes: 80 });
     const first = add(queue, job('a', 0, { bytes: 60 }));
     expect(queue.add(job('a', 1, { bytes: 1 }), 0)).to.equal('share');
@@ -290,7 +290,7 @@ describe('the queue', () => {
     add(queue, job('a', 3, { bytes: 40 }));
   });
 
-  it('takes back a job that was served though the line is full', () => {
+  it('reenqueues a job that was served although the queue is full', () => {
     const queue = new FairQueue<Job>({ maxLength: 1, maxBytes: 40 });
     const first = add(queue, job('a', 0, { bytes: 10 }));
     take(queue);

@@ -15,7 +15,7 @@ import { workerStatus } from '../../../support/fake-slots.ts';
 
 const limits = { waitMs: 30_000, waitWithoutWorkersMs: 120_000 };
 
-describe('how long a render waits', () => {
+describe('the deadline of a wait', () => {
   for (const [what, sinceMs, knownSinceMs, endsMs] of [
     ['30 s while a worker was known all the time', 100_000, 50_000, 130_000],
     ['120 s while none is known', 100_000, undefined, 220_000],
@@ -26,7 +26,7 @@ describe('how long a render waits', () => {
       expect(waitEndsAtMs(sinceMs, knownSinceMs, limits)).to.equal(endsMs);
     });
 
-  it('ends in the order in which the waits began, which the one timer relies on', () => {
+  it('expires in the order in which the waits began, as the single timer requires', () => {
     const ms = fc.integer({ min: 0, max: 400_000 });
     fc.assert(
       fc.property(ms, ms, fc.option(ms, { nil: undefined }), (a, b, known) => {
@@ -37,7 +37,7 @@ describe('how long a render waits', () => {
   });
 });
 
-describe('the waits of dispatch', () => {
+describe('the waits of the dispatcher', () => {
   let fixture: DispatchFixture;
   const busy = workerStatus(0, { busy: 2 });
 
@@ -69,7 +69,7 @@ describe('the waits of dispatch', () => {
     expect(failure.message).to.equal('No worker had a free slot within 30 s. Try again later.');
   });
 
-  it('end each at its own time', async () => {
+  it('end at their own times', async () => {
     fixture.registry.report('ws://a:1', busy);
     fixture.call('x');
     await pass(10_000);
@@ -92,7 +92,7 @@ describe('the waits of dispatch', () => {
     expect(failure.message).to.equal('No worker was connected within 120 s. Try again later.');
   });
 
-  it('last 30 s more when the first worker of a growing pool comes, busy or not', async () => {
+  it('last 30 s longer when the first worker of a growing pool connects, busy or not', async () => {
     const call = fixture.call('x');
     await pass(60_000);
     fixture.registry.report('ws://a:1', busy);

@@ -12,7 +12,7 @@ import { PROTOCOL } from '../../../../common/protocol.ts';
 import { workerStatus } from '../../../support/fake-slots.ts';
 
 describe('the addresses of workers', () => {
-  it('are read from ws, wss and dns words, each once', () => {
+  it('are read from ws, wss and dns entries, each once', () => {
     expect(
       parseWorkerSources([
         'ws://10.0.0.3:9222',
@@ -53,7 +53,7 @@ describe('the addresses of workers', () => {
   });
 });
 
-describe('the watch on the name of the workers', () => {
+describe('the DNS watch of the workers', () => {
   const lines: { level: number; msg: string }[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) });
   let answers: (string[] | Error)[];
@@ -96,7 +96,7 @@ describe('the watch on the name of the workers', () => {
     await loopTurn();
   };
 
-  it('tells every address of every look-up, one each 2 s', async () => {
+  it('reports every address of every lookup, once every 2 s', async () => {
     await loopTurn();
     expect(seen).to.deep.equal([['ws://10.0.0.1:9222', 'ws://[fd00::2]:9222']]);
     await pass(1_999);
@@ -105,7 +105,7 @@ describe('the watch on the name of the workers', () => {
     expect(asked).to.equal(2);
   });
 
-  it('keeps what it knows when look-ups fail, logs the first failure and the end of the row', async () => {
+  it('keeps its addresses when lookups fail, and logs the first failure and the recovery', async () => {
     await loopTurn();
     await pass(2_000);
     await pass(2_000);
@@ -120,14 +120,14 @@ describe('the watch on the name of the workers', () => {
     ]);
   });
 
-  it('asks no more when it is closed, also in the middle of a look-up', async () => {
+  it('does not look up after it is closed, even during a lookup', async () => {
     watch.close();
     await loopTurn();
     await pass(10_000);
     expect([asked, seen]).to.deep.equal([1, []]);
   });
 
-  it('asks the resolver of the system by default, one family only', async () => {
+  it('uses the resolver of the system by default, for one family only', async () => {
     const found = await systemResolve('localhost');
     expect(found).to.have.length.above(0);
     expect(new Set(found.map(address => address.includes(':'))).size).to.equal(1);
@@ -137,7 +137,7 @@ describe('the watch on the name of the workers', () => {
 describe('the status of a worker', () => {
   const status = workerStatus(2, { busy: 1 });
 
-  it('is read from JSON, and what a later release adds does no harm', () => {
+  it('is read from JSON, and fields of a later release are ignored', () => {
     expect(readStatus(JSON.stringify({ ...status, mood: 'good' }))).to.deep.equal(status);
   });
 
@@ -149,11 +149,11 @@ describe('the status of a worker', () => {
     ['with a count below zero', JSON.stringify({ ...status, ready: -1 })],
     ['with an unknown state of Chrome', JSON.stringify({ ...status, chrome: 'asleep' })],
   ] as const)
-    it(`is no status when it is ${what}`, () => {
+    it(`is rejected when it is ${what}`, () => {
       expect(readStatus(message)).to.equal(undefined);
     });
 
-  it('makes a worker unusable that serves another pool or speaks an unknown protocol', () => {
+  it('makes a worker unusable that serves another pool or uses an unknown protocol', () => {
     expect(unusableBecause(status, 'default')).to.equal(undefined);
     expect(unusableBecause({ ...status, protocol: PROTOCOL - 1 }, 'default')).to.equal(undefined);
     expect(unusableBecause(status, 'other')).to.equal('it belongs to the pool default');
