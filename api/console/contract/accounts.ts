@@ -129,6 +129,8 @@ export const overview = z.object({
 export type Overview = z.output<typeof overview>;
 export const accountRename = z.strictObject({ name: nameText() });
 
+export const keyScope = z.enum(KEY_SCOPES);
+
 export const key = z.object({
   id,
   name: z.string(),
@@ -138,7 +140,7 @@ export const key = z.object({
   expiresAt: time.nullable(),
   expired: z.boolean(),
   allowedIps: z.array(z.string()),
-  scopes: z.array(z.enum(KEY_SCOPES)).meta({
+  scopes: z.array(keyScope).meta({
     description: '`render` makes renders; `read` reads the account and its usage.',
   }),
   test: z
@@ -162,7 +164,7 @@ export const newKey = z.strictObject({
     .max(MAX_NETWORKS, `at most ${MAX_NETWORKS} networks`)
     .optional(),
   scopes: z
-    .array(z.enum(KEY_SCOPES), { error: `a list of ${KEY_SCOPES.join(', ')}` })
+    .array(keyScope, { error: `a list of ${KEY_SCOPES.join(', ')}` })
     .min(1, `a list with at least one of ${KEY_SCOPES.join(', ')}`)
     .max(KEY_SCOPES.length)
     .optional()
