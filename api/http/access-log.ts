@@ -13,6 +13,7 @@ import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { roundedMs } from '../../common/units.ts';
 import { withoutKeys } from '../accounts/keys.ts';
+import { ALL_PHASES } from '../store/phases.ts';
 import type { Middleware } from './state.ts';
 
 export const requestId: Middleware = async (ctx, next) => {
@@ -102,6 +103,8 @@ const accessLine = z.object({
   accountId: z.string().length(10).optional(),
   keyId: z.string().max(40).optional(),
   reference: z.string().max(MAX_REFERENCE_LENGTH).optional(),
+  /** Of a render, in ms. */
+  phases: z.partialRecord(z.enum(ALL_PHASES), z.number()).optional(),
 });
 
 /** Probes come every second; successful ones are logged at `debug`. */
@@ -145,6 +148,7 @@ export const accessLog = (log: Log, count: CountRequest): Middleware => {
         accountId: accepted?.accountId ?? access?.account,
         keyId: accepted?.keyId,
         reference: ctx.state.entry?.request?.reference,
+        phases: ctx.state.phases,
       });
       if (line.data)
         log[QUIET.has(path) && ctx.status === 200 ? 'debug' : 'info'](line.data, 'request');

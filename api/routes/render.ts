@@ -11,7 +11,7 @@ import { ClientClosed, untilClientDisconnects } from '../http/errors.ts';
 import type { Context, Middleware } from '../http/state.ts';
 import { asciiFilename, pdfFilename } from '../pdf/filename.ts';
 import type { Rendered, RenderUseCase } from '../render/render.ts';
-import { otherMs, PHASES } from '../store/phases.ts';
+import { allPhases, type PhaseTimings } from '../store/phases.ts';
 
 /**
  * Counts calls that fail before the render begins; a render counts its own outcome. `failed`
@@ -37,7 +37,7 @@ export const logRenders = (renders: RenderLog): Middleware => {
     const work = async (entry: RenderEntry) => {
       ctx.state.entry = entry;
       try {
-        await next();
+        await withPhases(ctx, entry, next);
       } finally {
         const { accepted } = ctx.state;
         if (accepted) entry.who = { account: accepted.accountId, key: accepted.keyId };
@@ -47,14 +47,33 @@ export const logRenders = (renders: RenderLog): Middleware => {
   };
 };
 
-/** https://www.w3.org/TR/server-timing/ */
-const serverTiming = (timings: Rendered['timings'], totalMs: number): string =>
-  [
-    ...PHASES.map(phase => [phase, timings[phase]] as const),
-    ['other', otherMs(timings, totalMs)] as const,
-  ]
-    .flatMap(([name, ms]) => (ms === undefined ? [] : `${name};dur=${ms.toFixed(1)}`))
-    .join(', ');
+/**
+ * Ends the time of a render: response header, log line and record have the same phases.
+ * (https://www.w3.org/TR/server-timing/)
+ */
+function endPhases(ctx: Context, timings: PhaseTimings, entry: RenderEntry | undefined): void {
+  const endMs = performance.now();
+  if (entry) entry.endMs = endMs;
+  const phases = allPhases(timings, endMs - ctx.state.startMs);
+  if (phases === undefined) return;
+  ctx.state.phases = phases;
+  const entries = Object.entries(phases).map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`);
+  ctx.set('Server-Timing', entries.join(', '));
+}
+
+/** Also ends the phases of a render that fails. */
+export async function withPhases<T>(
+  ctx: Context,
+  entry: RenderEntry,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    endPhases(ctx, entry.trace.timings, entry);
+    throw error;
+  }
+}
 
 /** `filename`: of the request. Koa encodes it (RFC 6266). */
 export function setPdfHeaders(ctx: Context, filename: string | undefined): void {
@@ -70,11 +89,9 @@ export function answerWithPdf(
   filename: string | undefined,
   entry: RenderEntry | undefined,
 ): void {
-  const endMs = performance.now();
-  if (entry) entry.endMs = endMs;
+  endPhases(ctx, timings, entry);
   setPdfHeaders(ctx, filename);
   ctx.set('X-Pdf-Pages', String(pages));
-  ctx.set('Server-Timing', serverTiming(timings, endMs - ctx.state.startMs));
   if (sandbox) ctx.set('X-Sandbox', 'true');
   if (usage !== undefined) ctx.set('X-Usage-Count', String(usage));
   ctx.body = pdf;

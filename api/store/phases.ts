@@ -7,8 +7,18 @@ export const PHASES = ['admit', 'queue', 'load', 'wait', 'print', 'post', 'settl
 /** Milliseconds. */
 export type PhaseTimings = Partial<Record<(typeof PHASES)[number], number>>;
 
-/** The part of the total that belongs to no phase. All figures are rounded. */
-export function otherMs(timings: PhaseTimings, totalMs: number): number {
-  const known = Object.values(timings).reduce((sum, ms) => sum + roundedMs(ms), 0);
-  return Math.max(0, roundedMs(roundedMs(totalMs) - known));
+/** The phases of a finished render, and the rest of its time. */
+export const ALL_PHASES = [...PHASES, 'other'] as const;
+export type AllPhases = Partial<Record<(typeof ALL_PHASES)[number], number>>;
+
+/** Rounded; they add up to the total. Undefined for a request that was rejected before rendering. */
+export function allPhases(timings: PhaseTimings, totalMs: number): AllPhases | undefined {
+  const known = PHASES.flatMap(phase => {
+    const ms = timings[phase];
+    return ms === undefined ? [] : [[phase, roundedMs(ms)] as const];
+  });
+  if (known.length === 0) return undefined;
+  const sum = known.reduce((all, [, ms]) => all + ms, 0);
+  const other = Math.max(0, roundedMs(roundedMs(totalMs) - sum));
+  return { ...Object.fromEntries(known), other };
 }

@@ -96,7 +96,7 @@ export const HEADERS = {
   },
   'Server-Timing': {
     description:
-      'The duration of each phase in milliseconds: `admit`, `queue`, `load`, `wait`, `print`, `post`, `settle`, and `other` for the rest. They add up to the total in the dashboard.',
+      'The duration of each phase in milliseconds: `admit`, `queue`, `load`, `wait`, `print`, `post`, `settle`, and `other` for the rest. They add up to the total in the dashboard. Also with the error of a render that had begun.',
     schema: { type: 'string' },
     example:
       'admit;dur=1.2, queue;dur=0.1, load;dur=38.4, wait;dur=2.0, print;dur=21.7, settle;dur=1.4, other;dur=0.8',

@@ -87,11 +87,18 @@ const envelope = ({ code, message, reason }: ErrorCase): ErrorEnvelope => ({
 });
 
 /** One response per status, with an example of each of its codes. */
-function errorAnswers(errorCases: ErrorCase[]): Record<string, Answer> {
+/** `headers`: that each of them can have. */
+function errorAnswers(
+  errorCases: ErrorCase[],
+  headers: readonly HeaderName[] = [],
+): Record<string, Answer> {
   const byStatus = Map.groupBy(errorCases, ({ code }) => STATUS[code]);
   const answer = (rows: ErrorCase[]): Answer => ({
     description: rows.map(({ code, when }) => `\`${code}\`: ${when}`).join(' '),
-    headers: headerRefs(['X-Request-Id', ...new Set(rows.flatMap(row => row.headers ?? []))]),
+    headers: headerRefs([
+      'X-Request-Id',
+      ...new Set([...rows.flatMap(row => row.headers ?? []), ...headers]),
+    ]),
     content: {
       'application/json': {
         schema: schemaRef('ErrorEnvelope'),
@@ -147,7 +154,10 @@ const renderOperation = (dashboardUrl: string): Operation => ({
     'Renders HTML or a public URL and returns the PDF. Only successful renders count toward usage.',
   security: [{ apiKey: [] }],
   requestBody: renderBody(),
-  responses: { '200': pdfAnswer(PDF_HEADERS), ...errorAnswers(renderErrorCases(dashboardUrl)) },
+  responses: {
+    '200': pdfAnswer(PDF_HEADERS),
+    ...errorAnswers(renderErrorCases(dashboardUrl), ['Server-Timing']),
+  },
 });
 
 const trialOperation: Operation = {

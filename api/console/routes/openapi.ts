@@ -145,6 +145,7 @@ function errorAnswers(row: ConsoleRoute): Record<string, Answer> {
           'X-Request-Id',
           ...(codes.some(code => RETRIED.has(code)) ? (['Retry-After'] as const) : []),
           ...(codes.includes('concurrency_limit') ? (['X-Concurrency-Limit'] as const) : []),
+          ...(row.answer === 'application/pdf' ? (['Server-Timing'] as const) : []),
         ]),
         content: { 'application/json': { schema: schemaRef('ErrorEnvelope') } },
       },

@@ -11,7 +11,7 @@ import { type RenderEntry, type RenderLog, validated } from '../../history/rende
 import { untilClientDisconnects } from '../../http/errors.ts';
 import type { Member } from '../../leases/leases.ts';
 import type { RenderUseCase } from '../../render/render.ts';
-import { answerWithPdf } from '../../routes/render.ts';
+import { answerWithPdf, withPhases } from '../../routes/render.ts';
 import type { Store } from '../../store/store.ts';
 import { mayReachIntranet } from '../kit/intranet.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
@@ -66,7 +66,8 @@ export const playgroundRoutes = ({
           );
           answerWithPdf(ctx, rendered, request.filename, entry);
         };
-        await renders.logged(requestId, 'playground', work, ctx.state.startMs);
+        const timed = (entry: RenderEntry) => withPhases(ctx, entry, () => work(entry));
+        await renders.logged(requestId, 'playground', timed, ctx.state.startMs);
       },
     }),
   ];

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
+import { pino } from 'pino';
 import type { RenderDetail, RenderSummary } from '../../../api/console/contract/accounts.ts';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { type LoggedRows, loggedRows } from '../../support/console/log-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
-import { html } from '../../support/installation.ts';
+import { type Answer, html } from '../../support/installation.ts';
 import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
 
 describe('the log of renders', () => {
@@ -11,6 +12,8 @@ describe('the log of renders', () => {
   let log: LoggedRows;
   let web: WebServer;
   let keyId: string;
+  const lines: { msg: string; requestId?: string; phases?: unknown }[] = [];
+  const processLog = pino({ level: 'info' }, { write: line => lines.push(JSON.parse(line)) });
   before(async () => {
     web = await startWebServer({
       '/page': '<h1>Page</h1><script>console.log("of", "the page")</script>',
@@ -18,6 +21,7 @@ describe('the log of renders', () => {
     fixture = await consoleFixture({
       plan: 'free',
       intranet: true,
+      log: processLog,
       env: { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}` },
     });
     log = await loggedRows(fixture);
@@ -112,20 +116,58 @@ describe('the log of renders', () => {
     expect(row.message).to.include('`format`');
   });
 
-  it('contains phases that add up to the total with what the response calls `other`', async () => {
-    const answer = await fixture.render({ html: html('timed'), wait_delay: '50ms' });
-    const entries = answer.headers['server-timing']!.toString()
-      .split(', ')
-      .map(entry => /^(\w+);dur=([\d.]+)$/.exec(entry)!.slice(1));
-    const ofHeader: Record<string, number> = Object.fromEntries(
-      entries.map(([name, ms]) => [name, Number(ms)]),
+  /** By name, from the header of a response. */
+  const serverTiming = ({ headers }: Answer): Record<string, number> =>
+    Object.fromEntries(
+      headers['server-timing']!.split(', ').map(entry => {
+        const [, name, ms] = /^(\w+);dur=([\d.]+)$/.exec(entry)!;
+        return [name, Number(ms)];
+      }),
     );
-    const { timings, totalMs } = await log.detail(answer.headers['x-request-id']!);
-    const { other, ...phases } = ofHeader;
-    expect(timings).to.deep.equal(phases);
-    const sum = Object.values(ofHeader).reduce((all, ms) => all + ms, 0);
-    expect(sum).to.be.closeTo(totalMs, 0.01);
-    expect(other).to.be.at.least(0);
+
+  const TIMED: [outcome: string, body: () => unknown, status: number, phases: string[]][] = [
+    [
+      'a successful render',
+      () => ({ html: html('timed'), wait_delay: '50ms' }),
+      200,
+      ['admit', 'queue', 'load', 'wait', 'print', 'post', 'settle', 'other'],
+    ],
+    [
+      'a render that fails while it loads',
+      () => ({ url: `http://127.0.0.1:${web.port}/missing` }),
+      502,
+      ['admit', 'queue', 'load', 'wait', 'other'],
+    ],
+    [
+      'a render that fails in its script',
+      () => ({ html: html('timed'), javascript: 'throw new Error("no")' }),
+      400,
+      ['admit', 'queue', 'load', 'wait', 'other'],
+    ],
+  ];
+  for (const [outcome, body, status, phases] of TIMED)
+    it(`contains the phases of ${outcome}, as the response and the log line do`, async () => {
+      const answer = await fixture.render(body());
+      expect(answer.status, answer.body.toString('latin1').slice(0, 300)).to.equal(status);
+      const ofHeader = serverTiming(answer);
+      expect(Object.keys(ofHeader)).to.deep.equal(phases);
+      const id = answer.headers['x-request-id']!;
+      const { timings, totalMs } = await log.detail(id);
+      const { other, ...known } = ofHeader;
+      expect(timings).to.deep.equal(known);
+      const sum = Object.values(ofHeader).reduce((all, ms) => all + ms, 0);
+      expect(sum).to.be.closeTo(totalMs, 0.01);
+      expect(other).to.be.at.least(0);
+      const line = lines.find(each => each.msg === 'request' && each.requestId === id);
+      expect(line!.phases).to.deep.equal(ofHeader);
+    });
+
+  it('has no phases for a request that was rejected before rendering', async () => {
+    const answer = await fixture.render({ html: 'x', format: 'B9' });
+    expect(answer.status).to.equal(400);
+    expect(answer.headers).not.to.have.property('server-timing');
+    const { timings } = await log.detail(answer.headers['x-request-id']!);
+    expect(timings).to.deep.equal({});
   });
 
   it('contains the reference of the caller, by which renders can be found', async () => {
