@@ -1,5 +1,5 @@
-// Callers for a run of chaos: on every plan a few more than it allows, of all manners, who call
-// again and again and write down how each call ended.
+// Callers of a chaos run with different behaviour: on every plan a few more than it allows. They
+// send one call after another and record how each ended.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment, DeploymentAccount } from '../harness/deployment.ts';
 import type { Chance } from '../harness/random.ts';
@@ -82,7 +82,7 @@ export async function startCallers(deployment: Deployment, chance: Chance): Prom
           chance.int(0, 2_000),
         ),
     ];
-    // A page that begins again after its first life was let go must be let go again.
+    // A page that is retried after its release must be released again.
     const again = held ? setInterval(() => deployment.probePages.letGo(render), 4_000) : undefined;
     const done = (end: Visit['end'], why = '', usage?: number) =>
       visits.push({ account, end, why, usage, pid, ms: performance.now() - startMs });

@@ -1,5 +1,4 @@
-// The judgement after a run of chaos: the invariants at the head of the design, counted from the
-// outside.
+// The checks after a chaos run: the invariants of the design, counted independently of Pressroom.
 import { eventually } from '../../support/eventually.ts';
 import type { Deployment } from '../harness/deployment.ts';
 import type { Ledger } from '../harness/ledger.ts';
@@ -24,8 +23,8 @@ const FAIR: Record<string, ReadonlySet<string>> = {
   broken: new Set(['']),
 };
 /**
- * The time that a call may take at its worst: admission, two waits in the queue, two renders, a
- * slot that ends late; and as much again for a busy machine.
+ * The time limit of a call: admission, two waits in the queue, two renders, a slot that ends late;
+ * doubled for a busy machine.
  */
 const LONGEST_CALL_MS = 180_000;
 
@@ -67,7 +66,7 @@ export async function judge(
   ];
 }
 
-/** Those whose settlement MongoDB did not answer in time are settled now. */
+/** Renders whose settlement got no response in time are settled by now. */
 const settled = (deployment: Deployment) =>
   eventually(async () => {
     for (const { process } of deployment.apis) {
@@ -85,8 +84,8 @@ const overCap = (name: string, most: number, cap: number) =>
   most > cap ? [`${name} had ${most} pages alive on a plan of ${cap}`] : [];
 
 /**
- * The count lies between what its callers surely got and what they may have got, and every step to
- * it was paid by one lease.
+ * The count is between the PDFs that callers surely got and those that they may have got, and each
+ * step belongs to one lease.
  */
 async function miscounted(
   id: string,
@@ -98,7 +97,7 @@ async function miscounted(
   const count = await usage();
   const own = visits.filter(({ account }) => account.id === id);
   const given = own.flatMap(each => (each.usage === undefined ? [] : [each.usage]));
-  // A count that a killed process still owed is lost, by design; the customer gains.
+  // A pending count of a killed process is lost by design, in favor of the customer.
   const sure = own.filter(
     ({ end, usage, pid }) => end === 200 && (usage !== undefined || !harm.killed.has(pid)),
   ).length;

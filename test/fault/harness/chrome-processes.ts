@@ -1,11 +1,11 @@
-// Chrome's processes as the kernel tells of them: whose they are, and of which kind.
+// Reads Chrome's processes from /proc: their parents and kinds.
 import { everyProcess, readProc, treeOf } from '../../support/processes.ts';
 
 export interface ChromeProcess {
   pid: number;
   /**
-   * `browser`, `renderer`, `gpu-process`, `zygote` … or `launcher`: the script by which a
-   * distribution starts it, and which may stay.
+   * `browser`, `renderer`, `gpu-process`, `zygote` … or `launcher`: the start script of a
+   * distribution, which may stay.
    */
   kind: string;
 }
@@ -24,14 +24,14 @@ export function chromeProcesses(pid: number): ChromeProcess[] {
       (/^\S*\b(?:ba|da)?sh\0/.test(command) ? 'launcher' : 'browser');
     return [{ pid: child, kind }];
   });
-  // One that a browser has forked a moment ago still has the browser's command line.
+  // A process that was just forked still has the command line of the browser.
   const browsers = new Set(found.filter(({ kind }) => kind === 'browser').map(each => each.pid));
   return found.filter(
     ({ pid: child, kind }) => kind !== 'browser' || !browsers.has(parentOf.get(child)!),
   );
 }
 
-/** Which of them still live; they keep their numbers when their parent has gone. */
+/** Those that still live. Their ids do not change when their parent ends. */
 export const stillAlive = (processes: readonly ChromeProcess[]): ChromeProcess[] => {
   const alive = new Set(living().map(({ pid }) => pid));
   return processes.filter(({ pid }) => alive.has(pid) && readProc(`${pid}/cmdline`).includes('--'));

@@ -1,5 +1,5 @@
-// What "counted right" means, held against what the callers saw, what stands in the database, how
-// it came there, and what the metrics say.
+// Checks the usage count of an account against the responses of the callers, the database, its
+// change stream, and the metrics.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import type { Customers, Visit } from './customers.ts';
@@ -9,10 +9,10 @@ import { quiet } from './quiet.ts';
 
 const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
 
-/** Resolves when nothing runs and nothing waits to be written. */
+/** Resolves when no render runs and no write is pending. */
 async function atRest(deployment: Deployment): Promise<void> {
   await quiet(deployment);
-  // Settlements that MongoDB has not answered in time hold no lease that has not expired.
+  // A settlement without a response in time holds no unexpired lease.
   await eventually(async () => {
     for (const { process } of deployment.apis) {
       const waiting = (await process.metrics()).sum('pressroom_lease_writes_waiting');
@@ -22,9 +22,9 @@ async function atRest(deployment: Deployment): Promise<void> {
 }
 
 /**
- * Call it when all callers are gone. `killed`: a process that had no time to end its renders; those
- * that it answered without a count, or not at all, may be counted or not. Gives how many were
- * counted.
+ * Call it when all calls have ended. `killed`: a process that could not finish its renders; those
+ * without a count in the response, or without a response, may be counted or not. Returns the number
+ * of counted renders.
  */
 export async function countedRight(
   deployment: Deployment,
@@ -39,10 +39,10 @@ export async function countedRight(
 
   async function countOf(account: DeploymentAccount): Promise<number> {
     const count = await account.usage();
-    // By the stream of changes: each count once, in its order, and a lease for each.
+    // By the change stream: each count once, in order, with its lease.
     const paid = ledger.counted(account.id).map(each => each.count);
     expect(paid).to.deep.equal(Array.from({ length: count }, (_, index) => index + 1));
-    // By the callers: each was given another count, and none that is not there.
+    // By the callers: each got a different count, and each of these exists.
     const given = visits.flatMap(visit =>
       visit.account === account && visit.usage !== undefined ? [visit.usage] : [],
     );
@@ -72,14 +72,11 @@ export async function countedRight(
   return (await accountIsRight(customers.steady)) + (await accountIsRight(customers.wavering));
 }
 
-/**
- * How a render ends that began, by its page's fault. Other failures may come before there is a
- * render.
- */
+/** Outcomes caused by the page of a started render. Other failures may occur before a render. */
 const PAGE_FAULTS = ['page_status', 'page_unreachable', 'page_crash'];
 
 /**
- * The metrics of processes that lived all the time say the same as the callers and the database,
+ * The metrics of processes that ran all the time agree with the callers and with the database,
  * which counted `total` renders.
  */
 export async function metricsAgree(

@@ -1,15 +1,15 @@
-// Callers of all manners in an order made by chance: some stay, some leave, some send pages that
-// fail. Each manner has an account of its own, so that what must be counted there is known from the
-// outside.
+// Callers with different behaviour in a random order: some wait for the response, some disconnect,
+// some send pages that fail. Each behaviour has its own account, so that its expected count is
+// known.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call } from '../../support/http-call.ts';
 import type { ApiReplica, Deployment, DeploymentAccount } from './deployment.ts';
 import type { Chance } from './random.ts';
 
 /**
- * stays: takes the whole answer. glances: takes the head of the answer and leaves. fails: has a
- * page that can not be rendered. vanishes: leaves while its page is alive. wavers: leaves at any
- * moment, or never.
+ * stays: reads the whole response. glances: reads the head of the response and disconnects. fails:
+ * sends a page that cannot be rendered. vanishes: disconnects while its page is alive. wavers:
+ * disconnects at any moment, or never.
  */
 export type Manner = 'stays' | 'glances' | 'fails' | 'vanishes' | 'wavers';
 
@@ -17,38 +17,35 @@ export interface Visit {
   manner: Manner;
   account: DeploymentAccount;
   api: ApiReplica;
-  /** Of the answer; `left` before it came, `broken` when the connection broke first. */
+  /** The status; `left` if the caller disconnected, `broken` if the connection broke first. */
   end: number | 'left' | 'broken';
   /** `X-Usage-Count`. */
   usage?: number;
-  /** What `pressroom_renders_total` should call it. */
+  /** The expected outcome in `pressroom_renders_total`. */
   outcome?: string;
 }
 
 export interface Customers {
-  /** Whose 200s are counted, all of them and nothing else. */
+  /** Exactly their responses with 200 are counted. */
   readonly steady: DeploymentAccount;
-  /** Of whom some are counted that never saw it. */
+  /** Some of their renders are counted although the caller did not see the response. */
   readonly wavering: DeploymentAccount;
-  /** None of their renders is ever counted. */
+  /** Their renders are never counted. */
   readonly failing: DeploymentAccount;
   readonly vanishing: DeploymentAccount;
-  /**
-   * So many of them, ten at a time. The answer is there at once: what is done so far, and the end
-   * of all.
-   */
+  /** Starts this number of calls, ten at a time. Returns the calls so far and their end. */
   come(count: number, chance: Chance): Rush;
 }
 
 export interface Rush {
   readonly visits: readonly Visit[];
-  /** Resolves when so many visits are over. */
+  /** Resolves after this number of calls. */
   reached(count: number): Promise<void>;
   readonly over: Promise<readonly Visit[]>;
 }
 
 const AT_A_TIME = 10;
-/** Each as often as it stands here. */
+/** Each as often as it is listed. */
 const SHARES = (
   Object.entries({ stays: 55, glances: 5, fails: 18, vanishes: 5, wavers: 17 }) as [
     Manner,
@@ -81,7 +78,7 @@ export async function openCustomers(deployment: Deployment): Promise<Customers> 
     { html: '<p>x</p>', pages: '7' },
   ];
   let made = 0;
-  /** How long a render of those who stay takes at the moment. */
+  /** The current duration of a render of the callers that stay. */
   let usualMs = 500;
 
   const choose = (chance: Chance) => {
@@ -89,7 +86,7 @@ export async function openCustomers(deployment: Deployment): Promise<Customers> 
     return { manner, failure: chance.pick(failures), patience: chance.next() * 1.5 };
   };
 
-  /** Resolves when the page is alive, or when the call is over. */
+  /** Resolves when the page is alive or the call has ended. */
   async function untilAlive(call: Call, render: string): Promise<void> {
     let over = false;
     const end = () => {
@@ -135,7 +132,7 @@ export async function openCustomers(deployment: Deployment): Promise<Customers> 
       if (manner === 'stays' && answer.status === 200)
         usualMs = 0.9 * usualMs + 0.1 * (performance.now() - startMs);
     } catch {
-      // A head that came is what the caller knows.
+      // A received head is the caller's result.
       if (left && visit.end === 'broken') visit.end = 'left';
     }
     clearTimeout(leaving);

@@ -15,17 +15,17 @@ import { type ProbePages, startProbePages } from './probe-pages.ts';
 import { untilAllReady } from './worker-look.ts';
 
 const PEPPER = 'a pepper of the scenarios';
-/** With it there is the dashboard, and with that the log of renders. */
+/** Turns on the dashboard, and with it the render log. */
 const DASHBOARD_SECRET = 'a secret of the scenarios';
-/** The longest that it may take on a busy machine. */
+/** The time limit on a busy machine. */
 const START_MS = 60_000;
 const POOL_SECRET = 'a pool secret of the scenarios';
 
-/** A place where an API or a worker runs, now this process, later perhaps another. */
+/** An API or a worker: a process that can be replaced by another one. */
 export interface Replica {
   readonly port: number;
   readonly process: PressroomProcess;
-  /** Starts another process in the place of one that is gone; resolves when it is ready. */
+  /** Starts a process in place of one that has ended; resolves when it is ready. */
   start(env?: Record<string, string>): Promise<void>;
 }
 
@@ -55,12 +55,9 @@ export interface Deployment {
   account(plan?: string): Promise<DeploymentAccount>;
   /** A render at one of the API processes, by default each in turn. */
   render(account: DeploymentAccount, body: unknown, api?: ApiReplica): Call;
-  /** One more API process, ready. */
+  /** Starts another API process; resolves when it is ready. */
   addApi(env?: Record<string, string>): Promise<ApiReplica>;
-  /**
-   * Rejects when one of the processes has written a key, the pepper or the pool's secret into its
-   * log.
-   */
+  /** Rejects when a process has written a key, the pepper or the pool secret to its log. */
   stop(): Promise<void>;
 }
 
@@ -70,15 +67,15 @@ export interface DeploymentOptions {
   slots?: number;
   /** Members of the MongoDB replica set. Links to MongoDB exist only with one. */
   members?: 1 | 3;
-  /** Where MongoDB's data lie; without it in a temporary folder. */
+  /** MongoDB's data folder (default: a temporary folder). */
   dataDir?: string;
   links?: boolean;
-  /** Over the scenarios' defaults. */
+  /** Overrides the defaults of the scenarios. */
   api?: Record<string, string>;
   worker?: Record<string, string>;
 }
 
-/** The lines of the processes' logs that have one of the texts in them. */
+/** The log lines of the processes that contain one of the texts. */
 export const linesWith = (
   processes: readonly PressroomProcess[],
   secrets: readonly string[],
@@ -89,9 +86,7 @@ export const linesWith = (
       .filter(line => secrets.some(secret => line.includes(secret))),
   );
 
-/**
- * Stops what a start that failed has left behind: a scenario without a deployment has nothing to stop.
- */
+/** Stops the parts of a failed start, since a scenario without a deployment cannot. */
 export async function startDeployment(options: DeploymentOptions = {}): Promise<Deployment> {
   const ends: (() => Promise<unknown>)[] = [];
   const stop = async () => {
@@ -105,7 +100,7 @@ export async function startDeployment(options: DeploymentOptions = {}): Promise<
   }
 }
 
-/** Every part that is opened says with `atEnd` how it ends. */
+/** Each part registers its end with `atEnd`. */
 async function build(
   options: DeploymentOptions,
   atEnd: (end: () => Promise<unknown>) => void,
@@ -209,7 +204,7 @@ async function build(
   await Promise.all(workers.map(({ process }) => process.untilReady()));
   // A worker is ready with its first slot.
   await Promise.all(workers.map(worker => untilAllReady(worker, START_MS)));
-  // An API that came first looks for its workers now and then.
+  // An API that starts first looks for its workers periodically.
   for (const { process } of apis)
     await eventually(async () => {
       const known = (await process.metrics()).sum('pressroom_workers_known');
@@ -222,7 +217,7 @@ async function build(
   await store.start();
   const book = new Accounts(store, { plans: parsePlans([]), peppers: [PEPPER] });
   const accounts: DeploymentAccount[] = [];
-  /** By the scenario's own client: nothing of the product stands between it and the server. */
+  /** With the scenario's own client, independent of the product. */
   const documents = cluster.client.db('pressroom').collection<AccountDocument>('accounts');
   let turn = 0;
 

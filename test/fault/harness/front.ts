@@ -1,5 +1,5 @@
-// A load balancer before the API processes: asks each whether it is ready, takes the ready ones in
-// turn, and never tries a call twice.
+// A load balancer before the API processes: probes their readiness, uses the ready ones in turn,
+// and never retries a call.
 import {
   Agent,
   createServer,
@@ -16,10 +16,10 @@ const PROBE_MS = 100;
 
 export interface Front {
   readonly port: number;
-  /** How many it takes for ready. */
+  /** The number of processes that it considers ready. */
   ready(): number;
   /**
-   * Calls that went over a connection which an earlier call had opened; 0 for one that passes
+   * Calls on a connection that an earlier call had opened; 0 for a front that passes
    * connections.
    */
   reused(): number;
@@ -27,9 +27,9 @@ export interface Front {
 }
 
 /**
- * `passes`: 'calls' as a reverse proxy does, over connections of its own that it keeps;
- * 'connections' as a Service of Kubernetes does, where the caller's connection stays with the
- * process that it met first. Reads `replicas` each time, so some may come later.
+ * `passes`: 'calls' like a reverse proxy, on its own kept connections; 'connections' like a
+ * Kubernetes Service, where a connection stays with its first process. Reads `replicas` each time,
+ * so that processes can be added later.
  */
 export async function startFront(
   replicas: readonly Replica[],
@@ -73,11 +73,11 @@ export async function startFront(
 interface Passing {
   server: Server;
   reused(): number;
-  /** Ends what is open. */
+  /** Closes all connections. */
   end(): void;
 }
 
-/** These speak of one connection, not of the call. */
+/** Hop-by-hop headers: they apply to one connection, not to the call. */
 const passedOn = ({ connection, 'keep-alive': keepAlive, ...headers }: IncomingHttpHeaders) =>
   headers;
 

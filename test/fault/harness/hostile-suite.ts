@@ -1,6 +1,6 @@
 // @proves neighbours
-// The tests of one list of hostile pages: a test for each, on one installation that is replaced
-// when a row has left something.
+// The tests of a list of hostile pages: one test each, on an installation that is replaced when a
+// page leaves something behind.
 import { expect } from 'chai';
 import type { HostilePage } from '../../support/pages/hostile-page.ts';
 import { openRowBook, problemsOf } from './neighbour-rows.ts';
@@ -8,15 +8,15 @@ import { Neighbourhood, type NeighbourhoodOptions } from './neighbours.ts';
 
 export interface HostileSuite extends Omit<NeighbourhoodOptions, 'pages'> {
   pages: readonly HostilePage[];
-  /** Pages that a trial caller sends, too. They need no server. */
+  /** Pages that trial callers send as well. They need no server. */
   byTrial?: readonly HostilePage[];
-  /** How long a row runs. */
+  /** The duration of a row. */
   seconds: number;
   /** `artifacts/<artifact>.json`. */
   artifact: string;
 }
 
-/** Call it inside `describe`. A ratio decides nothing: it is in the table. */
+/** Call it inside `describe`. Ratios are only shown in the table and do not fail a test. */
 export function hostileSuite({ byTrial = [], seconds, artifact, ...options }: HostileSuite): void {
   const book = openRowBook(artifact);
   let neighbourhood: Neighbourhood | undefined;

@@ -1,4 +1,4 @@
-// What a row of hostile neighbours has left behind on the worker, seen from the outside.
+// Detects what a row of hostile neighbours has left behind on the worker.
 import { tmpdir } from 'node:os';
 import type { ChromeProcess } from './chrome-processes.ts';
 import type { Deployment } from './deployment.ts';
@@ -6,7 +6,7 @@ import { orphans } from './footprint.ts';
 import { chromesOf, leftovers } from './quiet.ts';
 import { profilesIn } from './worker-look.ts';
 
-/** What Node keeps of what it read for a while; a leak of a row would be more. */
+/** Memory that Node keeps for a while; a leak of a row would be larger. */
 const WORKER_KEEPS_MIB = 200;
 const MIB = 2 ** 20;
 
@@ -19,14 +19,14 @@ export interface Rest {
   bytes: number;
 }
 
-/** The worker of the deployment, while nothing renders. */
+/** The state of the worker while no render runs. */
 export async function restOf({ workers: [worker] }: Deployment): Promise<Rest> {
   const { pid } = worker!.process;
   const slots = (await worker!.process.metrics()).by('pressroom_slots', 'state');
   return { slots, chromes: chromesOf(pid), bytes: (await worker!.process.memory()).nowBytes };
 }
 
-/** What is held or alive that was not `before`, in words. `seen`: Chrome's processes meanwhile. */
+/** What is held or alive beyond `before`, as sentences. `seen`: Chrome's processes meanwhile. */
 export async function remainsOf(
   deployment: Deployment,
   before: Rest,
@@ -39,7 +39,7 @@ export async function remainsOf(
   if (ready !== capacity) problems.push(`${ready} of ${capacity} slots are ready`);
   const { browser: browsers = 0 } = before.chromes;
   for (const [kind, count] of Object.entries(chromes)) {
-    // Each Chrome may hold one more of a kind: a spare renderer, a service that ends when it idles.
+    // Each Chrome may have one more of a kind: a spare renderer, or a service that ends when idle.
     const most = (before.chromes[kind] ?? 0) + (kind === 'browser' ? 0 : browsers);
     if (count > most)
       problems.push(`${count} processes of Chrome are ${kind}, at most ${most} may be`);

@@ -1,4 +1,4 @@
-// Judges the rows of hostile neighbours, prints them as a table and keeps them in artifacts/.
+// Checks the rows of hostile neighbours, prints them as a table and writes them to artifacts/.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { HostilePage, Outcome } from '../../support/pages/hostile-page.ts';
 import { DISCONNECTED, type Ends, type Row } from './neighbours.ts';
@@ -10,10 +10,10 @@ const textOf = (ends: Ends) =>
     .map(([end, count]) => `${count} ${end}`)
     .join(', ') || 'none';
 
-/** A page that met a bound did something, however short it lived. */
+/** A page that reached a bound has run, however short its life. */
 const metBound = ({ ends }: Row['hostile']) => 'page_crash' in ends || 'output_limit' in ends;
 
-/** Why the row is none of its kind: the page took less than it claims, and met no bound. */
+/** Why the row is invalid: the page used less than it should and reached no bound. */
 function emptiness(row: Row, takes: HostilePage['takes']): string[] {
   if (metBound(row.hostile)) return [];
   return Object.entries(takes).flatMap(([what, least]) => {
@@ -30,8 +30,8 @@ const innocentProblems = ({ innocent }: Row): string[] =>
     : [`innocent calls failed: ${textOf(innocent.failed)} of ${innocent.calls}`];
 
 /**
- * Of a row of a page. A call that came to no answer in the time of its wait and twice a render's
- * ended wrongly, too.
+ * The problems of a row of a page. A call without a response within its wait and two renders counts
+ * as failed.
  */
 export function problemsOf(row: Row, page: HostilePage): string[] {
   const accepted: readonly string[] = [...page.outcomes, DISCONNECTED] satisfies (
@@ -44,7 +44,7 @@ export function problemsOf(row: Row, page: HostilePage): string[] {
   return [...innocentProblems(row), ...wrongly, ...row.left, ...emptiness(row, page.takes)];
 }
 
-/** Of a row of callers that render nothing, or nothing unusual. */
+/** The problems of a row of callers that render nothing, or nothing unusual. */
 export const problemsOfCallers = (row: Row): string[] => [...innocentProblems(row), ...row.left];
 
 const cell = (row: Row, problems: readonly string[]): string[] => [
@@ -72,7 +72,7 @@ const HEAD = [
 
 export interface RowBook {
   add(row: Row, problems: readonly string[]): void;
-  /** Prints the table. `artifacts/<name>.json` has what has been added so far. */
+  /** Prints the table. `artifacts/<name>.json` contains the rows so far. */
   print(): void;
 }
 

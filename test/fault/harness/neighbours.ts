@@ -1,6 +1,6 @@
-// Innocent accounts render beside hostile callers, on one API and one worker of four slots: how
-// each call ended, how long the innocent waited beside ordinary callers and beside hostile ones,
-// and what the hostile renders took and left.
+// Innocent accounts render beside hostile callers, on one API and one worker of four slots. Records
+// how each call ended, how long the innocent waited beside ordinary and beside hostile callers, and
+// what the hostile renders used and left behind.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invoice } from '../../../bench/invoice.ts';
 import { quantile } from '../../../bench/load.ts';
@@ -18,18 +18,18 @@ import { chromeLives } from './worker-look.ts';
 const SLOTS = 4;
 const INNOCENT = 5;
 const HOSTILE = 2;
-/** PRESSROOM_QUEUE_TIMEOUT: who had a slot for long waits for the others. */
+/** PRESSROOM_QUEUE_TIMEOUT: an account that held a slot for long waits for the others. */
 const QUEUE_MS = 30_000;
 /** A Chrome restarts, its processes end, leases are settled. */
 const REST_MS = 20_000;
-/** A caller that failed comes again after this, or it would do nothing but fail. */
+/** The retry delay of a failed call, so that a caller does not only fail. */
 const AFTER_FAILURE_MS = 100;
 const MIB = 2 ** 20;
 
-/** The caller left at the end of the row. */
+/** The caller disconnected at the end of the row. */
 export const DISCONNECTED = 'disconnected';
 
-/** How calls ended, and how often. */
+/** The number of calls by outcome. */
 export type Ends = Record<string, number>;
 
 interface Felt {
@@ -40,28 +40,28 @@ interface Felt {
 export interface Row {
   name: string;
   innocent: { calls: number; failed: Ends; p50Ms: number; p95Ms: number };
-  /** The p95 beside these callers, to that beside ordinary ones. */
+  /** The p95 beside these callers, relative to that beside ordinary ones. */
   ratio: number;
   hostile: { ends: Ends; longestMs: number };
   took: Footprint;
-  /** Why Chromes ended meanwhile. */
+  /** The ends of Chromes meanwhile, by reason. */
   chromeEnds: Ends;
-  /** What the worker's own process grew by. */
+  /** The memory growth of the worker's own process. */
   workerMib: number;
-  /** What was still there at the end, in words. */
+  /** What was left at the end, as sentences. */
   left: string[];
 }
 
-/** One more call of this caller; `nth` counts them. */
+/** Sends the `nth` call of this caller. */
 export type Caller = (nth: number) => Call;
 
 export interface NeighbourhoodOptions {
-  /** Those that the server serves. */
+  /** The pages that the server serves. */
   pages: readonly HostilePage[];
   renderTimeoutMs: number;
-  /** How long the innocent are measured beside ordinary callers. */
+  /** The duration of the measurement beside ordinary callers. */
   ordinarySeconds: number;
-  /** Hostile callers hang up when the innocent are done, and else wait for their answers. */
+  /** Hostile callers disconnect when the innocent are done, without waiting for responses. */
   disconnects?: boolean;
 }
 
@@ -84,13 +84,13 @@ const grown = (after: Ends, before: Ends): Ends =>
 
 interface Calling {
   stopped(): boolean;
-  /** When it is aborted the callers hang up. */
+  /** The callers disconnect when it is aborted. */
   leaving?: AbortSignal;
-  /** A call that takes longer is given up. */
+  /** A call that takes longer is aborted. */
   limitMs: number;
 }
 
-/** All of the group call again and again until they are stopped. */
+/** All callers of the group send one call after another until they are stopped. */
 async function keepCalling(
   group: readonly Caller[],
   { stopped, leaving, limitMs }: Calling,
@@ -186,7 +186,7 @@ export class Neighbourhood {
   }
 
   async #measureOrdinary(seconds: number): Promise<void> {
-    // The first renders of a process compile what all others run.
+    // The first renders of a process compile its code.
     await Promise.all(this.#innocent.map(call => call(0)));
     const file = (name: string) => `${this.#server.base}/report/${name}`;
     const ordinary: Caller[] = this.#hostile.map(
@@ -210,7 +210,7 @@ export class Neighbourhood {
     return this.#hostile.map(account => () => this.#render(account, body));
   }
 
-  /** A trial caller with the page, each time from another address. More would have no place. */
+  /** One trial caller with a new address each time; more would exceed the trial slots. */
   trialCallersOf(page: HostilePage): Caller[] {
     const body = this.#bodyOf(page);
     const call = () => {
@@ -265,7 +265,7 @@ export class Neighbourhood {
     return { innocent: innocentFelt, hostile: await hostileEnd };
   }
 
-  /** What is still there after a while of rest, in words. */
+  /** What is left after a pause, as sentences. */
   async #leftOf(before: Rest, seen: readonly ChromeProcess[]): Promise<string[]> {
     let left: string[] = [];
     await eventually(async () => {

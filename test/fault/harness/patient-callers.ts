@@ -1,11 +1,11 @@
-// Callers who do what the answers say: after a PDF they call again, after a rejection they wait as
-// long as Retry-After asks for. They note what they saw and how long it took.
+// Callers that follow the responses: after a PDF they call again, after an error they wait for
+// Retry-After. They record each response and its duration.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiReplica, Deployment, DeploymentAccount } from './deployment.ts';
 
 export interface Visit {
   api: ApiReplica;
-  /** When the call was sent, by performance.now(), and how long its answer took. */
+  /** When the call was sent, by performance.now(), and the duration until its response. */
   startMs: number;
   ms: number;
   /** 0 when the connection broke. */
@@ -19,13 +19,13 @@ export interface Visit {
 
 export interface PatientCallers {
   readonly visits: readonly Visit[];
-  /** Resolves when one more visit to each API process has ended that `good` accepts. */
+  /** Resolves after one more call to each API process that `good` accepts. */
   next(good: (visit: Visit) => boolean): Promise<void>;
   /** Starts no more calls. Resolves when the last one is answered. */
   stop(): Promise<void>;
 }
 
-/** One render, noted. */
+/** Sends one render and records it. */
 export async function visit(
   deployment: Deployment,
   account: DeploymentAccount,
@@ -53,7 +53,7 @@ export async function visit(
   }
 }
 
-/** So many at each API process. */
+/** The number of callers of each API process. */
 export function startPatientCallers(
   deployment: Deployment,
   account: DeploymentAccount,

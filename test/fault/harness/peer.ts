@@ -1,5 +1,5 @@
-// One end of a plain connection in a test of links: what it has received, and how the connection
-// ended for it.
+// One end of a plain connection in a test of links: the data that it has received, and how the
+// connection ended.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -25,10 +25,7 @@ function peer(socket: Socket): Peer {
   return { socket, received: () => received, state: () => state };
 }
 
-/**
- * Connects to a port of loopback, or fails to: `state` tells. It can still send after it has
- * received an end.
- */
+/** Connects to a port of loopback; `state` shows the result. It can send after the other end. */
 export async function connectPeer(port: number): Promise<Peer> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const connected = peer(socket);
@@ -36,7 +33,7 @@ export async function connectPeer(port: number): Promise<Peer> {
   return connected;
 }
 
-/** A server whose connections the test plays itself. */
+/** A server whose connections the test controls. */
 export async function startPeers() {
   const peers: Peer[] = [];
   const server = createServer({ allowHalfOpen: true }, socket => {
@@ -46,7 +43,7 @@ export async function startPeers() {
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    /** In the order in which they came. */
+    /** In order of arrival. */
     peers,
     close: async () => {
       server.close();

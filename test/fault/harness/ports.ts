@@ -1,5 +1,5 @@
-// Ports for processes that must come back where they were. Below the range that the kernel gives to
-// outgoing connections, of which these tests make thousands.
+// Ports for processes that must restart on the same port. Below the kernel's range for outgoing
+// connections, of which these tests open thousands.
 import { portIsFree } from '../../../standalone/ports.ts';
 
 const FIRST = 15_000;

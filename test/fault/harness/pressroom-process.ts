@@ -1,5 +1,5 @@
-// One real process of Pressroom (an API, a worker or a controller) with its log, its metrics, and
-// the ways in which it can go wrong.
+// One real process of Pressroom (an API, a worker or a controller) with its log and metrics. It can
+// be killed, frozen and stopped.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,46 +16,41 @@ const MAIN = {
   controller: 'controller/main.ts',
 };
 
-/** The longest that a start may take on a busy machine. */
+/** The time limit of a start on a busy machine. */
 const START_MS = 60_000;
 
-/** What the log says: `msg` is constant, the rest are its fields. */
+/** A log line: `msg` is constant, the rest are its fields. */
 export type LogLine = { level: number; msg: string } & Record<string, unknown>;
 
 export interface PressroomProcess {
   readonly name: string;
   readonly pid: number;
   readonly operationsPort: number;
-  /** Everything that it has logged so far. Lines that are no JSON come as `{ msg: line }`. */
+  /** All log lines so far. A line that is not JSON becomes `{ msg: line }`. */
   readonly log: LogLine[];
-  /**
-   * Resolves with the first line of that message (and of that kind), which may have come already.
-   */
+  /** Resolves with the first line with that message that `kind` accepts, past or future. */
   logLine(msg: string, kind?: (line: LogLine) => boolean): Promise<LogLine>;
   /** The status of `/livez` or `/readyz` on its operations port; 0 without an answer. */
   probe(path: '/livez' | '/readyz'): Promise<number>;
   untilReady(): Promise<void>;
   metrics(): Promise<Samples>;
-  /** The most memory that it ever held, and holds now. */
+  /** Its peak and current memory. */
   memory(): Promise<{ peakBytes: number; nowBytes: number }>;
   freeze(): Promise<void>;
   thaw(): void;
-  /** Resolves with its exit code when it is gone; SIGKILL by default. */
+  /** Sends a signal (default: SIGKILL). Resolves with the exit code when the process has ended. */
   kill(signal?: NodeJS.Signals): Promise<number | null>;
   readonly exited: Promise<number | null>;
   alive(): boolean;
 }
 
 const running = new Set<PressroomProcess>();
-// A run that is broken off must not leave them behind.
+// An interrupted run must not leave processes behind.
 process.on('exit', () => {
   for (const each of running) each.kill().catch(() => {});
 });
 
-/**
- * What every program of Pressroom is started with, and these tests as well: what decides about
- * memory, and compiled code that is kept.
- */
+/** Variables for memory and the compile cache, with which Pressroom and these tests start. */
 const NODE_FLAGS = process.execArgv.filter(flag => flag.includes('semi-space-size='));
 const INHERITED = [
   'PATH',
@@ -68,8 +63,8 @@ const INHERITED = [
 ];
 
 /**
- * Starts it with this environment and nothing else of ours. Does not wait: see `untilReady`. `root`
- * is the folder with its code: that of these tests, or a copy of another version.
+ * Starts it with this environment only. Does not wait: see `untilReady`. `root` is the folder with
+ * its code: this repository, or a copy of another version.
  */
 export function startPressroom(
   kind: keyof typeof MAIN,

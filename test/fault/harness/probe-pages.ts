@@ -1,6 +1,5 @@
 // A web server that pages under test call from inside Chrome: while a page's call is open, the page
-// is alive. So it counts running renders from the outside, whatever any process of Pressroom
-// believes.
+// is alive. It counts running renders independently of Pressroom.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -12,24 +11,24 @@ interface Held {
 
 export interface ProbePages {
   readonly port: number;
-  /** The address of a page that answers 500, or that hangs up without an answer. */
+  /** The address of a page that answers 500, or that closes the connection without a response. */
   bad(how: 'fails' | 'breaks'): string;
   /**
-   * A document that is finished when the server lets its call go. `render` names it; to be sent
+   * A document that is finished when the server answers its call. `render` names it; to be sent
    * with `wait_for_expression: 'window.done'`.
    */
   page(account: string, render: string): { html: string; wait_for_expression: string };
-  /** Pages of the account that are alive now. */
+  /** The number of the account's pages that are alive now. */
   alive(account: string): number;
-  /** The most of them at any one instant since the start. */
+  /** The largest number of them at any time since the start. */
   most(account: string): number;
-  /** How often a page of this render has called: twice after a retry. */
+  /** The number of calls by pages of this render: two after a retry. */
   calls(render: string): number;
-  /** Resolves when so many of the account's pages are alive. */
+  /** Resolves when this number of the account's pages is alive. */
   until(account: string, count: number): Promise<void>;
   /** Lets the page of one render finish. */
   letGo(render: string): void;
-  /** Lets all pages of the account finish, those to come too. */
+  /** Lets all pages of the account finish, including later ones. */
   release(account: string): void;
   close(): Promise<void>;
 }

@@ -1,26 +1,25 @@
-// What must be true some time after any scenario, whatever went wrong in it: no resource stays in
-// use. Counted from the outside: in the database, in the workers' process trees, and by the
-// metrics that an operator would look at.
+// Checks that no resource stays in use after a scenario, whatever failed in it: in the database, in
+// the process trees of the workers, and in their metrics.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromeProcesses } from './chrome-processes.ts';
 import type { Deployment, Replica } from './deployment.ts';
 
-/** A lease of 15 s, and as much again as a scenario's last faults may need to be noticed. */
+/** A lease of 15 s, and as much again until the last faults of a scenario are detected. */
 const QUIET_MS = 20_000;
 /**
- * Above this no account of a scenario may have leases, expired ones included: their plans are
- * small, and they lose few.
+ * The most leases of an account in a scenario, including expired ones: plans are small, and few
+ * renders are lost.
  */
 const MOST_LEASES = 500;
 
-/** How many of Chrome's processes are below a process, by their kind. */
+/** The number of Chrome's processes below a process, by kind. */
 export function chromesOf(pid: number): Record<string, number> {
   const kinds: Record<string, number> = {};
   for (const { kind } of chromeProcesses(pid)) kinds[kind] = (kinds[kind] ?? 0) + 1;
   return kinds;
 }
 
-/** What is wrong with a worker that should be at rest. */
+/** What an idle worker still holds. */
 async function restless(worker: Replica): Promise<string[]> {
   if (!worker.process.alive()) return [];
   const { name, pid } = worker.process;
@@ -38,10 +37,10 @@ async function restless(worker: Replica): Promise<string[]> {
   return problems;
 }
 
-/** Of one Chrome at rest: its waiting page, and one that it keeps ahead for a next page. */
+/** Renderers of an idle Chrome: its ready page, and a spare one for the next page. */
 const RENDERERS = 2;
 
-/** What is still held, in words; empty when all is at rest. */
+/** The resources still held, as sentences; empty when everything is idle. */
 export async function leftovers(deployment: Deployment): Promise<string[]> {
   const problems = (await Promise.all(deployment.workers.map(restless))).flat();
   for (const api of deployment.apis) {
@@ -62,8 +61,8 @@ export async function leftovers(deployment: Deployment): Promise<string[]> {
 }
 
 /**
- * Resolves when nothing is held any more; rejects with what still is after 20 s of quiet. Call it
- * when the scenario's last call is answered.
+ * Resolves when no resource is held any more; rejects after 20 s with those that are. Call it after
+ * the last response of the scenario.
  */
 export async function quiet(deployment: Deployment): Promise<void> {
   let problems: string[] = [];

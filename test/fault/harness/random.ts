@@ -1,18 +1,18 @@
-// Chance that can be had again: every scenario prints its seed, and PRESSROOM_TEST_SEED repeats a
-// run's choices.
+// Reproducible random numbers: every scenario prints its seed, and PRESSROOM_TEST_SEED repeats the
+// choices of a run.
 
 export interface Chance {
   readonly seed: number;
-  /** From 0 up to 1. */
+  /** From 0 to below 1. */
   next(): number;
-  /** A whole number from `from` to `to`, both included. */
+  /** An integer from `from` to `to`, both included. */
   int(from: number, to: number): number;
-  /** True in so many cases of a hundred. */
+  /** True with this probability in percent. */
   percent(share: number): boolean;
   pick<T>(from: readonly T[]): T;
 }
 
-/** mulberry32: small, and good enough to choose faults by. */
+/** mulberry32: small, and good enough to choose faults. */
 export function createChance(seed: number): Chance {
   let state = seed >>> 0;
   const next = () => {
@@ -31,14 +31,14 @@ export function createChance(seed: number): Chance {
   };
 }
 
-/** The seed of this run: the one that is asked for, else a new one. Prints it. */
+/** Random numbers with the requested seed, or a new one. Prints the seed. */
 export function chanceOfThisRun(
   scenario: string,
   given = process.env['PRESSROOM_TEST_SEED'],
 ): Chance {
   const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
   if (!Number.isSafeInteger(seed))
-    throw new Error(`PRESSROOM_TEST_SEED=${given}: accepted is a whole number`);
+    throw new Error(`PRESSROOM_TEST_SEED=${given}: must be an integer`);
   console.log(`      seed of ${scenario}: ${seed}`);
   return createChance(seed);
 }

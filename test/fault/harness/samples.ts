@@ -1,13 +1,10 @@
-// Reads what a process says on /metrics
-// (https://prometheus.io/docs/instrumenting/exposition_formats/), as Prometheus would.
+// Parses the /metrics of a process as Prometheus does
+// (https://prometheus.io/docs/instrumenting/exposition_formats/).
 
 export interface Samples {
-  /**
-   * The sum over all series of that name whose labels have all of these values; 0 when there is
-   * none.
-   */
+  /** The sum of all series with that name and these label values; 0 without a series. */
   sum(name: string, labels?: Record<string, string>): number;
-  /** Each value of a label, with the sum over its series that have all of these other values. */
+  /** The sum of the series with these label values, for each value of `label`. */
   by(name: string, label: string, labels?: Record<string, string>): Record<string, number>;
   names(): string[];
 }
@@ -15,7 +12,7 @@ export interface Samples {
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
 
-/** Throws on a line that is none of the format. */
+/** Throws for an invalid line. */
 export function readSamples(text: string): Samples {
   const series = text
     .split('\n')

@@ -1,5 +1,5 @@
-// A disk of its own for one process of a scenario, small enough to be filled up: a tmpfs, which
-// only root may mount.
+// A disk for one process of a scenario, small enough to be filled: a tmpfs, which only root may
+// mount.
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,11 +7,11 @@ import { join } from 'node:path';
 
 export interface SmallDisk {
   readonly path: string;
-  /** Takes all the room that is left. */
+  /** Fills the remaining space. */
   fill(): void;
-  /** Gives it back. */
+  /** Frees it again. */
   makeRoom(): void;
-  /** Also while something on it is still open. */
+  /** Also while files on it are open. */
   remove(): void;
 }
 
@@ -32,7 +32,7 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
     fill: () => {
       const file = openSync(ballast, 'w');
       try {
-        // Pieces of a page, so that nothing is left in the end.
+        // In pieces of a memory page, so that no space is left at the end.
         for (let bytes = 2 ** 20; bytes >= 4_096; ) {
           try {
             writeSync(file, Buffer.alloc(bytes, 1));

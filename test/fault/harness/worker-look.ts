@@ -1,5 +1,4 @@
-// What a scenario can see of a worker and its Chrome from the outside: processes, probes, folders,
-// and the numbers that an operator would look at.
+// Observes a worker and its Chrome from outside: processes, probes, folders and metrics.
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
@@ -13,10 +12,7 @@ export const ofKind = (root: Replica | number, kind: string): ChromeProcess[] =>
     each => each.kind === kind,
   );
 
-/**
- * The browser process of each slot, by the slot's number: the last that the worker has logged, dead
- * or alive.
- */
+/** The last logged browser process of each slot, by the slot's number, dead or alive. */
 export function slotChromes({ process }: Replica): Record<number, number> {
   const started = process.log.filter(({ msg }) => msg === 'chrome is up');
   return Object.fromEntries(started.map(({ slot, pid }) => [slot, pid]));
@@ -40,12 +36,10 @@ export async function untilAllReady(
 
 const cpuMs = (pid: number): number => processOf(pid)?.ownMs ?? 0;
 
-/** A script before a page's own, so that its renderer is known by the time that it has used. */
+/** A script before the page's own that uses CPU, by which its renderer is recognised. */
 export const BUSY_FIRST = '<script>for (let i = 0; i < 6e8; i++);</script>';
 
-/**
- * The renderer of one Chrome that has used most CPU: Chrome keeps another ahead for its next page.
- */
+/** The renderer of a Chrome with the most CPU time: Chrome also keeps a spare one. */
 export function busiestRenderer(browser: number): number {
   const [busiest] = ofKind(browser, 'renderer').sort((a, b) => cpuMs(b.pid) - cpuMs(a.pid));
   return busiest!.pid;
@@ -57,8 +51,8 @@ export interface Lives {
 }
 
 /**
- * Chromes started and ended so far by reason, of the whole worker or of one slot. Reasons that have
- * not come up are left out.
+ * Chromes started and ended so far by reason, of the whole worker or of one slot. Contains only
+ * reasons that have occurred.
  */
 export async function chromeLives(worker: Replica, slot?: number): Promise<Lives> {
   const metrics = await worker.process.metrics();
