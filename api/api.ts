@@ -257,7 +257,15 @@ export function createApi(
   );
   const server = createServer(
     config,
-    { ...shared, keys, onEarlyFailure: meters.paid.ended, trial: trial?.route, console },
+    {
+      ...shared,
+      keys,
+      store,
+      plans,
+      onEarlyFailure: meters.paid.ended,
+      trial: trial?.route,
+      console,
+    },
     {
       database: timeoutMs => store.ping(timeoutMs),
       workers: () => ({

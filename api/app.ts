@@ -8,6 +8,7 @@ import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import type { AcceptedKeys } from './accounts/accepted-keys.ts';
 import type { AccountRequests } from './accounts/account-requests.ts';
+import type { Plan } from './accounts/plans.ts';
 import type { Console } from './console/console.ts';
 import { accessLog, loggedPath, requestCounter, requestId } from './http/access-log.ts';
 import { type BodyLimits, jsonBody } from './http/body.ts';
@@ -16,11 +17,13 @@ import { bearer, boundRequests } from './http/caller.ts';
 import { errors, noRoute } from './http/errors.ts';
 import type { Context, Middleware, Route, State } from './http/state.ts';
 import type { RenderUseCase } from './render/render.ts';
+import { accountRoutes } from './routes/account.ts';
 import { description } from './routes/description.ts';
 import { type HealthChecks, healthz, readyz } from './routes/health.ts';
 import { countEarlyFailures, logRenders, renderRoute } from './routes/render.ts';
 import { runbook } from './routes/runbook.ts';
 import { type TrialRoute, trialRoute } from './routes/trial.ts';
+import type { Store } from './store/store.ts';
 
 export interface AppDeps {
   /** The base of every absolute link; without a trailing slash. */
@@ -39,6 +42,8 @@ export interface AppDeps {
   budget: ByteBudget;
   rules: InstallationRules;
   trustedProxies: readonly Network[];
+  store: Store;
+  plans: readonly Plan[];
   log: Log;
   metrics: Metrics;
 }
@@ -71,12 +76,15 @@ export function createApp(deps: AppDeps): App {
     budget,
     rules,
     trustedProxies,
+    store,
+    plans,
     log,
     metrics,
   } = deps;
   const { openApiJson, docs } = description({
     publicUrl,
     trial: trial !== undefined,
+    usage: console !== undefined,
     mcpUrl: console?.oauth?.resource,
   });
 
@@ -106,6 +114,7 @@ export function createApp(deps: AppDeps): App {
       ],
     },
   ];
+  routes.push(...accountRoutes({ keys, requests, trustedProxies, store, plans, usage: !!console }));
   if (trial)
     routes.push({ method: 'post', path: '/v1/trial/render', handle: trialRoute(trial, deps) });
   if (console) routes.push(...console.routes);

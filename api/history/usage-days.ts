@@ -1,11 +1,11 @@
 // The daily figures of an account, summed by day and by key. Best effort: the billed count is in
 // the account's document.
+import { MAX_USAGE_DAYS } from '../../common/contract/account.ts';
 import { invalid } from '../../common/contract/errors.ts';
 import type { Document, Store, UsageDayDocument } from '../store/store.ts';
 import type { KeyNames, NamedKey } from './key-names.ts';
 import { addedUp, percentileMs } from './usage-buckets.ts';
 
-export const MAX_USAGE_DAYS = 366;
 const DEFAULT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
@@ -39,6 +39,7 @@ export interface UsageReport extends UsageRange {
   days: ({ day: string } & UsageFigures)[];
   /** Most renders first. The ID is null for renders without an API key. */
   keys: ((NamedKey | { id: null; name: null; last4: null }) & UsageFigures)[];
+  total: UsageFigures;
 }
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
@@ -51,6 +52,7 @@ export function rangeOf(
   const last = Date.parse(to ?? dayOf(nowMs));
   const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY_MS : Date.parse(from);
   if (first > last) throw invalid('`from` must not be after `to`.');
+  if (first < 0) throw invalid('`from` and `to` must not be before 1970-01-31.');
   if (last - first >= MAX_USAGE_DAYS * DAY_MS)
     throw invalid(`The range from \`from\` to \`to\` must be at most ${MAX_USAGE_DAYS} days.`);
   return { from: dayOf(first), to: dayOf(last) };
@@ -125,5 +127,6 @@ export function usageOf(
           other.ok + other.sandbox + other.failed - (one.ok + one.sandbox + one.failed) ||
           other.rejected - one.rejected,
       ),
+    total: figuresOf(forDays),
   };
 }

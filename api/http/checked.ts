@@ -7,9 +7,12 @@ const MAX_NAME = 60;
 const MAX_SENTENCES = 5;
 
 const quoted = (name: string) => `\`${name.slice(0, MAX_NAME).replace(/\p{C}/gu, '\ufffd')}\``;
-function unknownFields(names: readonly string[]): string {
+/** What the input has: fields of a body, or parameters of a query. */
+type Kind = 'field' | 'parameter';
+
+function unknownNames(names: readonly string[], kind: Kind): string {
   const list = names.slice(0, MAX_SENTENCES).map(quoted).join(', ');
-  return names.length === 1 ? `${list} is not a field.` : `${list} are not fields.`;
+  return names.length === 1 ? `${list} is not a ${kind}.` : `${list} are not ${kind}s.`;
 }
 
 const TYPES: Record<string, string> = {
@@ -36,10 +39,13 @@ function messageOf(issue: z.core.$ZodRawIssue): string | undefined {
   return undefined;
 }
 
-function sentence(issue: z.core.$ZodIssue): string {
+function sentence(issue: z.core.$ZodIssue, kind: Kind): string {
   const field = issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys')
-    return unknownFields(issue.keys.map(key => (field === '' ? key : `${field}.${key}`)));
+    return unknownNames(
+      issue.keys.map(key => (field === '' ? key : `${field}.${key}`)),
+      kind,
+    );
   if (field === '') return 'The body must be a JSON object.';
   return `${quoted(field)} must be ${issue.message.replace(/^must be /, '')}.`;
 }
@@ -48,9 +54,16 @@ function sentence(issue: z.core.$ZodIssue): string {
 export const strict = (schema: z.ZodType | undefined): z.ZodType =>
   schema instanceof z.ZodObject ? schema.strict() : (schema ?? z.strictObject({}));
 
-/** Returns the parsed value. Throws ApiError `validation_error` naming each invalid field. */
-export function checked(schema: z.ZodType, value: unknown): unknown {
+/**
+ * Returns the parsed value. Throws ApiError `validation_error` naming each invalid field or
+ * parameter.
+ */
+export function checked<T>(schema: z.ZodType<T>, value: unknown, kind: Kind = 'field'): T {
   const parsed = schema.safeParse(value, { error: messageOf });
   if (parsed.success) return parsed.data;
-  throw invalid([...new Set(parsed.error.issues.map(sentence))].slice(0, MAX_SENTENCES).join(' '));
+  throw invalid(
+    [...new Set(parsed.error.issues.map(issue => sentence(issue, kind)))]
+      .slice(0, MAX_SENTENCES)
+      .join(' '),
+  );
 }

@@ -1,15 +1,9 @@
 // The documents of renders and accounts in MongoDB. Migrations only add to them, so that two
 // releases can use one database.
 
-export const ACCOUNT_STATES = [
-  'active',
-  'trialing',
-  'past_due',
-  'unpaid',
-  'canceled',
-  'paused',
-] as const;
-export type AccountState = (typeof ACCOUNT_STATES)[number];
+import type { AccountState } from '../../common/contract/account.ts';
+
+export { ACCOUNT_STATES, type AccountState } from '../../common/contract/account.ts';
 
 /** The names of the indexes on `keys.hash` and `restrictedKeys.hash`, used to look up keys. */
 export const KEY_HASH_INDEX = 'key hash';

@@ -98,6 +98,11 @@ const operation = (base: string, path: string, method: string, described: Operat
 ${endpoint(base, method, path)}
 <p>${prose(described.description)}</p>`;
 
+const parameters = ({ operationId, parameters: all }: Operation) =>
+  all &&
+  markup`<h3 id="${operationId}-parameters">Parameters</h3>
+<div class="rows">${all.map(({ name, description, schema }) => field([name, { ...schema, description }]))}</div>`;
+
 const reasons = (envelope: JsonSchema) => {
   const error = fieldsOf(envelope).find(([name]) => name === 'error')?.[1];
   return markup`<div class="rows">${fieldsOf(error ?? {}).map(row => field(row, 'error.'))}</div>`;
@@ -133,7 +138,7 @@ export function docsPage(document: OpenApi): string {
       return markup`${operation(base, path, method, described)}
 <p>The request body is the same as for <a href="#${first!.described.operationId}">${first!.described.summary}</a>.</p>${answered}`;
     if (first?.described !== described)
-      return markup`${operation(base, path, method, described)}${answered}`;
+      return markup`${operation(base, path, method, described)}${parameters(described)}${answered}`;
     return markup`${operation(base, path, method, described)}
 ${Object.values(body(described)).map(({ summary, value }) => markup`<h3>${summary}</h3>${code(curl(base + path, value))}`)}
 <h3 id="fields">Fields</h3>
@@ -157,7 +162,7 @@ ${operations.map(({ described }) => markup`<li><a href="#${described.operationId
 <p class="lead">${prose(document.info.description)}</p>
 <p>Base URL: <code>${base}</code>. OpenAPI document: <a href="/openapi.json">/openapi.json</a> (OpenAPI ${document.openapi}).</p>
 <h2 id="authentication">Authentication</h2>
-<p>${prose('Authenticate with an API key in the header `Authorization: Bearer <API key>`. A key looks like `pressroom_live_…` and is shown once, when you create it. Never put it in client-side code or a repository.')}</p>
+<p>${prose('Authenticate with an API key in the header `Authorization: Bearer <API key>`. A key looks like `pressroom_live_…` and is shown once, when you create it. Renders with a test key (`pressroom_test_…`) have a watermark and are not counted. Never put a key in client-side code or a repository.')}</p>
 <p class="note">If a key leaks, revoke it immediately; revocation takes effect at once.</p>
 ${tryForm(
   operations

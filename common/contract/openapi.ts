@@ -2,6 +2,14 @@
 // operations; most texts are in fields.ts and answers.ts.
 import type { z } from 'zod';
 import {
+  accountSchema,
+  EXAMPLE_ACCOUNT,
+  EXAMPLE_USAGE,
+  readErrorCases,
+  usageQuerySchema,
+  usageSchema,
+} from './account.ts';
+import {
   ENVELOPE_NAMES,
   type ErrorCase,
   type ErrorEnvelope,
@@ -17,7 +25,13 @@ import {
   trialErrorCases,
 } from './answers.ts';
 import { STATUS } from './errors.ts';
-import { addComponent, type Schemas, schemaRef } from './json-schema.ts';
+import {
+  addComponent,
+  type JsonSchema,
+  propertiesOf,
+  type Schemas,
+  schemaRef,
+} from './json-schema.ts';
 import { EXAMPLE_REQUESTS, renderRequestSchema } from './render-request.ts';
 
 export const API_VERSION = '0.1.0';
@@ -26,6 +40,8 @@ export const API_VERSION = '0.1.0';
 export const OPERATIONS = {
   render: { method: 'post', path: '/v1/render' },
   trialRender: { method: 'post', path: '/v1/trial/render' },
+  account: { method: 'get', path: '/v1/account' },
+  usage: { method: 'get', path: '/v1/usage' },
   health: { method: 'get', path: '/healthz' },
   readiness: { method: 'get', path: '/readyz' },
 } as const;
@@ -33,6 +49,7 @@ export const OPERATIONS = {
 /** Generated clients group the operations by tag. */
 const TAGS = {
   Rendering: 'Renders HTML or a URL to PDF.',
+  Account: 'The account of an API key and its usage.',
   Service: 'The state of this installation.',
 } as const;
 
@@ -49,12 +66,21 @@ export interface Answer {
   >;
 }
 
+export interface Parameter {
+  name: string;
+  in: 'query';
+  required: false;
+  description: string;
+  schema: JsonSchema;
+}
+
 export interface Operation {
   operationId: string;
   tags: (keyof typeof TAGS)[];
   summary: string;
   description: string;
   security: Record<string, string[]>[];
+  parameters?: Parameter[];
   requestBody?: {
     required: true;
     description: string;
@@ -171,6 +197,49 @@ const trialOperation: Operation = {
   responses: { '200': pdfAnswer(TRIAL_PDF_HEADERS), ...errorAnswers(trialErrorCases) },
 };
 
+const accountOperation: Operation = {
+  operationId: 'getAccount',
+  tags: ['Account'],
+  summary: 'Retrieve the account',
+  description:
+    'Returns the plan, its concurrency limit, the running renders and the usage. Requires an API key with the scope `read`, in any state of the subscription.',
+  security: [{ apiKey: [] }],
+  responses: {
+    '200': jsonAnswer('The account.', 'Account', EXAMPLE_ACCOUNT),
+    ...errorAnswers(readErrorCases),
+  },
+};
+
+/** `description` and `examples` of a parameter stand beside its schema. */
+const usageParameters = (): Parameter[] =>
+  Object.entries(
+    propertiesOf(usageQuerySchema, 'input', { schemas: {}, defaultName: 'UsageQuery' }),
+  ).map(([name, { description = '', ...schema }]) => ({
+    name,
+    in: 'query',
+    required: false,
+    description,
+    schema,
+  }));
+
+const usageOperation = (): Operation => ({
+  operationId: 'getUsage',
+  tags: ['Account'],
+  summary: 'Retrieve the usage',
+  description:
+    'Returns renders by day or by API key, as in the dashboard. A few seconds behind; the count of the billing period in `GET /v1/account` is up to date. Requires an API key with the scope `read`.',
+  security: [{ apiKey: [] }],
+  parameters: usageParameters(),
+  responses: {
+    '200': {
+      description: 'The usage.',
+      headers: headerRefs(['X-Request-Id']),
+      content: { 'application/json': { schema: schemaRef('Usage'), examples: EXAMPLE_USAGE } },
+    },
+    ...errorAnswers(readErrorCases),
+  },
+});
+
 const healthOperation: Operation = {
   operationId: 'health',
   tags: ['Service'],
@@ -207,12 +276,14 @@ const readinessOperation: Operation = {
 
 export const LICENSE = { name: 'Apache License 2.0', identifier: 'Apache-2.0' };
 
-const schemas = (): Schemas => {
+const schemas = (usage: boolean): Schemas => {
   const made: Schemas = {};
   const add = (defaultName: string, schema: z.ZodType, io: 'input' | 'output') =>
     addComponent(schema, io, { schemas: made, defaultName, names: ENVELOPE_NAMES });
   add('RenderRequest', renderRequestSchema, 'input');
   add('ErrorEnvelope', errorEnvelopeSchema, 'output');
+  add('Account', accountSchema, 'output');
+  if (usage) add('Usage', usageSchema, 'output');
   add('Health', healthSchema, 'output');
   add('Readiness', readinessSchema, 'output');
   return made;
@@ -225,14 +296,16 @@ const introductionWithMcp = (mcpUrl: string) =>
 export interface Described {
   publicUrl: string;
   trial?: boolean;
+  usage?: boolean;
   mcpUrl?: string | undefined;
 }
 
 /**
  * The OpenAPI document. `publicUrl`: the base of all absolute URLs, without a trailing slash.
- * `trial`: whether trial renders are on. `mcpUrl`: the URL of the MCP server, if it is on.
+ * `trial`, `usage`: whether trial renders and GET /v1/usage are on. `mcpUrl`: the URL of the MCP
+ * server, if it is on.
  */
-export const openApi = ({ publicUrl, trial = true, mcpUrl }: Described): OpenApi => ({
+export const openApi = ({ publicUrl, trial = true, usage = true, mcpUrl }: Described): OpenApi => ({
   openapi: '3.1.0',
   info: {
     title: 'Pressroom',
@@ -248,18 +321,20 @@ export const openApi = ({ publicUrl, trial = true, mcpUrl }: Described): OpenApi
     ...(trial && {
       [OPERATIONS.trialRender.path]: { [OPERATIONS.trialRender.method]: trialOperation },
     }),
+    [OPERATIONS.account.path]: { [OPERATIONS.account.method]: accountOperation },
+    ...(usage && { [OPERATIONS.usage.path]: { [OPERATIONS.usage.method]: usageOperation() } }),
     [OPERATIONS.health.path]: { [OPERATIONS.health.method]: healthOperation },
     [OPERATIONS.readiness.path]: { [OPERATIONS.readiness.method]: readinessOperation },
   },
   components: {
-    schemas: schemas(),
+    schemas: schemas(usage),
     headers: HEADERS,
     securitySchemes: {
       apiKey: {
         type: 'http',
         scheme: 'bearer',
         description:
-          'An API key (`pressroom_live_…`) from the dashboard. It is shown once, when you create it. Revoke a leaked key immediately.',
+          'An API key (`pressroom_live_…`) from the dashboard, or a test key (`pressroom_test_…`), whose renders are sandbox renders. It is shown once, when you create it. Revoke a leaked key immediately.',
       },
     },
   },

@@ -175,3 +175,11 @@ export const pdfImage = (pdf: Buffer): Promise<Buffer> =>
     for (let lines = 0; lines < 3; head++) if (stdout[head] === 0x0a) lines++;
     return stdout.subarray(head);
   });
+
+/** Whether the first page has no mark. */
+export async function isBlank(pdf: Buffer): Promise<boolean> {
+  const { width, height, at } = await pdfPicture(pdf);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) if (at(x, y).some(part => part !== 255)) return false;
+  return true;
+}

@@ -138,7 +138,7 @@ function answer(row: ConsoleRoute, { trustedProxies }: Deps): Middleware {
       // Rows without `:account` do not read it.
       account: account as ConsoleCall['account'],
       params: paramsOf(ctx),
-      query: checked(querySchema, { ...ctx.query }),
+      query: checked(querySchema, { ...ctx.query }, 'parameter'),
       body: row.body ? checked(row.body, body) : undefined,
       clientIp: callerIp(ctx, trustedProxies),
       ctx,

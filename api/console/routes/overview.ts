@@ -3,9 +3,8 @@
 
 import { ApiError } from '../../../common/contract/errors.ts';
 import { keysOf } from '../../accounts/account-keys.ts';
-import { periodNow, usageNow } from '../../accounts/account-rules.ts';
-import { runningLeases } from '../../accounts/lease-rules.ts';
-import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from '../../accounts/plans.ts';
+import { type FoundStatus, STATUS_FIELDS, statusOf } from '../../accounts/account-status.ts';
+import type { Plan } from '../../accounts/plans.ts';
 import { NAMES_OF_KEYS, namesOf } from '../../history/key-names.ts';
 import type { AccountDocument, Document, Store } from '../../store/store.ts';
 import { overview } from '../contract/accounts.ts';
@@ -21,25 +20,9 @@ interface Deps {
   plans: readonly Plan[];
 }
 
-type Found = Pick<
-  AccountDocument,
-  'name' | 'plan' | 'state' | 'createdAt' | 'keys' | 'restrictedKeys'
-> & {
-  running: number;
-  used: number;
-  period: string;
-};
+type Found = FoundStatus & Pick<AccountDocument, 'createdAt' | 'keys' | 'restrictedKeys'>;
 
-const shown: Document = {
-  name: 1,
-  plan: 1,
-  state: 1,
-  createdAt: 1,
-  ...NAMES_OF_KEYS,
-  running: runningLeases,
-  used: usageNow,
-  period: { $max: ['$usage.period', periodNow] },
-};
+const shown: Document = { ...STATUS_FIELDS, ...NAMES_OF_KEYS, createdAt: 1 };
 
 export const overviewRoutes = ({ store, plans }: Deps): ConsoleRoute[] => {
   const lastDayOf = createLastDays(store);
@@ -94,19 +77,11 @@ export const overviewRoutes = ({ store, plans }: Deps): ConsoleRoute[] => {
         ]);
         const keys = keysOf(account);
         const nameOf = namesOf(keys);
-        const plan = plans.find(({ name }) => name === account.plan);
+        const { running, usage, ...status } = statusOf(account, plans);
         return {
-          account: {
-            id,
-            name: account.name,
-            plan: account.plan,
-            parallel: plan?.parallel ?? PARALLEL_OF_UNKNOWN_PLAN,
-            monthlyQuota: plan?.monthlyQuota ?? null,
-            state: account.state,
-            createdAt: account.createdAt.toISOString(),
-          },
-          usage: { period: account.period, count: account.used },
-          running: account.running,
+          account: { ...status, createdAt: account.createdAt.toISOString() },
+          usage,
+          running,
           waiting,
           lastDay,
           errors,

@@ -62,6 +62,22 @@ describe('open requests of an account', () => {
     expect((await connection.answer()).status).to.equal(200);
   });
 
+  it('limit the reads of an account as well', async () => {
+    const { text } = await fixture.account('starter');
+    const open = await fill(text, 2);
+    const read = `GET /v1/account HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${text}\r\n\r\n`;
+    const connection = await http.open();
+    connection.send(read);
+    const answer = await connection.answer();
+    expect(answer.status).to.equal(429);
+    expect(answer.json().error.code).to.equal('concurrency_limit');
+    expect(answer.headers).to.include({ 'retry-after': '2', 'x-concurrency-limit': '2' });
+    open[0]!.send(GOOD.slice(5));
+    await open[0]!.answer();
+    connection.send(read);
+    expect((await connection.answer()).status).to.equal(200);
+  });
+
   it('do not affect the requests of another account', async () => {
     const { text } = await fixture.account('free');
     await fill(text, 1);

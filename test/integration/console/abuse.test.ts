@@ -103,7 +103,7 @@ describe('a malicious request to the management API', function () {
         });
       });
 
-    it('in the query is rejected naming the field', async () => {
+    it('in the query is rejected naming the parameter', async () => {
       for (const name of READING) {
         const { caller, path } = await prepared(name);
         for (const [query, field] of [
@@ -118,7 +118,7 @@ describe('a malicious request to the management API', function () {
             400,
             'validation_error',
           ]);
-          expect(answer.error().message).to.equal(`\`${field}\` is not a field.`);
+          expect(answer.error().message).to.equal(`\`${field}\` is not a parameter.`);
         }
       }
     });

@@ -8,6 +8,7 @@ import type {
   RenderSummary,
   Usage,
 } from '../../../api/console/contract/accounts.ts';
+import type { AccountAnswer, UsageAnswer } from '../../../common/contract/account.ts';
 import { readSamples } from '../../fault/harness/samples.ts';
 import {
   type ConsoleFixture,
@@ -20,6 +21,7 @@ import { startWebServer, type WebServer } from '../../support/servers/web-server
 
 const RENDERS = 180;
 const SANDBOX = 40;
+const TEST_KEY = 10;
 const FAILED = 30;
 const INVALID = 200;
 const BLOCKED = 30;
@@ -62,6 +64,11 @@ describe('the figures of a day of 500 mixed calls', function () {
     };
     await repeat(RENDERS, status({ html: html('one') }, 200));
     await repeat(SANDBOX, status({ html: html('two'), sandbox: true }, 200));
+    const { text } = await fixture.accounts.createKey(fixture.account, { name: 'ci', test: true });
+    await repeat(TEST_KEY, async () => {
+      const headers = { authorization: `Bearer ${text}` };
+      expect((await fixture.render({ html: html('test key') }, headers)).status).to.equal(200);
+    });
     await repeat(FAILED, status({ url: `http://127.0.0.1:${web.port}/missing` }, 502));
     await repeat(INVALID, status({ html: html('four'), format: 'none' }, 400));
     await repeat(BLOCKED, status({ url: 'http://10.0.0.1/' }, 422));
@@ -84,7 +91,8 @@ describe('the figures of a day of 500 mixed calls', function () {
   it('are the same on all screens, in the header, in the account and in the metrics', async () => {
     const rejected = INVALID + BLOCKED;
     // The playground renders in sandbox mode.
-    const succeeded = RENDERS + SANDBOX + PLAYGROUND;
+    const sandbox = SANDBOX + TEST_KEY + PLAYGROUND;
+    const succeeded = RENDERS + sandbox;
     const account = `/accounts/${fixture.accountId}`;
     // The usage is written last, and a few seconds late.
     await eventually(async () => {
@@ -92,11 +100,23 @@ describe('the figures of a day of 500 mixed calls', function () {
       for (const rows of [days, keys])
         expect(sums(rows, 'ok', 'sandbox', 'failed', 'rejected')).to.deep.equal({
           ok: RENDERS,
-          sandbox: SANDBOX + PLAYGROUND,
+          sandbox,
           failed: FAILED,
           rejected,
         });
     }, 30_000);
+
+    const read = async <T>(path: string) => {
+      const answer = await fixture.call('GET', path, { authorization: `Bearer ${fixture.key}` });
+      return JSON.parse(answer.body.toString()) as T;
+    };
+    for (const group of ['day', 'key']) {
+      const { items, total } = await read<UsageAnswer>(`/v1/usage?group_by=${group}`);
+      const figures = { counted: RENDERS, sandbox, failed: FAILED, rejected };
+      expect(total).to.include(figures);
+      expect(sums(items, 'counted', 'sandbox', 'failed', 'rejected')).to.deep.equal(figures);
+    }
+    expect((await read<AccountAnswer>('/v1/account')).usage.count).to.equal(RENDERS);
 
     const home = await eventually(async () => {
       const overview = await owner.good<Overview>('GET', `${account}/overview`);
@@ -151,7 +171,7 @@ describe('the figures of a day of 500 mixed calls', function () {
     const all = await Promise.all(['ok', 'failed', 'rejected', 'error'].map(countOf));
     const rejected = INVALID + BLOCKED;
     expect(all).to.deep.equal([
-      RENDERS + SANDBOX + PLAYGROUND,
+      RENDERS + SANDBOX + TEST_KEY + PLAYGROUND,
       FAILED,
       rejected,
       FAILED + rejected,

@@ -6,18 +6,11 @@ import {
 } from '../../support/console/console-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Call, httpCall } from '../../support/http-call.ts';
-import { pdfInfo, pdfPicture, pdfText } from '../../support/pdf.ts';
+import { isBlank, pdfInfo, pdfText } from '../../support/pdf.ts';
 
 const HELLO = { html: '<title>Greeting</title><h1>Hello, world</h1>' };
 const LONG = { html: '<h1>long</h1>', wait_for_expression: 'false' };
 const EMPTY = { html: '<title>x</title>' };
-
-async function isBlank(pdf: Buffer): Promise<boolean> {
-  const { width, height, at } = await pdfPicture(pdf);
-  for (let y = 0; y < height; y++)
-    for (let x = 0; x < width; x++) if (at(x, y).some(part => part !== 255)) return false;
-  return true;
-}
 
 describe('the playground', () => {
   let fixture: ConsoleFixture;

@@ -42,6 +42,8 @@ describe('the OpenAPI document', () => {
     ).to.deep.equal([
       ['/v1/render', ['post']],
       ['/v1/trial/render', ['post']],
+      ['/v1/account', ['get']],
+      ['/v1/usage', ['get']],
       ['/healthz', ['get']],
       ['/readyz', ['get']],
     ]);
