@@ -97,10 +97,15 @@ export interface EgressDenied {
  * EGRESS_DENIED: an API of the previous release reports unknown reasons as limits.
  */
 export const EGRESS_REFUSED = 'Pressroom.egressRefused';
-export interface EgressRefused {
+export interface EgressTarget {
   host: string;
   port: number;
 }
+
+/** An allowed server that did not accept the connection, or respond on it, in time. */
+export const EGRESS_TIMED_OUT = 'Pressroom.egressTimedOut';
+/** How an allowed server could not be reached. */
+export type Unreachable = 'refused' | 'timeout';
 
 /**
  * The page events that the API reads. A worker forwards no others. Events of the previous release

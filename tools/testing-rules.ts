@@ -23,7 +23,7 @@ export const RULES: Section[] = [
       ['wrong-types', '`null` and wrong types are rejected.'],
       [
         'order-of-waits',
-        'Waits run in the order load, fonts, css, javascript, lazy images, selector, expression, network, delay.',
+        'Waits run in the order load, fonts, css, javascript, lazy images, selector, expression, network, delay, animations, resource errors.',
       ],
       ['order-of-errors', 'Checks run in the order 401, 403, 400, 429.'],
       [

@@ -64,6 +64,7 @@ const SHOW: Record<keyof RenderRequest, Show> = {
   javascript: addition,
   lazy_load_images: verbatim,
   finish_animations: verbatim,
+  fail_on_resource_error: verbatim,
   wait_delay: verbatim,
   wait_for_selector: characters,
   wait_for_expression: characters,

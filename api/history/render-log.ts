@@ -10,6 +10,7 @@ import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { roundedMs } from '../../common/units.ts';
 import { asApiError, ClientClosed } from '../http/errors.ts';
+import { newPageReport } from '../page/page-report.ts';
 import type { RenderTrace } from '../render/render.ts';
 import type { RenderDocument, Store } from '../store/store.ts';
 import { redactedMessage } from './redacted-message.ts';
@@ -74,6 +75,9 @@ function endOf(error: unknown): Pick<RenderDocument, 'outcome' | 'code' | 'reaso
   };
 }
 
+const resourceErrorsOf = ({ resources: { count, listed } }: RenderTrace) =>
+  count > 0 ? { resourceErrors: count, resources: listed } : {};
+
 /** `error`: undefined for a successful render. */
 export function recordOf(
   entry: RenderEntry,
@@ -106,6 +110,7 @@ export function recordOf(
     ...(error === undefined && trace.pages !== undefined && { pages: trace.pages }),
     ...(error === undefined && trace.bytes !== undefined && { bytes: trace.bytes }),
     ...(trace.console.length > 0 && { console: trace.console }),
+    ...resourceErrorsOf(trace),
   };
 }
 
@@ -117,8 +122,11 @@ export interface RenderLogTimes {
 const BATCH = 500;
 /** About 1 KB each: 100 seconds at 100 renders per second. */
 export const MAX_WAITING_RECORDS = 10_000;
-/** Console output of a page may be 50 KB. It is dropped while this many records wait. */
-const MAX_WITH_CONSOLE = 1_000;
+/**
+ * Console output and failed requests of a page may be 100 KB. They are dropped while this many
+ * records wait.
+ */
+const MAX_WITH_DETAILS = 1_000;
 /** Renders without a slot that have their own record, per account and second. */
 const KEPT_EACH_SECOND = 10;
 /** At shutdown, while MongoDB does not answer. */
@@ -178,7 +186,7 @@ export class RenderLog implements Service {
       via,
       at: new Date(),
       startMs,
-      trace: { timings: {}, console: [] },
+      trace: { timings: {}, console: [], ...newPageReport() },
     };
     try {
       const result = await work(entry);
@@ -232,7 +240,10 @@ export class RenderLog implements Service {
       this.#waiting.shift();
       this.#lose(1);
     }
-    if (this.#waiting.length >= MAX_WITH_CONSOLE) delete record.console;
+    if (this.#waiting.length >= MAX_WITH_DETAILS) {
+      delete record.console;
+      delete record.resources;
+    }
     this.#waiting.push(record);
     if (this.#waiting.length >= BATCH && !this.#failing) void this.#flush();
   }

@@ -8,7 +8,7 @@ import {
   renderFailed,
 } from '../../common/contract/errors.ts';
 import { notPublic } from '../../common/contract/page-url.ts';
-import { CONNECTION_REFUSED, type NoConnection, netErrorMessage } from './main-document.ts';
+import { isUnreachable, type NoConnection, netErrorMessage, UNREACHABLE } from './main-document.ts';
 import type { Page } from './page.ts';
 
 const KINDS = {
@@ -102,7 +102,7 @@ export class AdditionLoad {
     if (blocked === 'address' || blocked === 'port') return notPublic(this.#field);
     if (blocked === 'name' || blocked === 'unresolved')
       return this.#failed('page_unreachable', 'its host name does not resolve');
-    if (blocked === 'refused') return this.#failed('page_unreachable', CONNECTION_REFUSED);
+    if (isUnreachable(blocked)) return this.#failed('page_unreachable', UNREACHABLE[blocked]);
     return this.#failed('output_limit', 'the page exceeded the network limits of a render');
   }
 

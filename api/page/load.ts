@@ -12,6 +12,7 @@ import {
   printArea,
   type RenderSettings,
   setsPolicyAside,
+  watchesNetwork,
 } from './render-settings.ts';
 import { onceInOwnWorld } from './waits.ts';
 
@@ -120,13 +121,13 @@ async function setViewport(session: Session, settings: RenderSettings): Promise<
 
 const STEP_IN_HISTORY = "history.pushState(null, '')";
 
+/** Chrome neither keeps the bodies of responses nor sends those of requests, which are not used. */
+const NO_BODIES = { maxPostDataSize: 1, maxTotalBufferSize: 1, maxResourceBufferSize: 1 };
+
 /**
  * Resolves at the load event of the current document. Rejects with the error of the main document.
  */
 export async function load({ session, settings, document, navigation, fail }: Page): Promise<void> {
-  // Watching the network costs CPU, which html seldom needs.
-  const loadsAdditions = settings.css?.kind === 'url' || settings.javascript?.kind === 'url';
-  const watched = settings.source.kind === 'url' || settings.waits.networkIdle || loadsAdditions;
   const prepared = Promise.all([
     settings.isStatic
       ? session.command(STILL)
@@ -134,8 +135,7 @@ export async function load({ session, settings, document, navigation, fail }: Pa
         settings.source.kind === 'html' &&
         session.command('Runtime.evaluate', { expression: STEP_IN_HISTORY }),
     setViewport(session, settings),
-    // Without it each event would contain the request's body, which is not used.
-    watched && session.command('Network.enable', { maxPostDataSize: 1 }),
+    watchesNetwork(settings) && session.command('Network.enable', NO_BODIES),
     setsPolicyAside(settings) && session.command('Page.setBypassCSP', { enabled: true }),
     setCookies(session, settings),
     intercepts(settings) && intercept(session, settings, fail),

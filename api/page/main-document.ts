@@ -2,16 +2,24 @@
 // status and redirects, blocked requests, and whether a navigation is pending. Owns its errors.
 
 import { ApiError, renderFailed } from '../../common/contract/errors.ts';
-import { EGRESS_DENIED, EGRESS_REFUSED, type EgressDenied } from '../../common/protocol.ts';
+import {
+  EGRESS_DENIED,
+  EGRESS_REFUSED,
+  EGRESS_TIMED_OUT,
+  type EgressDenied,
+  type Unreachable,
+} from '../../common/protocol.ts';
 import type { Session } from '../workers/session.ts';
 import type { RenderSettings } from './render-settings.ts';
 
-/** `refused`: the guard allows the server, which refused the connection. */
-export type NoConnection = EgressDenied['reason'] | 'refused';
+/** `refused`, `timeout`: the guard allows the server, which refused or did not respond. */
+export type NoConnection = EgressDenied['reason'] | Unreachable;
 
 export interface BlockedRequests {
   /** Why there was no connection to the URL's server; undefined when there was one. */
   of(url: string): NoConnection | undefined;
+  /** A network limit of the render has been reached, which the guard reports once for all hosts. */
+  isOverLimit(): boolean;
 }
 
 /**
@@ -25,19 +33,27 @@ export function hostPort(url: string): string {
   return `${hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase()}:${port || (protocol === 'https:' || protocol === 'wss:' ? 443 : 80)}`;
 }
 
+const LIMITS: ReadonlySet<string> = new Set(['requests', 'connections', 'bytes']);
+
 /**
  * Watches from now on. The guard reports before it closes the connection, so the reason is known
  * before the load fails.
  */
 export function watchBlockedRequests(session: Session): BlockedRequests {
   const reasons = new Map<string, NoConnection>();
-  session.on(EGRESS_DENIED, ({ host, port, reason }) =>
-    reasons.set(`${host.toLowerCase()}:${port}`, reason),
-  );
-  session.on(EGRESS_REFUSED, ({ host, port }) =>
-    reasons.set(`${host.toLowerCase()}:${port}`, 'refused'),
-  );
-  return { of: url => (/^https?:/.test(url) ? reasons.get(hostPort(url)) : undefined) };
+  let overLimit = false;
+  const set = (host: string, port: number, reason: NoConnection) =>
+    reasons.set(`${host.toLowerCase()}:${port}`, reason);
+  session.on(EGRESS_DENIED, ({ host, port, reason }) => {
+    set(host, port, reason);
+    overLimit ||= LIMITS.has(reason);
+  });
+  session.on(EGRESS_REFUSED, ({ host, port }) => set(host, port, 'refused'));
+  session.on(EGRESS_TIMED_OUT, ({ host, port }) => set(host, port, 'timeout'));
+  return {
+    of: url => (/^https?:/.test(url) ? reasons.get(hostPort(url)) : undefined),
+    isOverLimit: () => overLimit,
+  };
 }
 
 export const MAX_REDIRECTS = 10;
@@ -53,7 +69,14 @@ export interface MainDocument {
   navigationError(url: string, errorText: string): Error;
 }
 
-export const CONNECTION_REFUSED = 'the server refused the connection';
+const CONNECTION_REFUSED = 'the server refused the connection';
+export const UNREACHABLE: Record<Unreachable, string> = {
+  refused: CONNECTION_REFUSED,
+  timeout: 'the server did not respond in time',
+};
+export const isUnreachable = (reason: string | undefined): reason is Unreachable =>
+  reason !== undefined && Object.hasOwn(UNREACHABLE, reason);
+
 const PLAIN: Record<string, string> = {
   'net::ERR_ABORTED': 'the response is not a page (a download, or an empty response)',
   'net::ERR_EMPTY_RESPONSE': 'the server closed the connection without a response',
@@ -80,13 +103,13 @@ function verdict(url: string, errorText: string, denied: NoConnection | undefine
       'page_unreachable',
       'The page could not be opened: its host name does not resolve. Check the URL.',
     );
-  if (denied && denied !== 'refused')
+  if (denied && !isUnreachable(denied))
     return renderFailed(
       'output_limit',
       'The page exceeded the network limits of a render. Load fewer or smaller resources.',
     );
   const cause = { url: hostPort(url), errorText };
-  const problem = denied === 'refused' ? CONNECTION_REFUSED : netErrorMessage(errorText);
+  const problem = denied ? UNREACHABLE[denied] : netErrorMessage(errorText);
   return renderFailed('page_unreachable', `The page could not be opened: ${problem}.`, { cause });
 }
 

@@ -2,7 +2,7 @@
 // names the step that the deadline interrupted.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { renderFailed } from '../../common/contract/errors.ts';
+import { ApiError, renderFailed } from '../../common/contract/errors.ts';
 import { quoted } from '../../common/contract/problems.ts';
 import type { Budget, Printed } from '../pdf/printed.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
@@ -14,10 +14,17 @@ import { lazyImages } from './lazy-images.ts';
 import { load } from './load.ts';
 import { watchBlockedRequests, watchMainDocument, watchNavigation } from './main-document.ts';
 import type { Page } from './page.ts';
-import { type ConsoleLine, readConsole } from './page-console.ts';
+import { readConsole } from './page-console.ts';
+import { newPageReport, type PageReport } from './page-report.ts';
 import { type Output, printDocument } from './print.ts';
-import type { RenderSettings } from './render-settings.ts';
+import { type RenderSettings, watchesNetwork } from './render-settings.ts';
+import { Resources } from './resources.ts';
 import { delay, expression, fonts, networkIdle, selector, watchNetwork } from './waits.ts';
+
+async function allResourcesLoaded({ resources }: Page): Promise<void> {
+  const failure = resources?.failure();
+  if (failure) throw failure;
+}
 
 export interface Step {
   /**
@@ -34,7 +41,7 @@ const always = () => true;
 
 /**
  * The order is the contract's: load event, fonts, css, javascript, lazy images, selector,
- * expression, network idle, delay, animations, then print.
+ * expression, network idle, delay, animations, resource errors, then print.
  */
 export const STEPS: Step[] = [
   { waitingFor: () => "the page's load event", phase: 'load', applies: always, run: load },
@@ -93,6 +100,12 @@ export const STEPS: Step[] = [
     applies: settings => settings.finishAnimations,
     run: finishAnimations,
   },
+  {
+    waitingFor: () => '`fail_on_resource_error`',
+    phase: 'wait',
+    applies: settings => settings.failOnResourceError,
+    run: allResourcesLoaded,
+  },
 ];
 
 export interface PageSessionLimits {
@@ -134,10 +147,49 @@ async function causeOf(session: Session, failure: CommandFailed): Promise<Error>
     : new BrowserFailed(failure.message, { cause: failure });
 }
 
+/** The page with all that is watched from before its first command. */
+function watchedPage(
+  session: Session,
+  settings: RenderSettings,
+  { resources }: PageReport,
+  fail: Page['fail'],
+): Page {
+  const blockedRequests = watchBlockedRequests(session);
+  // A dialog blocks the page and every command until it is handled.
+  session.on('Page.javascriptDialogOpening', ({ defaultPrompt = '' }) => {
+    session
+      .command('Page.handleJavaScriptDialog', { accept: true, promptText: defaultPrompt })
+      .catch(() => {});
+  });
+  return {
+    session,
+    settings,
+    blockedRequests,
+    document: watchMainDocument(session, settings.source, blockedRequests),
+    navigation: watchNavigation(session),
+    network: watchNetwork(session),
+    resources: watchesNetwork(settings)
+      ? new Resources(session, blockedRequests, resources)
+      : undefined,
+    lastSeen: '',
+    fail,
+  };
+}
+
+const isTimeout = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.reason === 'page_timeout';
+
+/** A wait may have timed out because a resource is missing. */
+function timeoutOf({ resources, settings }: Page, timeout: ApiError): ApiError {
+  const failure = settings.failOnResourceError ? resources?.failure() : undefined;
+  resources?.timedOut();
+  return failure ?? timeout;
+}
+
 /**
  * Throws ApiError (validation_error, ssrf_blocked, render_failed), SlotLost, BrowserFailed, or the
  * signal's reason. The PDF counts in `budget`; soon after an error nothing does. Writes the
- * milliseconds of each phase into `timings`, and the console output into `lines`, if given.
+ * milliseconds of each phase into `timings`, and what happened on the page into `report`.
  */
 export async function runPageSession(
   session: Session,
@@ -146,26 +198,13 @@ export async function runPageSession(
   budget: Budget,
   signal: AbortSignal,
   timings: Partial<Record<Phase, number>>,
-  lines?: ConsoleLine[],
+  report: PageReport = newPageReport(),
 ): Promise<Printed> {
   const interrupted = Promise.withResolvers<never>();
   interrupted.promise.catch(() => {});
-  const blockedRequests = watchBlockedRequests(session);
-  const document = watchMainDocument(session, settings.source, blockedRequests);
-  const watched = {
-    document,
-    blockedRequests,
-    navigation: watchNavigation(session),
-    network: watchNetwork(session),
-  };
-  const pageConsole = lines && !settings.isStatic ? readConsole(session, lines) : undefined;
-  const page: Page = { session, settings, ...watched, lastSeen: '', fail: interrupted.reject };
-  // A dialog blocks the page and every command until it is handled.
-  session.on('Page.javascriptDialogOpening', ({ defaultPrompt = '' }) => {
-    session
-      .command('Page.handleJavaScriptDialog', { accept: true, promptText: defaultPrompt })
-      .catch(() => {});
-  });
+  const page = watchedPage(session, settings, report, interrupted.reject);
+  const lines = settings.isStatic ? undefined : report.console;
+  const pageConsole = lines && readConsole(session, lines);
 
   let waitingFor = '';
   const begin = (what: string) => {
@@ -192,7 +231,7 @@ export async function runPageSession(
   );
   const orInterrupted = <T>(work: Promise<T>) => {
     work.catch(() => {});
-    return Promise.race([work, document.failed, interrupted.promise]);
+    return Promise.race([work, page.document.failed, interrupted.promise]);
   };
 
   async function timed<T>(phase: Phase, work: Promise<T>): Promise<T> {
@@ -224,7 +263,8 @@ export async function runPageSession(
       pageConsole?.request();
       await pageConsole?.received();
     }
-    throw error instanceof CommandFailed ? await causeOf(session, error) : error;
+    if (error instanceof CommandFailed) throw await causeOf(session, error);
+    throw isTimeout(error) ? timeoutOf(page, error) : error;
   } finally {
     over = true;
     clearTimeout(deadline);

@@ -4,6 +4,7 @@
 import type { Session } from '../workers/session.ts';
 import type { BlockedRequests, MainDocument, Navigation } from './main-document.ts';
 import type { RenderSettings } from './render-settings.ts';
+import type { Resources } from './resources.ts';
 
 export interface NetworkActivity {
   /** Resolves when nothing has been under way for IDLE_MS of waits.ts. */
@@ -17,6 +18,8 @@ export interface Page {
   navigation: Navigation;
   network: NetworkActivity;
   blockedRequests: BlockedRequests;
+  /** Undefined for a document that loads nothing. */
+  resources: Resources | undefined;
   /**
    * The last result of the current step's wait, for the error if it times out: a sentence such as
    * `Its last value was false.`

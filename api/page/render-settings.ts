@@ -77,6 +77,7 @@ export interface RenderSettings {
   javascript?: Addition;
   lazyImages: boolean;
   finishAnimations: boolean;
+  failOnResourceError: boolean;
   media: 'print' | 'screen';
   waits: { selector?: string; expression?: string; networkIdle: boolean; delayMs: number };
   /** The request's own time limit, not over the installation's. */
@@ -153,6 +154,24 @@ function addition(text: string): Addition {
   return url === undefined ? { kind: 'inline', text } : { kind: 'url', url: new URL(url).href };
 }
 
+/** A URL with a server, such as `http://a` or `"//a`; not that of an XML namespace. */
+const SERVER_URL = /[:"'(=]\/\/(?!www\.w3\.org\/)/;
+
+/**
+ * Whether to watch the network, which costs Chrome some milliseconds: not for HTML that names no
+ * server and therefore loads nothing.
+ */
+export function watchesNetwork(settings: RenderSettings): boolean {
+  const { source, css, javascript, waits, isStatic, failOnResourceError } = settings;
+  if (isStatic) return false;
+  if (source.kind === 'url' || waits.networkIdle || failOnResourceError) return true;
+  const additions = [css, javascript].filter(each => each !== undefined);
+  return (
+    SERVER_URL.test(source.html) ||
+    additions.some(each => each.kind === 'url' || SERVER_URL.test(each.text))
+  );
+}
+
 /** Requests of the page are paused, to add headers or to answer HTTP Basic. */
 export const intercepts = ({
   headers,
@@ -221,6 +240,7 @@ export function renderSettings(request: RenderRequest): RenderSettings {
     ...(javascript === undefined ? {} : { javascript: addition(javascript) }),
     lazyImages: request.lazy_load_images ?? false,
     finishAnimations: request.finish_animations ?? false,
+    failOnResourceError: request.fail_on_resource_error ?? false,
     media: request.emulate_media ?? DEFAULT_MEDIA,
     waits: {
       ...(selector === undefined ? {} : { selector }),

@@ -6,6 +6,7 @@ import type { RenderRequest } from '../../common/contract/render-request.ts';
 import type { Caller } from '../accounts/accepted-keys.ts';
 import type { Lease, Leases } from '../leases/leases.ts';
 import type { ConsoleLine } from '../page/page-console.ts';
+import { newPageReport, type PageReport } from '../page/page-report.ts';
 import { limitMsOf, type PageSessionLimits, runPageSession } from '../page/page-session.ts';
 import { type RenderSettings, renderSettings } from '../page/render-settings.ts';
 import type { PdfFinisher } from '../pdf/finish.ts';
@@ -28,6 +29,8 @@ export interface Rendered {
   usage: number | undefined;
   /** Milliseconds. */
   timings: PhaseTimings;
+  /** Requests of the page that failed. */
+  resourceErrors: number;
 }
 
 /** The memory that the request holds, and the budget for its PDF. */
@@ -39,9 +42,8 @@ export interface Memory {
 }
 
 /** What a render records for the log while it runs, whatever its outcome. */
-export interface RenderTrace {
+export interface RenderTrace extends PageReport {
   timings: PhaseTimings;
-  /** What the page wrote to its console. */
   console: ConsoleLine[];
   pages?: number;
   /** Of the PDF. */
@@ -113,7 +115,8 @@ async function admitAndRender<C extends { requestId: string }>(
     const { sandbox } = settings;
     const startMs = performance.now();
     const job = jobOf(deps, caller.requestId, lease, settings, memory.bodyBytes, signal);
-    const printed = await renderOnWorker(deps, job, settings, memory.budget, clock, trace?.console);
+    const report = trace ?? newPageReport();
+    const printed = await renderOnWorker(deps, job, settings, memory.budget, clock, report);
     const pdf = await clock.time(
       'post',
       finisher.finish(printed, settings, lease.accountId, memory.budget, job.signal),
@@ -123,7 +126,8 @@ async function admitAndRender<C extends { requestId: string }>(
     const { pages } = printed;
     if (trace) Object.assign(trace, { pages, bytes: pdf.length });
     const usage = sandbox ? undefined : await clock.time('settle', leases.settle(lease));
-    return { pdf, pages, sandbox, usage, timings: clock.timings };
+    const resourceErrors = report.resources.count;
+    return { pdf, pages, sandbox, usage, timings: clock.timings, resourceErrors };
   } finally {
     await leases.release(lease);
   }
@@ -159,7 +163,7 @@ async function renderOnWorker<C>(
   settings: RenderSettings,
   budget: Budget,
   clock: PhaseClock,
-  lines: ConsoleLine[] | undefined,
+  report: PageReport,
 ): Promise<Printed> {
   let spentMs = 0;
   const renderOnSlot = async (session: Session) => {
@@ -172,7 +176,7 @@ async function renderOnWorker<C>(
         budget,
         job.signal,
         clock.timings,
-        lines,
+        report,
       );
     } finally {
       spentMs += performance.now() - startMs;

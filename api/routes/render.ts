@@ -85,13 +85,14 @@ export function setPdfHeaders(ctx: Context, filename: string | undefined): void 
 
 export function answerWithPdf(
   ctx: Context,
-  { pdf, pages, sandbox, usage, timings }: Rendered,
+  { pdf, pages, sandbox, usage, timings, resourceErrors }: Rendered,
   filename: string | undefined,
   entry: RenderEntry | undefined,
 ): void {
   endPhases(ctx, timings, entry);
   setPdfHeaders(ctx, filename);
   ctx.set('X-Pdf-Pages', String(pages));
+  if (resourceErrors > 0) ctx.set('X-Resource-Errors', String(resourceErrors));
   if (sandbox) ctx.set('X-Sandbox', 'true');
   if (usage !== undefined) ctx.set('X-Usage-Count', String(usage));
   ctx.body = pdf;

@@ -1,6 +1,7 @@
 // The documents of the dashboard in MongoDB: users, sessions, teams, audit log, render log, usage
 // and OAuth.
 import type { RenderFailedReason } from '../../common/contract/errors.ts';
+import type { ResourceError } from '../../common/contract/resource-errors.ts';
 import type { PhaseTimings } from './phases.ts';
 
 export const ROLES = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
@@ -133,6 +134,10 @@ export interface RenderDocument {
   pages?: number;
   bytes?: number;
   console?: { level: string; text: string }[];
+  /** How many requests of the page failed. Absent when none did. */
+  resourceErrors?: number;
+  /** The first 100 of them. */
+  resources?: ResourceError[];
 }
 
 /**

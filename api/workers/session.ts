@@ -5,8 +5,9 @@ import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.j
 import {
   EGRESS_DENIED,
   EGRESS_REFUSED,
+  EGRESS_TIMED_OUT,
   type EgressDenied,
-  type EgressRefused,
+  type EgressTarget,
   END,
   type PageEvent,
   PING,
@@ -34,7 +35,8 @@ const HANDSHAKE_MS = 1_000;
 
 interface Events extends Pick<ProtocolMapping.Events, PageEvent> {
   [EGRESS_DENIED]: [EgressDenied];
-  [EGRESS_REFUSED]: [EgressRefused];
+  [EGRESS_REFUSED]: [EgressTarget];
+  [EGRESS_TIMED_OUT]: [EgressTarget];
   [SLOT_ENDED]: [SlotEnded];
 }
 interface Commands extends ProtocolMapping.Commands {

@@ -94,6 +94,12 @@ export const HEADERS = {
     schema: { type: 'integer', minimum: 1 },
     example: 3,
   },
+  'X-Resource-Errors': {
+    description:
+      'How many requests of the page failed or were blocked, such as missing images. Absent when none did. The render log of the dashboard lists them.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 2,
+  },
   'Server-Timing': {
     description:
       'The duration of each phase in milliseconds: `admit`, `queue`, `load`, `wait`, `print`, `post`, `settle`, and `other` for the rest. They add up to the total in the dashboard. Also with the error of a render that had begun.',
@@ -130,6 +136,7 @@ export const PDF_HEADERS = [
   'X-Usage-Count',
   'X-Sandbox',
   'X-Pdf-Pages',
+  'X-Resource-Errors',
   'Server-Timing',
   'Content-Disposition',
 ] as const satisfies HeaderName[];

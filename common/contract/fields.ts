@@ -195,6 +195,11 @@ export const requestShape = {
     examples: [true],
     default: false,
   }),
+  fail_on_resource_error: trueOrFalse({
+    description: 'Fails (`page_status`) when a stylesheet, image, font or script does not load.',
+    examples: [true],
+    default: false,
+  }),
   wait_delay: text('a duration string such as "500ms"', waitDelayProblem, {
     description:
       'Pause after all other `wait_*` conditions, at most 30 s, such as `500ms`, `1.5s` or `1s500ms` (Go duration syntax).',

@@ -22,6 +22,12 @@ export const FOREIGN_NAMES: Record<string, readonly string[]> = {
   pages: ['pageRanges', 'nativePageRanges', 'pageRange'],
   emulate_media: ['emulatedMediaType', 'mediaType', 'emulateMediaType', 'usePrint', 'useScreen'],
   raise_for_status: ['failOnHttpStatusCodes', 'failOnStatusCode', 'httpErrorCodes'],
+  fail_on_resource_error: [
+    'failOnResourceHttpStatusCodes',
+    'failOnResourceLoadingFailed',
+    'loadErrorHandling',
+    'loadMediaErrorHandling',
+  ],
   extra_http_headers: ['headers', 'httpHeaders', 'customHeaders', 'requestHeaders'],
   auth: ['httpAuth', 'basicAuth', 'authentication', 'httpCredentials', 'username', 'password'],
   css: ['styles', 'style', 'stylesheet', 'styleTag', 'addStyleTag', 'customCss', 'userStyleSheet'],

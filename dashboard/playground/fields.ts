@@ -146,7 +146,7 @@ const SECTIONS: [title: string, names: RegExp][] = [
   ['Margins', /^margin$/],
   ['Header & footer', /^(header|footer)$/],
   ['Wait conditions', /^(wait_.*|lazy_load_images|finish_animations|timeout)$/],
-  ['HTTP', /^(raise_for_status|cookies|extra_http_headers|auth)$/],
+  ['HTTP', /^(raise_for_status|fail_on_resource_error|cookies|extra_http_headers|auth)$/],
   ['CSS & JavaScript', /^(css|javascript)$/],
   ['Metadata', /^(metadata|filename|reference)$/],
   ['Other', /./],

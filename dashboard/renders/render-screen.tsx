@@ -1,4 +1,4 @@
-// The details of one render: outcome, phases, options and console output.
+// The details of one render: outcome, phases, options, failed requests and console output.
 import { Alert, Anchor, Badge, Button, Code, Group, Paper, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft, CircleAlert, FlaskConical } from 'lucide-react';
@@ -16,6 +16,7 @@ import { TextWithCode } from '../parts/text-with-code.tsx';
 import { When } from '../parts/when.tsx';
 import { get, queryOf } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
+import { FailedRequests } from './failed-requests.tsx';
 import { hintFor } from './hints.ts';
 import classes from './render-screen.module.css';
 import { callerOf, sourceOf } from './render-table.tsx';
@@ -144,6 +145,18 @@ function Detail({ render }: { render: RenderDetail }) {
               No options set (defaults used).
             </Text>
           )}
+        </Section>
+        <Section
+          title="Failed requests"
+          actions={
+            render.resourceErrors > 0 && (
+              <Badge variant="default" radius="sm" tt="none">
+                {formatCount(render.resourceErrors)}
+              </Badge>
+            )
+          }
+        >
+          <FailedRequests resources={render.resources} count={render.resourceErrors} />
         </Section>
         <Section
           title="Page console"

@@ -68,6 +68,11 @@ describe('render log', function () {
         { level: 'log', text: 'hello' },
         { level: 'error', text: '<img src=x onerror="console.error(1)">' },
       ],
+      resourceErrors: 102,
+      resources: [
+        { method: 'GET', url: 'https://a.test/<b>.css', type: 'stylesheet', status: 404, ms: 12 },
+        { method: 'POST', url: 'data: (26 characters)', type: 'fetch', reason: 'blocked', ms: 0.4 },
+      ],
     });
     const { key: _key, ...played } = document(5, {
       via: 'playground',
@@ -154,7 +159,7 @@ describe('render log', function () {
     await page.getByText('No renders match these filters').waitFor();
   });
 
-  it('shows the error, a hint, the phases and the console output of a failed render', async () => {
+  it('shows the error, a hint, the phases, the failed requests and the console output', async () => {
     const { page, expectNoErrors } = await browser.open(developer, '/renders?status=failed');
     await rows(page).getByRole('link').click();
     await page.getByRole('heading', { level: 1, name: 'Render', exact: true }).waitFor();
@@ -173,6 +178,13 @@ describe('render log', function () {
     await page.getByText('212 characters').waitFor();
     await page.getByText('<img src=x onerror="console.error(1)">').waitFor();
     expect(await page.getByRole('main').locator('img').count()).to.equal(0);
+    const requests = page.getByRole('table', { name: 'Failed requests' }).getByRole('row');
+    expect((await requests.allInnerTexts()).map(text => text.split(/\s*\t\s*/))).to.deep.equal([
+      ['URL', 'Type', 'Method', 'Result', 'Duration'],
+      ['https://a.test/<b>.css', 'stylesheet', 'GET', '404', '12 ms'],
+      ['data: (26 characters)', 'fetch', 'POST', 'blocked', '0.4 ms'],
+    ]);
+    await page.getByText('And 100 more.').waitFor();
     await page.getByRole('link', { name: 'Open in playground' }).click();
     await page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
     await page.locator('input[value="https://example.com/invoices/7"]').waitFor();

@@ -187,6 +187,7 @@ const FIELDS: Record<string, Make> = {
       'raise_for_status',
       'lazy_load_images',
       'finish_animations',
+      'fail_on_resource_error',
       'wait_for_network_idle',
       'sandbox',
     ].map(name => [name, flag]),

@@ -106,12 +106,16 @@ export async function egressFixture() {
     const denied: EgressDenied[] = [];
     opened.onDenied(each => denied.push(each));
     const refused: string[] = [];
-    opened.onRefused(({ host, port }) => refused.push(`${host}:${port}`));
+    const timedOut: string[] = [];
+    opened.onUnreachable(({ host, port }, how) =>
+      (how === 'refused' ? refused : timedOut).push(`${host}:${port}`),
+    );
     if (policy) opened.admit(policy);
     return {
       ...opened,
       denied,
       refused,
+      timedOut,
       reasons: () => denied.map(({ host, port, reason }) => `${host}:${port} ${reason}`),
     };
   }

@@ -128,6 +128,7 @@ export async function httpFixture(fixture: LeaseFixture, options: HttpFixtureOpt
         sandbox: false,
         usage: await leases.settle(lease),
         timings: { admit: 1.26, print: 20 },
+        resourceErrors: 0,
       };
     } finally {
       leases.release(lease);

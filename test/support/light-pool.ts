@@ -34,7 +34,7 @@ export async function startLightWorker(capacity: number): Promise<LightWorker> {
       port: 1,
       admit: () => {},
       onDenied: () => {},
-      onRefused: () => {},
+      onUnreachable: () => {},
       close: async () => {},
     };
     const pipe = { route: () => {}, forward: () => {}, command: async () => ({}) };

@@ -1,6 +1,6 @@
 // The page of a slot: a fresh browser context with one blank page and its guard, opened in advance
 // and destroyed after one render.
-import type { EgressDenied, EgressRefused, SlotEnd } from '../../common/protocol.ts';
+import type { EgressDenied, EgressTarget, SlotEnd, Unreachable } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import { type CdpPipe, CRASHED, eventOf, isProcessGone } from './cdp-pipe.ts';
 import type { Chrome } from './chrome.ts';
@@ -10,7 +10,7 @@ export interface SlotGuard {
   readonly port: number;
   admit(policy: EgressPolicy): void;
   onDenied(listener: (denied: EgressDenied) => void): void;
-  onRefused(listener: (refused: EgressRefused) => void): void;
+  onUnreachable(listener: (target: EgressTarget, how: Unreachable) => void): void;
   /** Refuses all traffic immediately and releases the port after `unused` has settled. */
   close(unused?: Promise<unknown>): Promise<void>;
 }

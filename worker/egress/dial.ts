@@ -22,6 +22,9 @@ const answering = (addresses: string[]): LookupFunction => {
     options.all ? done(null, all) : done(null, all[0]!.address, all[0]!.family);
 };
 
+const noConnection = (timeoutMs: number) =>
+  Object.assign(new Error(`no connection within ${timeoutMs} ms`), { code: 'ETIMEDOUT' });
+
 /**
  * Returns a connected socket or throws the network's error. `addresses` are normalised. The signal
  * and the timeout end the attempt.
@@ -41,10 +44,7 @@ export function dial(
       autoSelectFamilyAttemptTimeout: FAMILY_HEAD_START_MS,
       noDelay: true,
     });
-    const timer = setTimeout(
-      () => socket.destroy(new Error(`no connection within ${timeoutMs} ms`)),
-      timeoutMs,
-    );
+    const timer = setTimeout(() => socket.destroy(noConnection(timeoutMs)), timeoutMs);
     const onAbort = () => socket.destroy(new Error('the connection attempt was aborted'));
     const settled = () => {
       clearTimeout(timer);

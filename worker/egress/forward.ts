@@ -72,7 +72,11 @@ export function forward(guard: Guard, request: IncomingMessage, response: Server
       maxHeaderSize: MAX_HTTP_HEAD_BYTES,
     });
     outgoing.on('error', () => {}); // `close` follows
-    outgoing.on('timeout', () => outgoing.destroy());
+    const onTimeout = () => {
+      if (!answered) guard.timedOut(target);
+      outgoing.destroy();
+    };
+    outgoing.on('timeout', guard.edge(onTimeout, drop));
     const onResponse = (incoming: IncomingMessage) => {
       answered = true;
       answer(outgoing, incoming);

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { Network } from '../../common/addresses.ts';
 import { edge } from '../../common/edge.ts';
 import type { Log } from '../../common/log.ts';
+import type { Unreachable } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import { Denied, type DenyReason } from './address-rule.ts';
 import type { AllowRule } from './allow-list.ts';
@@ -50,6 +51,8 @@ export interface Guard {
    * are then closed.
    */
   spend(bytes: number, target: Target): boolean;
+  /** Reports a server that accepted the connection and did not respond. */
+  timedOut(target: Target): void;
   /** Keeps plain HTTP connections by host and port, and opens new ones with `reach`. */
   agent(): Agent;
   /** Idle time after which a connection is closed. */
@@ -70,9 +73,14 @@ const MAX_IDLE_CONNECTIONS = 8; // kept alive for plain HTTP, in addition to cou
 
 class GuardedAgent extends Agent {
   readonly #reach: (target: Target) => Promise<Socket>;
+  readonly #timeoutMs: number;
 
-  constructor(options: AgentOptions, reach: (target: Target) => Promise<Socket>) {
+  constructor(
+    options: AgentOptions & { timeout: number },
+    reach: (target: Target) => Promise<Socket>,
+  ) {
     super(options);
+    this.#timeoutMs = options.timeout;
     this.#reach = reach;
   }
 
@@ -83,7 +91,11 @@ class GuardedAgent extends Agent {
     // Node's callback type requires a socket even for an error, which has none.
     const fail = done as ((error: Error) => void) | undefined;
     this.#reach({ host: to.host!, port: Number(to.port) }).then(
-      socket => done?.(null, socket),
+      socket => {
+        // Node leaves this to `createConnection` when the request has the agent's timeout.
+        socket.setTimeout(this.#timeoutMs);
+        done?.(null, socket);
+      },
       (error: Error) => fail?.(error),
     );
   }
@@ -107,14 +119,14 @@ function createSockets() {
 }
 
 /**
- * `report` receives every denial and every name without an address; `refused` receives servers
- * that refuse the connection. Resolver and agent are created on first use. Throws when the upstream
+ * `report` receives every denial and every name without an address; `unreachable` receives servers
+ * that refuse the connection or do not respond. Resolver and agent are created on first use. Throws when the upstream
  * proxy is invalid.
  */
 export function createGuard(
   config: EgressConfig,
   report: (target: Target, reason: DenyReason) => void,
-  refused: (target: Target) => void,
+  unreachable: (target: Target, how: Unreachable) => void,
   log: Log,
 ): Guard {
   const names = createNames(config.dnsServers, config.dnsTimeoutMs);
@@ -125,12 +137,16 @@ export function createGuard(
   let policy: EgressPolicy | undefined;
   let agent: Agent | undefined;
 
+  // Only allowed addresses are dialed. With an upstream proxy, the proxy itself would refuse.
+  const reportNetwork = (target: Target, code: string | undefined) => {
+    if (config.upstreamProxy) return;
+    if (code === 'ECONNREFUSED') unreachable(target, 'refused');
+    if (code === 'ETIMEDOUT') unreachable(target, 'timeout');
+  };
   const reported = (target: Target, error: unknown) => {
     if (error instanceof Denied) report(target, error.reason);
     else if (error instanceof LookupFailed) report(target, 'unresolved');
-    // Only allowed addresses are dialed. With an upstream proxy, the proxy itself would refuse.
-    else if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' && !config.upstreamProxy)
-      refused(target);
+    else reportNetwork(target, (error as NodeJS.ErrnoException).code);
     return error;
   };
 
@@ -175,6 +191,7 @@ export function createGuard(
     begin,
     reach,
     spend,
+    timedOut: target => unreachable(target, 'timeout'),
     agent: () => {
       const options = {
         keepAlive: true,

@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { listen } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
-import type { EgressDenied, EgressRefused } from '../../common/protocol.ts';
+import type { EgressDenied, Unreachable } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import type { DenyReason } from './address-rule.ts';
 import { forward, MAX_HTTP_HEAD_BYTES } from './forward.ts';
@@ -24,8 +24,8 @@ export interface EgressProxy {
    * Quotas and requests before `admit` are reported once per reason, a blocked target each time.
    */
   onDenied(listener: (denied: EgressDenied) => void): void;
-  /** Called for each allowed server that refuses a connection. */
-  onRefused(listener: (refused: EgressRefused) => void): void;
+  /** Called for each connection that an allowed server refuses or does not respond to. */
+  onUnreachable(listener: (target: Target, how: Unreachable) => void): void;
   counts(): Counts;
   /**
    * Closes all sockets and lookups and blocks all further requests. Releases the port only after
@@ -68,17 +68,17 @@ async function openProxy(guard: Guard): Promise<Server> {
 /** Opens an egress proxy on a free port. Throws when the upstream proxy is invalid. */
 export async function openEgressProxy(config: EgressConfig, log: Log): Promise<EgressProxy> {
   const listeners: ((denied: EgressDenied) => void)[] = [];
-  const refusedListeners: ((refused: EgressRefused) => void)[] = [];
+  const unreachableListeners: ((target: Target, how: Unreachable) => void)[] = [];
   const reported = new Set<DenyReason>();
   const report = ({ host, port }: Target, reason: DenyReason) => {
     if (REPORTED_ONCE.has(reason) && reported.has(reason)) return;
     reported.add(reason);
     for (const listener of listeners) listener({ host, port, reason, atMs: Date.now() });
   };
-  const refused = ({ host, port }: Target) => {
-    for (const listener of refusedListeners) listener({ host, port });
+  const unreachable = ({ host, port }: Target, how: Unreachable) => {
+    for (const listener of unreachableListeners) listener({ host, port }, how);
   };
-  const guard = createGuard(config, report, refused, log);
+  const guard = createGuard(config, report, unreachable, log);
   const server = await openProxy(guard);
   let closing: Promise<unknown> | undefined;
   const close = async (unused?: Promise<unknown>) => {
@@ -90,7 +90,7 @@ export async function openEgressProxy(config: EgressConfig, log: Log): Promise<E
     port: (server.address() as AddressInfo).port,
     admit: guard.admit,
     onDenied: listener => void listeners.push(listener),
-    onRefused: listener => void refusedListeners.push(listener),
+    onUnreachable: listener => void unreachableListeners.push(listener),
     counts: guard.counts,
     close: async unused => {
       closing ??= close(unused);

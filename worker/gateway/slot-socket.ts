@@ -6,8 +6,9 @@ import type { Log } from '../../common/log.ts';
 import {
   EGRESS_DENIED,
   EGRESS_REFUSED,
+  EGRESS_TIMED_OUT,
   type EgressDenied,
-  type EgressRefused,
+  type EgressTarget,
   END,
   OPEN,
   PAGE_EVENTS,
@@ -17,6 +18,7 @@ import {
   SLOT_ENDED,
   type SlotEnd,
   type STILL,
+  type Unreachable,
 } from '../../common/protocol.ts';
 import type { Ticket } from '../../common/ticket.ts';
 import { CRASHED, eventOf, isProcessGone } from '../browser/cdp-pipe.ts';
@@ -138,10 +140,11 @@ export class SlotSocket {
       if (page.claimed && this.#isOpen()) this.#sendEvent(EGRESS_DENIED, denied);
     };
     page.guard.onDenied(this.#safely(onDenied));
-    const onRefused = (refused: EgressRefused) => {
-      if (page.claimed && this.#isOpen()) this.#sendEvent(EGRESS_REFUSED, refused);
+    const onUnreachable = (target: EgressTarget, how: Unreachable) => {
+      const event = how === 'refused' ? EGRESS_REFUSED : EGRESS_TIMED_OUT;
+      if (page.claimed && this.#isOpen()) this.#sendEvent(event, target);
     };
-    page.guard.onRefused(this.#safely(onRefused));
+    page.guard.onUnreachable(this.#safely(onUnreachable));
     page.guard.admit(ticket.egress);
     const onFrameOfPage = (frame: Buffer) => this.#onFrameOfPage(page, frame);
     page.pipe.route(page.sessionId, this.#safely(onFrameOfPage));

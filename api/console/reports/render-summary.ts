@@ -6,7 +6,14 @@ import type { RenderDocument } from '../../store/store.ts';
 import type { renderDetail, renderSummary } from '../contract/accounts.ts';
 
 /** The projection of a summary. */
-export const SUMMARY_FIELDS = { options: 0, timings: 0, console: 0, message: 0 } as const;
+export const SUMMARY_FIELDS = {
+  options: 0,
+  timings: 0,
+  console: 0,
+  resourceErrors: 0,
+  resources: 0,
+  message: 0,
+} as const;
 export type SummaryDocument = Omit<RenderDocument, keyof typeof SUMMARY_FIELDS>;
 
 export const summaryOf = (
@@ -44,5 +51,11 @@ export const detailOf = (
   options: render.options,
   timings: render.timings,
   console: render.console ?? [],
+  resourceErrors: render.resourceErrors ?? 0,
+  resources: (render.resources ?? []).map(({ status = null, reason = null, ...each }) => ({
+    ...each,
+    status,
+    reason,
+  })),
   user: userName,
 });

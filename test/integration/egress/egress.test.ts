@@ -173,6 +173,17 @@ describe('the egress guard', () => {
       expect(await waiting).to.equal('LookupFailed');
     });
 
+    it('reports servers that accept a connection and do not respond', async () => {
+      const silent = await fixture.web(() => {});
+      fixture.dns.set('slow.example', '127.0.0.1');
+      const rules = [`127.0.0.1:${silent.port}`];
+      const guard = await fixture.guard('intranet', rules, { idleTimeoutMs: 50 });
+      const url = `http://slow.example:${silent.port}/`;
+      expect(await fixture.outcome(guard.port, url)).to.equal('dropped');
+      expect(guard.timedOut).to.deep.equal([`slow.example:${silent.port}`]);
+      expect(guard.refused).to.deep.equal([]);
+    });
+
     it('reports only allowed servers that refuse the connection', async () => {
       const port = await freePort();
       fixture.dns.set('shop.example', '127.0.0.1');

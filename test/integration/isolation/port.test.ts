@@ -65,7 +65,7 @@ describe('the port of an egress guard', () => {
       port: 1,
       admit: () => {},
       onDenied: () => {},
-      onRefused: () => {},
+      onUnreachable: () => {},
       close: async unused => {
         states.push('closing');
         await unused;

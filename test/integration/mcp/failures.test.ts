@@ -24,6 +24,7 @@ const rendered = {
   sandbox: true,
   usage: undefined,
   timings: {},
+  resourceErrors: 0,
 };
 
 describe('the tool render_pdf, when the service fails', () => {

@@ -40,6 +40,25 @@ describe('the first commands of a render', () => {
     ]);
   });
 
+  it('watch the network only when the document may load something', async () => {
+    const watches = async (body: object) => (await commandsOf(body)).includes('Network.enable');
+    const script = '<script>1 // comment</script><svg xmlns="http://www.w3.org/2000/svg"/>';
+    expect(await watches({ html: script })).to.equal(false);
+    expect(await watches({ html: `${script}<img src=data:image/png;base64,a//b=>` })).to.equal(
+      false,
+    );
+    for (const src of ['https://a.test/b', '//a.test/b'])
+      expect(await watches({ html: `<img src="${src}">` }), src).to.equal(true);
+    for (const more of [
+      { css: 'p { background: url(//a.test/b) }' },
+      { javascript: 'fetch("https://a.test/")' },
+      { javascript: 'https://a.test/b.js' },
+      { wait_for_network_idle: true },
+      { fail_on_resource_error: true },
+    ])
+      expect(await watches({ html: script, ...more }), JSON.stringify(more)).to.equal(true);
+  });
+
   it('write a document in pieces when its JSON would block the event loop', async () => {
     const opening = async (size: number) => {
       const sent = await commandsOf({ html: 'x'.repeat(size) });
@@ -116,6 +135,7 @@ describe('the steps of a render', () => {
           wait_for_network_idle: true,
           wait_delay: '1ms',
           finish_animations: true,
+          fail_on_resource_error: true,
         },
         PUBLIC,
       ),
@@ -132,6 +152,7 @@ describe('the steps of a render', () => {
       /network_idle/,
       /delay/,
       /animations/,
+      /resource_error/,
     ];
     expect(messages).to.have.lengthOf(order.length);
     order.forEach((pattern, at) => void expect(messages[at]).to.match(pattern));

@@ -17,6 +17,7 @@ const BARE: Omit<RenderSettings, 'isStatic'> = {
   cookies: [],
   lazyImages: false,
   finishAnimations: false,
+  failOnResourceError: false,
   media: 'print',
   waits: { networkIdle: false, delayMs: 0 },
   paper: { widthIn: 210 / 25.4, heightIn: 297 / 25.4 },
@@ -282,6 +283,7 @@ const SETTINGS: [title: string, body: Record<string, unknown>, differs: Partial<
       { css: { kind: 'inline', text: 'https://example.com/ {}' } },
     ],
     ['lazy images', { lazy_load_images: true }, { lazyImages: true }],
+    ['resource errors', { fail_on_resource_error: true }, { failOnResourceError: true }],
     ['finished animations', { finish_animations: true }, { finishAnimations: true }],
     ['sandbox', { sandbox: true }, { sandbox: true }],
     [

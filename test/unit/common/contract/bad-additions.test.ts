@@ -43,17 +43,20 @@ const ADDITIONS: Row[] = ['css', 'javascript'].flatMap((field): Row[] => [
   [field, 'https://example.com:9443/a', 'must use one of the ports 80, 443, 8080, 8443, not 9443'],
 ]);
 
-const SWITCHES: Row[] = ['lazy_load_images', 'finish_animations', 'sandbox'].flatMap(
-  (field): Row[] => [
-    [field, null, 'must be true or false, not null'],
-    [field, 'true', 'must be true or false, not a string'],
-    [field, '', 'not a string'],
-    [field, 1, 'must be true or false, not a number'],
-    [field, 0, 'not a number'],
-    [field, [], 'not an array'],
-    [field, {}, 'not an object'],
-  ],
-);
+const SWITCHES: Row[] = [
+  'lazy_load_images',
+  'finish_animations',
+  'fail_on_resource_error',
+  'sandbox',
+].flatMap((field): Row[] => [
+  [field, null, 'must be true or false, not null'],
+  [field, 'true', 'must be true or false, not a string'],
+  [field, '', 'not a string'],
+  [field, 1, 'must be true or false, not a number'],
+  [field, 0, 'not a number'],
+  [field, [], 'not an array'],
+  [field, {}, 'not an object'],
+]);
 
 const NAMES: Row[] = [
   ...['filename', 'reference'].flatMap((field): Row[] => [

@@ -37,7 +37,7 @@ describe('the schema of a render request', () => {
        lazy_load_images metadata sandbox margin.top margin.right margin.bottom margin.left header.html header.height footer.html footer.height
        cookies.name cookies.value cookies.domain cookies.path cookies.secure cookies.http_only cookies.same_site auth.username auth.password
        metadata.title metadata.author metadata.subject metadata.keywords
-       filename reference finish_animations timeout`.split(/\s+/),
+       filename reference finish_animations timeout fail_on_resource_error`.split(/\s+/),
     );
   });
 
@@ -208,6 +208,7 @@ describe('the schema of a render request', () => {
       'cookies.http_only': false,
       lazy_load_images: false,
       finish_animations: false,
+      fail_on_resource_error: false,
       sandbox: false,
       wait_delay: '0',
       wait_for_network_idle: false,

@@ -23,7 +23,7 @@ const LIMIT_MS = 4_000;
 function unchangingSlots(parts: FakeSlot): SlotPool {
   const claim = () => {
     const { admit, onDenied, route, forward } = parts;
-    const guard = { port: 1, admit, onDenied, onRefused: () => {}, close: async () => {} };
+    const guard = { port: 1, admit, onDenied, onUnreachable: () => {}, close: async () => {} };
     return {
       slot: 1,
       pipe: { route, forward },
