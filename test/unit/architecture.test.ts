@@ -135,8 +135,8 @@ function cyclesOf(edges: Iterable<readonly [string, string]>): string[][] {
   return found;
 }
 
-describe('the house', () => {
-  it('reads the imports of every folder that there is', () => {
+describe('the architecture', () => {
+  it('reads the imports of every folder', () => {
     expect(new Set(files.map(folder))).to.include.members([
       'common',
       'api',
@@ -147,7 +147,7 @@ describe('the house', () => {
     expect(inside.length).to.be.greaterThan(100);
   });
 
-  it('keeps every file in a folder', () => {
+  it('has no file outside the listed folders', () => {
     expect(files.filter(file => !(folder(file) in FOLDERS))).to.deep.equal([]);
   });
 
@@ -158,7 +158,7 @@ describe('the house', () => {
     expect(wrong.map(({ file, to }) => `${file} -> ${to}`)).to.deep.equal([]);
   });
 
-  it('lets the page import types of the management API’s contract and nothing else of the server', () => {
+  it('lets the dashboard import only types of the contract from the server', () => {
     const wrong = inside.filter(
       ({ file, to, typeOnly }) =>
         folder(file) === 'dashboard' &&
@@ -189,7 +189,7 @@ describe('the house', () => {
     ).to.deep.equal([]);
   });
 
-  it('imports each package that speaks to the outside in one place', () => {
+  it('imports each package for an external system in one place', () => {
     const owns = (file: string, pkg: string) =>
       [OWNERS[pkg]!].flat().some(owner => file.startsWith(owner));
     const wrong = outside.filter(
@@ -198,7 +198,7 @@ describe('the house', () => {
     expect(wrong.map(({ file, pkg }) => `${file} -> ${pkg}`)).to.deep.equal([]);
   });
 
-  it('uses at run time only packages that an installation without the tests has', () => {
+  it('uses only packages at run time that are installed without the tests', () => {
     const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>;
     };
@@ -208,7 +208,7 @@ describe('the house', () => {
     expect(wrong.map(({ file, pkg }) => `${file} -> ${pkg}`)).to.deep.equal([]);
   });
 
-  it('names Node’s own modules with node:', () => {
+  it('imports modules of Node with node:', () => {
     expect(
       outside
         .filter(({ target }) => builtinModules.includes(target))
@@ -220,7 +220,7 @@ describe('the house', () => {
     expect(files.filter(file => dirname(file) === 'common').length).to.be.at.most(9);
   });
 
-  it('has no cycle of folders, imports of types included', () => {
+  it('has no cycle of folders, including imports of types', () => {
     const product = inside.filter(({ file }) => !isTest(file));
     expect(cyclesOf(product.map(({ file, to }) => [dirname(file), dirname(to)]))).to.deep.equal([]);
   });
@@ -241,7 +241,7 @@ describe('the house', () => {
     expect(twice).to.deep.equal([]);
   });
 
-  it('finds a cycle that is planted', () => {
+  it('finds a planted cycle', () => {
     expect(
       cyclesOf([
         ['a', 'b'],
@@ -252,7 +252,7 @@ describe('the house', () => {
     ).to.deep.equal([['a', 'b', 'c']]);
   });
 
-  it('lets nothing of the API but its wiring import the console', () => {
+  it('lets only the wiring of the API import the console', () => {
     const wiring = ['api/api.ts', 'api/app.ts', 'api/config.ts', 'api/main.ts'];
     const wrong = inside.filter(
       ({ file, to }) =>
@@ -264,7 +264,7 @@ describe('the house', () => {
     expect(wrong.map(({ file, to }) => `${file} -> ${to}`)).to.deep.equal([]);
   });
 
-  it('has no file over 360 lines, and no test over 460, unless its head says why', () => {
+  it('has no file over 360 lines, and no test over 460, unless its first lines say why', () => {
     const long = files.filter(file => {
       const lines = readFileSync(join(ROOT, file), 'utf8').split('\n');
       const most = folder(file) === 'test' ? 460 : 360;
@@ -273,7 +273,7 @@ describe('the house', () => {
     expect(long).to.deep.equal([]);
   });
 
-  it('opens every file of the product with a sentence on what it owns', () => {
+  it('begins every file of the product with a sentence on what it owns', () => {
     const silent = files.filter(
       file => !isTest(file) && !/^(#!.*\n)?\/\//.test(readFileSync(join(ROOT, file), 'utf8')),
     );

@@ -41,7 +41,7 @@ describe('compose.yaml', () => {
       expect(read('Dockerfile')).to.match(new RegExp(`^FROM .+ AS ${target}$`, 'm'));
   });
 
-  it('gives the API and the worker a valid configuration that fits together', () => {
+  it('configures the API and the worker with valid values that match', () => {
     const api = readApiConfig(environmentOf('api'));
     const worker = readWorkerConfig(environmentOf('worker'));
     expect(api.poolSecret).to.equal(worker.secret);
@@ -58,7 +58,7 @@ describe('compose.yaml', () => {
     ['api', () => `http://127.0.0.1:${readApiConfig(environmentOf('api')).http.port}/readyz`],
     ['worker', () => `http://127.0.0.1:${operationsPort(environmentOf('worker'))}/readyz`],
   ] as const)
-    it(`checks the health of the ${name} with Node, which is in its image`, async () => {
+    it(`checks the health of the ${name} with Node, which its image contains`, async () => {
       const { test } = services[name]!.healthcheck!;
       expect(test.slice(0, 3)).to.deep.equal(['CMD', 'node', '-e']);
       const script = test[3]!;

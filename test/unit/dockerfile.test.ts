@@ -11,16 +11,16 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 /**
- * The rooms that each image has: those that its process may import. Only the API needs the folders
+ * The folders that each image has: those that its process may import. Only the API needs the folders
  * of `common`.
  */
-const ROOMS: Record<string, string[]> = {
+const FOLDERS: Record<string, string[]> = {
   api: ['api', 'common'],
   worker: ['common/*.ts', 'worker'],
   controller: ['common/*.ts', 'controller', 'crds'],
 };
 
-/** Files of other rooms that an image has: the command `pressroom`. */
+/** Files of other folders that an image has: the command `pressroom`. */
 const FILES: Record<string, string[]> = {
   api: stage('api').flatMap(line => /^COPY (cli\/.*) cli\/$/.exec(line)?.[1]?.split(/\s+/) ?? []),
 };
@@ -73,7 +73,7 @@ const { dependencies, overrides } = JSON.parse(read('package.json')) as {
 };
 
 describe('the Dockerfile', () => {
-  it('begins each image with one base, which a digest pins', () => {
+  it('uses one base image, pinned by a digest, for each image', () => {
     const [, name, base] = /^ARG (\w+)=(.*)$/m.exec(read('Dockerfile'))!;
     expect(base).to.match(/^debian:bookworm-\d{8}-slim@sha256:[0-9a-f]{64}$/);
     const stages = [...read('Dockerfile').matchAll(/^FROM (\S+) AS (\S+)$/gm)].map(
@@ -83,22 +83,22 @@ describe('the Dockerfile', () => {
     expect(stages.filter(([from]) => !known.has(from))).to.deep.equal([]);
   });
 
-  it('installs the fonts that the list names', () => {
+  it('installs the fonts of the list', () => {
     const fonts = wordsAfter('apt-get install', 'worker').filter(name => name.startsWith('fonts-'));
     expect(fonts.sort()).to.deep.equal([...FONT_PACKAGES].sort());
   });
 
-  for (const [image, rooms] of Object.entries(ROOMS)) {
-    it(`puts the rooms into the image ${image} that its process imports`, () => {
+  for (const [image, folders] of Object.entries(FOLDERS)) {
+    it(`copies the folders that its process imports into the image ${image}`, () => {
       const copied = stage(image).flatMap(
         line =>
           /^COPY (\w+) \1$|^COPY (\w+\/\*\.ts) \w+\/$/.exec(line)?.slice(1).find(Boolean) ?? [],
       );
-      expect(copied.sort()).to.deep.equal(rooms);
+      expect(copied.sort()).to.deep.equal(folders);
     });
 
-    it(`leaves the packages in the image ${image} that these rooms import, and no others`, () => {
-      const imported = packagesOf([...rooms.flatMap(sourcesOf), ...(FILES[image] ?? [])]);
+    it(`keeps exactly the packages that these folders import in the image ${image}`, () => {
+      const imported = packagesOf([...folders.flatMap(sourcesOf), ...(FILES[image] ?? [])]);
       // An override may say that a package uses the version of this repository, which must then exist.
       const required = new Set([
         ...imported,
@@ -134,7 +134,7 @@ describe('the Dockerfile', () => {
     });
   }
 
-  it('puts all of the command `pressroom` into the image api', () => {
+  it('copies the whole command `pressroom` into the image api', () => {
     const files = FILES.api!;
     expect(files).to.include('cli/in-image.ts');
     const needed = files.flatMap(file =>
@@ -149,7 +149,7 @@ describe('the Dockerfile', () => {
     ).to.deep.equal([]);
   });
 
-  it('names the ports that the processes listen on by default', () => {
+  it('exposes the ports that the processes listen on by default', () => {
     const operations = readConfig(processVariables, {}).PRESSROOM_OPERATIONS_PORT;
     expect(stage('api')).to.include(`EXPOSE ${readApiConfig({}).http.port} ${operations}`);
     expect(stage('worker')).to.include(`EXPOSE ${readWorkerConfig({}).gateway.port} ${operations}`);

@@ -19,7 +19,7 @@ const pages = execFileSync(
 const read = (page: string) => readFileSync(join(ROOT, page), 'utf8');
 
 describe('the documentation', () => {
-  it('has no link to a file that does not exist', () => {
+  it('links only to files that exist', () => {
     const broken = pages.flatMap(page =>
       [...read(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
         .map(([, target]) => target!)
@@ -30,7 +30,7 @@ describe('the documentation', () => {
     expect(broken).to.deep.equal([]);
   });
 
-  it('names no file of the source that does not exist', () => {
+  it('names only source files that exist', () => {
     const named = ['docs/architecture.md', 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'].flatMap(
       page =>
         [...read(page).matchAll(/`((?:[\w-]+\/)+[\w.-]+\.(?:ts|md|yaml))`/g)].map(([, file]) => ({
@@ -69,7 +69,7 @@ describe('the documentation', () => {
     expect(collections.filter(name => !described.includes(`\`${name}\``))).to.deep.equal([]);
   });
 
-  it('has no command in the README that no test runs', () => {
+  it('has only commands in the README that tests run', () => {
     // `npm start` and curl: integration/standalone/standalone; Docker Compose:
     // integration/standalone/compose-commands; helm: cluster/chart-helm-majors.
     expect(readmeCommands.map(command => /^\w+ \w+|^\w+/.exec(command)![0])).to.deep.equal([

@@ -16,7 +16,7 @@ const SHORT: [fuzzer: Fuzzer, cases: number][] = [
 
 describe('a short run of the fuzzer', () => {
   for (const [fuzzer, count] of SHORT) {
-    it(`finds nothing: ${fuzzer.name}`, function () {
+    it(`reports no finding: ${fuzzer.name}`, function () {
       this.timeout(120_000);
       const { seed } = chanceOfThisRun(`the fuzzer of ${fuzzer.name}`);
       const { cases, findings } = runFuzzer(fuzzer, seed, done => done >= count);
@@ -25,7 +25,7 @@ describe('a short run of the fuzzer', () => {
     });
   }
 
-  it('would show a finding, with the seed that repeats it', () => {
+  it('reports a planted finding with the seed that repeats it', () => {
     const broken: Fuzzer = {
       name: 'broken',
       attempt: chance => {

@@ -13,7 +13,7 @@ describe('the test suites', () => {
     ]);
   });
 
-  it('share files out over two lanes of about equal length', () => {
+  it('divide files into two lanes of about equal duration', () => {
     const files = ['a', 'b', 'c', 'd', 'e'];
     const lanes = lanesOf(files, { a: 30, b: 10, c: 10, d: 5, e: 4 });
     expect(lanes).to.deep.equal([['a'], ['b', 'c', 'd', 'e']]);
@@ -27,7 +27,7 @@ describe('the test suites', () => {
     expect(withImages).to.have.length(1);
   });
 
-  it('have measured times only of files that exist', () => {
+  it('have times only for files that exist', () => {
     expect(Object.keys(measuredSeconds()).filter(file => !existsSync(file))).to.deep.equal([]);
   });
 });

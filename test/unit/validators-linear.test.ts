@@ -36,7 +36,7 @@ const PLAINLY_FAST_MS = 5;
  * is the square.
  */
 const MAX_GROWTH = 12;
-/** Less than this says nothing of the growth: a collection of garbage takes as long. */
+/** Shorter times show no growth: a garbage collection takes as long. */
 const LEAST_MS = 20;
 const MAX_MS = 2_000;
 
@@ -158,7 +158,7 @@ const pumped = ([begin, repeated, end]: (typeof PUMPS)[number], length: number) 
 
 const shown = (pump: (typeof PUMPS)[number]) => pump.map(part => JSON.stringify(part)).join(' ');
 
-/** Runs it, and takes a rejection for an answer. */
+/** Runs it; a rejection is a valid result. */
 function answered(run: () => unknown): void {
   try {
     run();
@@ -316,7 +316,7 @@ const READERS: [name: string, read: (text: string) => unknown, maxLength?: numbe
   ],
 ];
 
-describe('the time that a caller’s text takes', () => {
+describe('the time to validate a text', () => {
   for (const [name, read, maxLength = MIB] of READERS) {
     it(`grows no faster than its length: ${name}`, function () {
       this.timeout(120_000);
@@ -330,7 +330,7 @@ describe('the time that a caller’s text takes', () => {
     });
   }
 
-  it('is bounded for a tag with as many attributes as a header has room for', () => {
+  it('is bounded for a tag with the most attributes that a header can have', () => {
     const attributes = (length: number) =>
       `<p ${Array.from({ length: length / 5 }, (_, i) => i.toString(36).padStart(4, 'a')).join(' ')}>`;
     for (const read of [placeholderProblem, replacePlaceholders, templateHtml])
@@ -344,7 +344,7 @@ describe('the time that a caller’s text takes', () => {
       );
   });
 
-  it('is bounded for as many members and levels as a body may have', () => {
+  it('is bounded for the most members and levels that a body may have', () => {
     const bodies: [string, (length: number) => string][] = [
       [
         'members',

@@ -19,7 +19,7 @@ const good: MetricDescription = {
 describe('the metrics of the product', () => {
   const metrics = allMetrics();
 
-  it('are those of the real API and the real worker', () => {
+  it('are those of a real API and a real worker', () => {
     const names = metrics.map(({ of, name }) => `${of}: ${name}`);
     expect(names).to.include.members([
       'every process: pressroom_build_info',
@@ -32,7 +32,7 @@ describe('the metrics of the product', () => {
   });
 
   for (const metric of metrics)
-    it(`has ${metric.name} by the rules`, () => {
+    it(`follow the rules: ${metric.name}`, () => {
       expect(metricProblems(metric)).to.deep.equal([]);
     });
 
@@ -42,7 +42,7 @@ describe('the metrics of the product', () => {
 });
 
 describe('the rules of metrics', () => {
-  it('find nothing wrong with a good one', () => {
+  it('accept a valid metric', () => {
     expect(metricProblems(good)).to.deep.equal([]);
   });
 
@@ -89,7 +89,7 @@ describe('the rules of metrics', () => {
       expect(metricProblems({ ...good, ...change }).join('; ')).to.match(problem);
     });
 
-  it('reject a second metric of one name', () => {
+  it('reject a second metric with the same name', () => {
     const metrics = createMetrics({ processDefaults: false });
     metrics.counter('pressroom_renders_total', 'Renders.');
     expect(() => metrics.gauge('pressroom_renders_total', 'Renders.')).to.throw(
@@ -99,7 +99,7 @@ describe('the rules of metrics', () => {
 });
 
 describe('a process', () => {
-  it('has the release and the metrics of Node', async () => {
+  it('exposes its release and the metrics of Node', async () => {
     const { version } = JSON.parse(
       readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
     );
@@ -125,7 +125,7 @@ describe('a process', () => {
     expect(series.filter(line => !/[{,]pool="[ab]"[,}]/.test(line))).to.deep.equal([]);
   });
 
-  it('has the state of the lifecycle', async () => {
+  it('exposes the state of its lifecycle', async () => {
     let state: LifecycleState = 'starting';
     const metrics = createMetrics({ processDefaults: false });
     lifecycleMetrics(metrics, () => state);
@@ -139,8 +139,8 @@ describe('a process', () => {
   });
 });
 
-describe('a counter by a closed list', () => {
-  it('shows every value from the start, and counts one at a time', async () => {
+describe('a counter with a closed list of values', () => {
+  it('exposes every value from the start, and counts them separately', async () => {
     const metrics = createMetrics({ processDefaults: false });
     const count = metrics.counterBy('pressroom_ends_total', 'Ends.', 'reason', ['died', 'left'], {
       pool: 'a',

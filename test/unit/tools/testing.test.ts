@@ -11,16 +11,16 @@ describe('the rules that tests prove', () => {
     expect(rules).to.include.members(['X-Usage-Count', 'ssrf_blocked', 'page_timeout']);
   });
 
-  it('have a test each', () => {
+  it('each have a test', () => {
     const proven = provenRules();
     expect(rules.filter(rule => !proven.has(rule))).to.deep.equal([]);
   });
 
-  it('are known by the names in the tests', () => {
+  it('exist for every name in the tests', () => {
     expect([...provenRules().keys()].filter(rule => !rules.includes(rule))).to.deep.equal([]);
   });
 
-  it('have one name each', () => {
+  it('have unique names', () => {
     expect(rules.filter((rule, index) => rules.indexOf(rule) !== index)).to.deep.equal([]);
   });
 });

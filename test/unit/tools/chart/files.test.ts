@@ -29,18 +29,18 @@ const CLONE = {
 };
 
 describe('the files of the chart', () => {
-  it('are of the same version as the product', () => {
+  it('have the version of the product', () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     const chart = parse(read('Chart.yaml'));
     expect([chart.version, chart.appVersion]).to.deep.equal([version, version]);
   });
 
-  it('that are made from others are current', async () => {
+  it('are current when they are generated', async () => {
     const files = generated.filter(({ file }) => file.startsWith('charts/'));
     expect(await staleFiles(files)).to.deep.equal([]);
   });
 
-  it('name no registry: images are called as they are built', () => {
+  it('name no registry: images have the names under which they are built', () => {
     const { image, mongodb } = parse(read('values.yaml'));
     const names = [image.api, image.worker, image.controller, mongodb.bundled.image].map(
       ({ repository }) => repository,
@@ -54,7 +54,7 @@ describe('the files of the chart', () => {
     ]);
   });
 
-  it('say in the README which values there are, each with its meaning', () => {
+  it('list all values with their meaning in the README', () => {
     const rows = read('README.md')
       .split('\n')
       .filter(line => /^\| (\*\*)?`/.test(line));
@@ -81,7 +81,7 @@ describe('the files of the chart', () => {
       return found.action === 'SCMP_ACT_ALLOW' ? 'allowed' : `error ${found.errnoRet}`;
     };
 
-    it('has only what containerd and CRI-O both read', () => {
+    it('has only fields that both containerd and CRI-O read', () => {
       expect(Object.keys(profile)).to.have.members([
         'defaultAction',
         'defaultErrnoRet',
@@ -93,7 +93,7 @@ describe('the files of the chart', () => {
       expect(profile.defaultAction).to.equal('SCMP_ACT_ERRNO');
     });
 
-    it("lets Chrome's sandbox make what it needs", () => {
+    it("allows the namespaces that Chrome's sandbox needs", () => {
       expect(verdict('clone', CLONE.user | CLONE.pid | CLONE.net | 17)).to.equal('allowed');
       expect(verdict('unshare', CLONE.user)).to.equal('allowed');
       expect(verdict('chroot')).to.equal('allowed');
@@ -129,7 +129,7 @@ describe('the files of the chart', () => {
         expect(verdict(name), name).to.equal('error 1');
     });
 
-    it('tells that clone3 is not there, so that the C library takes clone, which a filter can look into', () => {
+    it('reports clone3 as missing, so that the C library uses clone, whose flags a filter can check', () => {
       expect(verdict('clone3')).to.equal('error 38');
     });
   });
