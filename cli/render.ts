@@ -36,6 +36,7 @@ const fields: Option[] = [
   new Option('--paper-width <length>', 'Paper width (with --paper-height, instead of --format)'),
   new Option('--paper-height <length>', 'Paper height (with --paper-width)'),
   new Option('--landscape', 'Swap width and height'),
+  new Option('--margin <length>', 'Margin on all four sides, such as 2cm'),
   new Option('--no-print-background', 'Omit background colors and images'),
   new Option('--scale <factor>', 'Scale of the content, 0.1 to 2').argParser(number),
   new Option('--single-page', 'Print one page as tall as the content'),
@@ -54,7 +55,6 @@ interface Own {
   output: string;
   key?: string;
   server: string;
-  margin?: string;
   json?: Record<string, unknown>;
 }
 
@@ -66,7 +66,7 @@ function requestFields(command: Command): Record<string, unknown> {
   const given = fields
     .map(option => option.attributeName())
     .filter(name => command.getOptionValueSource(name) === 'cli');
-  const { margin, json } = command.opts<Own>();
+  const { json } = command.opts<Own>();
   return {
     ...Object.fromEntries(
       given.map(name => [
@@ -74,9 +74,6 @@ function requestFields(command: Command): Record<string, unknown> {
         command.getOptionValue(name),
       ]),
     ),
-    ...(margin !== undefined && {
-      margin: { top: margin, right: margin, bottom: margin, left: margin },
-    }),
     ...json,
   };
 }
@@ -151,7 +148,6 @@ export function addRenderCommand(program: Command, { notify }: Terminal): void {
         .env('PRESSROOM_SERVER')
         .default('http://localhost:8080'),
     )
-    .option('--margin <length>', 'Margin on all four sides, such as 2cm')
     .addOption(new Option('--json <object>', 'Additional request fields').argParser(object));
   for (const option of fields) command.addOption(option);
   command

@@ -1,14 +1,9 @@
 // The fields of a request schema by their full names.
-import type { JsonSchema } from '../common/contract/json-schema.ts';
+import { type JsonSchema, membersOf } from '../common/contract/json-schema.ts';
 
 /** Fields inside objects as `margin.top`, those inside the elements of a list as `cookies.name`. */
 export const fieldsOf = (schema: JsonSchema, prefix = ''): [string, JsonSchema][] =>
-  Object.entries(
-    ((schema.items as JsonSchema | undefined)?.properties ?? schema.properties ?? {}) as Record<
-      string,
-      JsonSchema
-    >,
-  ).flatMap(([name, inner]): [string, JsonSchema][] => [
+  membersOf(schema).flatMap(([name, inner]): [string, JsonSchema][] => [
     [`${prefix}${name}`, inner],
     ...fieldsOf(inner, `${prefix}${name}.`),
   ]);

@@ -1,6 +1,7 @@
 // The part of a request that the render log stores: harmless values as they are, all others as
 // their size or count. Never page content, never a secret. Pure.
 import { additionUrl } from '../../common/contract/additions.ts';
+import type { Margin } from '../../common/contract/paper.ts';
 import { type RenderRequest, validFields } from '../../common/contract/render-request.ts';
 
 export type ShownOptions = Record<string, string | number | boolean>;
@@ -29,10 +30,12 @@ const addition = (text: string) => {
   const url = additionUrl(text);
   return url === undefined ? `inline, ${characters(text)}` : `from ${new URL(url).host}`;
 };
-const sides = (margin: Record<string, string | undefined>) =>
-  Object.entries(margin)
-    .map(([side, length]) => `${side} ${length}`.slice(0, MAX_TEXT_LENGTH))
-    .join(', ');
+const sides = (margin: Margin | Record<string, Margin | undefined>) =>
+  typeof margin === 'object'
+    ? Object.entries(margin)
+        .map(([side, length]) => `${side} ${length}`.slice(0, MAX_TEXT_LENGTH))
+        .join(', ')
+    : String(margin).slice(0, MAX_TEXT_LENGTH);
 const edge = ({ html, height }: { html?: string; height?: string }) =>
   [
     ...(html === undefined ? [] : [characters(html)]),

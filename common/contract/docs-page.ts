@@ -4,17 +4,19 @@
 import { errorEnvelopeSchema } from './answers.ts';
 import { docsShell } from './docs-shell.ts';
 import { docsScript, tryForm } from './docs-try.ts';
-import { type JsonSchema, jsonSchema } from './json-schema.ts';
+import { type JsonSchema, jsonSchema, membersOf } from './json-schema.ts';
 import { type Markup, markup, prose } from './markup.ts';
 import type { OpenApi, Operation } from './openapi.ts';
 import { renderRequestSchema } from './render-request.ts';
 
-const typeOf = (schema: JsonSchema) =>
-  schema.enum
-    ? schema.enum.map(value => JSON.stringify(value)).join(' or ')
-    : schema.format
-      ? `${schema.type} (${schema.format})`
-      : `${schema.type}`;
+const typeOf = (schema: JsonSchema): string =>
+  schema.anyOf
+    ? schema.anyOf.map(typeOf).join(' or ')
+    : schema.enum
+      ? schema.enum.map(value => JSON.stringify(value)).join(' or ')
+      : schema.format
+        ? `${schema.type} (${schema.format})`
+        : `${schema.type}`;
 
 function facts(schema: JsonSchema): Markup {
   const facts = [typeOf(schema)];
@@ -39,17 +41,8 @@ const examples = ({ examples: values }: JsonSchema) =>
       )}</p>`
     : undefined;
 
-/** The fields of an object, or of each item of a list. */
-const fieldsOf = (schema: JsonSchema) =>
-  Object.entries(
-    ((schema.items as JsonSchema | undefined)?.properties ?? schema.properties ?? {}) as Record<
-      string,
-      JsonSchema
-    >,
-  );
-
 function field([name, schema]: [string, JsonSchema], prefix = ''): Markup {
-  const inner = fieldsOf(schema);
+  const inner = membersOf(schema);
   const id = `${prefix}${name}`;
   return markup`<div class="row" id="field-${id}">
 <div><h4>${id}</h4>${facts(schema)}</div>
@@ -104,8 +97,8 @@ const parameters = ({ operationId, parameters: all }: Operation) =>
 <div class="rows">${all.map(({ name, description, schema }) => field([name, { ...schema, description }]))}</div>`;
 
 const reasons = (envelope: JsonSchema) => {
-  const error = fieldsOf(envelope).find(([name]) => name === 'error')?.[1];
-  return markup`<div class="rows">${fieldsOf(error ?? {}).map(row => field(row, 'error.'))}</div>`;
+  const error = membersOf(envelope).find(([name]) => name === 'error')?.[1];
+  return markup`<div class="rows">${membersOf(error ?? {}).map(row => field(row, 'error.'))}</div>`;
 };
 
 /** Removes duplicates: operations with the same body have the same examples. */
@@ -143,7 +136,7 @@ export function docsPage(document: OpenApi): string {
 ${Object.values(body(described)).map(({ summary, value }) => markup`<h3>${summary}</h3>${code(curl(base + path, value))}`)}
 <h3 id="fields">Fields</h3>
 <p>${prose('The body is a JSON object. Unknown fields and `null` values are rejected. Lengths are strings.')}</p>
-<div class="rows">${fieldsOf(request).map(row => field(row))}</div>
+<div class="rows">${membersOf(request).map(row => field(row))}</div>
 ${answered}`;
   });
   return docsShell({
@@ -157,7 +150,7 @@ ${operations.map(({ described }) => markup`<li><a href="#${described.operationId
 <li><a href="#errors">Errors</a></li>
 </ul>
 <div class="fields"><b>Fields</b>
-<ul>${fieldsOf(request).map(([name]) => markup`<li><a href="#field-${name}"><code>${name}</code></a></li>`)}</ul></div>`,
+<ul>${membersOf(request).map(([name]) => markup`<li><a href="#field-${name}"><code>${name}</code></a></li>`)}</ul></div>`,
     main: markup`<h1>${document.info.title} API</h1>
 <p class="lead">${prose(document.info.description)}</p>
 <p>Base URL: <code>${base}</code>. OpenAPI document: <a href="/openapi.json">/openapi.json</a> (OpenAPI ${document.openapi}).</p>

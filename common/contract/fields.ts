@@ -7,17 +7,16 @@ import { cookieNames, cookies } from './cookies.ts';
 import { DURATION_PATTERN, timeoutProblem, waitDelayProblem } from './durations.ts';
 import { CONTROL, notBlank, type Shown, text, trueOrFalse } from './field.ts';
 import { footer, header, headerFooterNames } from './header-footer.ts';
+import { marginField, marginShape } from './margin.ts';
 import { metadata, metadataShape } from './metadata.ts';
 import { MAX_PAGES_LENGTH, PAGES_PATTERN, parsePages } from './page-ranges.ts';
 import { MAX_URL_BYTES, URL_PATTERN, urlProblem } from './page-url.ts';
 import {
   DEFAULT_FORMAT,
-  DEFAULT_MARGIN,
   FORMAT_PATTERN,
   formatProblem,
   LENGTH_PATTERN,
-  marginProblem,
-  type Side,
+  LENGTH_UNITS,
   sideProblem,
 } from './paper.ts';
 import { quoted } from './problems.ts';
@@ -67,23 +66,6 @@ const REFERENCE_PATTERN =
 const referenceProblem = (value: string) =>
   notBlank('an identifier such as `order-1042`', MAX_REFERENCE_LENGTH)(value) ??
   (CONTROL.test(value) ? 'must not contain control characters' : undefined);
-
-const LENGTH_UNITS = 'a length with the unit px, in, cm, mm, pt or pc (without a unit: inches)';
-
-const margin = (side: Side) =>
-  text('a length string such as "10mm"', marginProblem, {
-    description: `The ${side} margin, ${LENGTH_UNITS}. Must not be negative.`,
-    examples: ['10mm', '0.5in', '0'],
-    default: DEFAULT_MARGIN,
-    pattern: LENGTH_PATTERN,
-  });
-
-export const marginShape = {
-  top: margin('top'),
-  right: margin('right'),
-  bottom: margin('bottom'),
-  left: margin('left'),
-};
 
 export const requestShape = {
   html: text('a non-empty string', value => (value === '' ? 'must not be empty' : undefined), {
@@ -142,14 +124,7 @@ export const requestShape = {
     description: 'Alias for `scale`. Ignored when `scale` is set.',
     examples: [1.25],
   }),
-  margin: z
-    .strictObject(marginShape, { error: 'an object with `top`, `right`, `bottom` and `left`' })
-    .meta({
-      description:
-        'Page margins. At least 0.5 inches of the page must remain in both directions. When set, it overrides the margins of `@page` rules.',
-      examples: [{ top: '20mm', bottom: '20mm' }],
-    })
-    .optional(),
+  margin: marginField,
   header,
   footer,
   pages: text('a string of page ranges such as "1-3, 5"', pagesProblem, {

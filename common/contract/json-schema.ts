@@ -126,3 +126,12 @@ export const propertiesOf = (schema: z.ZodType, io: Io, { schemas, defaultName, 
     string,
     JsonSchema
   >;
+
+/** The members of an object, also of one that is an alternative, or of each item of a list. */
+export const membersOf = (schema: JsonSchema): [name: string, JsonSchema][] => {
+  const { properties } =
+    (schema.items as JsonSchema | undefined) ??
+    schema.anyOf?.find(({ properties }) => properties) ??
+    schema;
+  return Object.entries((properties ?? {}) as Record<string, JsonSchema>);
+};

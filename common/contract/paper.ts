@@ -88,6 +88,10 @@ const fits = (sideIn: number) =>
   sideIn >= MIN_SIDE_IN - TOLERANCE_IN && sideIn <= MAX_SIDE_IN + TOLERANCE_IN;
 export const inches = (valueIn: number) => `${Number(valueIn.toPrecision(4))} inches`;
 
+/** What a length may be, for the OpenAPI document. */
+export const LENGTH_UNITS =
+  'a length with the unit px, in, cm, mm, pt or pc (without a unit: inches)';
+
 const LENGTH_SYNTAX =
   'a length such as `210mm`, `8.5in` or `800px` (px, in, cm, mm, pt, pc; inches without a unit)';
 const FORMAT_SYNTAX = `${Object.keys(NAMED_FORMATS).join(', ')}, {width}x{height} such as \`210mmx297mm\`, or {width}xauto such as \`80mmxauto\``;
@@ -137,6 +141,9 @@ export function formatProblem(text: string): string | undefined {
   return `must have sides from ${MIN_SIDE_IN} to ${MAX_SIDE_IN} inches${hint || `, not ${quoted(text)}`}`;
 }
 
+/** A length of a margin as a request has it. */
+export type Margin = string | 0;
+
 /** The fields for paper size and margins. Each of them is validated. */
 export interface PaperFields {
   format?: string | undefined;
@@ -144,7 +151,7 @@ export interface PaperFields {
   paper_height?: string | undefined;
   landscape?: boolean | undefined;
   single_page?: boolean | undefined;
-  margin?: { [side in Side]?: string | undefined } | undefined;
+  margin?: Margin | { [side in Side]?: Margin | undefined } | undefined;
   header?: { height?: string | undefined } | undefined;
   footer?: { height?: string | undefined } | undefined;
 }
@@ -183,11 +190,10 @@ function marginAt(
   { margin, header, footer }: PaperFields,
   side: Side,
 ): { name: string; text: string | undefined; marginIn: number } {
-  const own = {
-    name: `margin.${side}`,
-    text: margin?.[side],
-    marginIn: parseLengthIn(margin?.[side] ?? DEFAULT_MARGIN)!,
-  };
+  const given = typeof margin === 'object' ? margin[side] : margin;
+  const text = given?.toString();
+  const name = typeof margin === 'object' || margin === undefined ? `margin.${side}` : 'margin';
+  const own = { name, text, marginIn: parseLengthIn(text ?? DEFAULT_MARGIN)! };
   const height = side === 'top' ? header?.height : side === 'bottom' ? footer?.height : undefined;
   const heightIn = height === undefined ? 0 : parseLengthIn(height)!;
   return heightIn > own.marginIn
@@ -229,11 +235,11 @@ export function contentAreaProblem(fields: PaperFields): string | undefined {
       .map(({ text }) => text)
       .find(text => text && isUnitless(text) && Number(text) >= MEANT_PIXELS_IN);
     const hint = bare ? ` \`${bare}\` is ${inches(Number(bare))}; did you mean \`${bare}px\`?` : '';
-    const names = margins.map(({ name }) => `\`${name}\``).join(' and ');
+    const names = [...new Set(margins.map(({ name }) => `\`${name}\``))];
     const byDefault = margins.every(({ text }) => text !== undefined)
       ? ''
       : ` (default ${DEFAULT_MARGIN})`;
-    return `${names}${byDefault} leave less than ${MIN_SIDE_IN} inches of a page that is ${inches(lengthIn)} ${word}.${hint}`;
+    return `${names.join(' and ')}${byDefault} ${names.length > 1 ? 'leave' : 'leaves'} less than ${MIN_SIDE_IN} inches of a page that is ${inches(lengthIn)} ${word}.${hint}`;
   }
   return undefined;
 }

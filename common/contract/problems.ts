@@ -41,6 +41,10 @@ const unknownField = (name: string, names: readonly string[]) => {
 const code = (name: string) =>
   `\`${quoted(name).slice(1, -1).replaceAll('\\"', '"').replaceAll('`', "'")}\``;
 
+/** An issue of a value that has the right type itself. */
+const isInside = ({ code, path }: z.core.$ZodIssue) =>
+  path.length > 0 || code === 'custom' || code === 'unrecognized_keys';
+
 function sentencesOf(issue: z.core.$ZodIssue, body: unknown, names: readonly string[]): string[] {
   const path = issue.path.map(String);
   const field = path.join('.');
@@ -50,6 +54,15 @@ function sentencesOf(issue: z.core.$ZodIssue, body: unknown, names: readonly str
       .map(key => unknownField([...path, key].join('.'), names));
   if (issue.code === 'custom')
     return [`${code(field)} ${issue.message}${issue.message.endsWith('?') ? '' : '.'}`];
+  // The alternative of the value's own type says best what is wrong.
+  const inside =
+    issue.code === 'invalid_union'
+      ? issue.errors.find(errors => errors.every(isInside))
+      : undefined;
+  if (inside)
+    return inside.flatMap(each =>
+      sentencesOf({ ...each, path: [...issue.path, ...each.path] }, body, names),
+    );
   const value = valueAt(body, issue.path);
   if (field === '')
     return [`The body must be a JSON object with \`html\` or \`url\`, not ${kindOf(value)}.`];

@@ -18,6 +18,7 @@ import { labelOf, type RequestField } from './fields.ts';
 import { PairsInput } from './pairs-input.tsx';
 import classes from './playground.module.css';
 import {
+  membersIn,
   objectIn,
   type RequestOptions,
   switchValue,
@@ -139,7 +140,7 @@ function SwitchField({ field, path, value, onChange, fieldErrors }: FieldProps) 
 }
 
 function GroupField({ field, path, value, onChange, fieldErrors }: FieldProps) {
-  const group = objectIn(value);
+  const group = membersIn(value, field);
   return (
     <Fieldset legend={labelOf(field.name)} className={classes.wide}>
       <Text component="div" size="xs" c="dimmed" mb="sm">

@@ -81,6 +81,8 @@ export interface RequestField {
   range: { min: number | undefined; max: number | undefined };
   /** The members of a group or of each row. */
   fields: RequestField[];
+  /** A group that may also be one text for all its members. */
+  takesText: boolean;
 }
 
 /** A text field with at least this maximum length gets a textarea: CSS, JavaScript, header HTML. */
@@ -111,7 +113,9 @@ function patternOf(schema: FieldSchema): RegExp | undefined {
   }
 }
 
-function fieldOf(name: string, path: string, schema: FieldSchema, required: boolean): RequestField {
+function fieldOf(name: string, path: string, given: FieldSchema, required: boolean): RequestField {
+  // Of alternatives, the form shows the one with the most inputs.
+  const schema = { ...given, ...given.anyOf?.find(({ properties }) => properties) };
   const inner = schema.items ?? schema;
   const { default: defaultValue } = schema;
   return {
@@ -129,6 +133,7 @@ function fieldOf(name: string, path: string, schema: FieldSchema, required: bool
     fields: Object.entries(inner.properties ?? {}).map(([each, of]) =>
       fieldOf(each, `${path}.${each}`, of, inner.required?.includes(each) ?? false),
     ),
+    takesText: given.anyOf?.some(({ type }) => type === 'string') ?? false,
   };
 }
 

@@ -91,6 +91,15 @@ export function withGroupMember(
 /** The value if it is an object. The JSON view can leave other values; they count as empty. */
 export const objectIn = (value: Json | undefined): RequestOptions => (isObject(value) ? value : {});
 
+/** The members of a group. One text for all of them becomes the value of each. */
+export const membersIn = (
+  value: Json | undefined,
+  { takesText, fields }: RequestField,
+): RequestOptions =>
+  takesText && (typeof value === 'string' || typeof value === 'number')
+    ? Object.fromEntries(fields.map(({ name }) => [name, value]))
+    : objectIn(value);
+
 /**
  * The request value of a text field: undefined if it is empty and optional. A text that equals the
  * default is kept, because an explicit value can differ from an absent one: explicit margins

@@ -173,6 +173,12 @@ const cookie = some({
   same_site: oneOf(['Strict', 'Lax', 'None', 'lax']),
 });
 const edge = some({ html: oneOf(MARKUP), height: oneOf(LENGTHS) });
+const sides = some({
+  top: oneOf(LENGTHS),
+  right: oneOf(LENGTHS),
+  bottom: oneOf(LENGTHS),
+  left: oneOf(LENGTHS),
+});
 const FIELDS: Record<string, Make> = {
   html: oneOf(MARKUP),
   url: oneOf(ADDRESSES),
@@ -195,12 +201,7 @@ const FIELDS: Record<string, Make> = {
   timeout: oneOf(TEXTS, ['1s', '60s', '61s']),
   scale: chance => chance.pick([0.1, 1, 2, 0.0999, 2.1, 0, -1]),
   zoom: chance => chance.pick([0.1, 1, 2, 3]),
-  margin: some({
-    top: oneOf(LENGTHS),
-    right: oneOf(LENGTHS),
-    bottom: oneOf(LENGTHS),
-    left: oneOf(LENGTHS),
-  }),
+  margin: chance => (chance.next() < 0.5 ? chance.pick([...LENGTHS, 0, 5]) : sides(chance)),
   header: edge,
   footer: edge,
   pages: oneOf(TEXTS, ['1', '3-1', '0', '1,,2', '999999999-']),

@@ -100,6 +100,7 @@ function shortened(schema: JsonSchema, within = false): JsonSchema {
     examples,
     properties,
     items,
+    anyOf,
     additionalProperties,
     ...rest
   } = schema;
@@ -120,6 +121,7 @@ function shortened(schema: JsonSchema, within = false): JsonSchema {
         ]),
       ),
     }),
+    ...(Array.isArray(anyOf) && { anyOf: anyOf.map(part => shortened(part, inside)) }),
     ...(isObject(items) && { items: shortened(items, inside) }),
     ...(additionalProperties !== undefined && {
       additionalProperties: isObject(additionalProperties)

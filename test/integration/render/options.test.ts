@@ -79,9 +79,24 @@ describe('render options', () => {
       expect(word.xMm).to.be.closeTo(30, HALF_MM);
       expect(word.yMm).to.be.closeTo(50.8, 2);
     });
-    it('can be zero', async () => {
-      const word = await wordWith({ margin: { top: '0', right: '0', bottom: '0', left: '0' } });
-      expect(word.xMm).to.be.closeTo(0, HALF_MM);
+    for (const margin of [{ top: '0', left: '0' }, { top: 0, left: 0 }, '0', 0])
+      it(`can be zero (${JSON.stringify(margin)})`, async () => {
+        const word = await wordWith({ margin });
+        expect(word.xMm).to.be.closeTo(0, HALF_MM);
+        expect(word.yMm).to.be.closeTo(0, 2);
+      });
+    it('can be one length for all sides', async () => {
+      const pdf = await print({
+        html: html(
+          '<p style="margin:0;text-align:right;font:10px/1 monospace">a</p>',
+          '<style>body{margin:0}p{height:100vh}</style>',
+        ),
+        margin: '30mm',
+      });
+      const word = (await pdfWords(pdf))[0]!;
+      expect(word.yMm).to.be.closeTo(30, 1.5);
+      expect(word.xMm).to.be.closeTo(180, 3);
+      expect(await pdfInfo(pdf)).to.include({ pages: 1 });
     });
   });
 

@@ -148,6 +148,11 @@ const SETTINGS: [title: string, body: Record<string, unknown>, differs: Partial<
       waiting({ networkIdle: true, delayMs: 1_500 }),
     ],
     ['no pause', { wait_delay: '0' }, {}],
+    [
+      'one margin for all sides',
+      { margin: '1in' },
+      printed({ marginIn: { top: 1, right: 1, bottom: 1, left: 1 }, marginsHold: true }),
+    ],
     ['a time limit of its own', { timeout: '1.5s' }, { timeoutMs: 1_500 }],
     [
       'a header without placeholders goes on as it is',

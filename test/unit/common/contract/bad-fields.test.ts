@@ -45,11 +45,16 @@ const WRONG_TYPES: Row[] = [
     [field, true, 'must be a number from 0.1 to 2, not a boolean'],
     [field, JSON.parse('1e999'), 'must be a number from 0.1 to 2, not such a large number'],
   ]),
-  ['margin', null, 'must be an object with `top`, `right`, `bottom` and `left`, not null'],
-  ['margin', '10mm', 'not a string'],
+  [
+    'margin',
+    null,
+    'must be a length string for all sides such as "10mm", or an object with `top`, `right`, `bottom` and `left`, not null',
+  ],
+  ['margin', true, 'not a boolean'],
+  ['margin', 20, 'not a number'],
   ['margin', ['10mm'], 'not an array'],
   ['margin.top', { top: null }, 'not null'],
-  ['margin.left', { left: 10 }, 'such as "10mm", not a number'],
+  ['margin.left', { left: 10 }, 'such as "10mm", or 0, not a number'],
   ['emulate_media', null, 'must be `print` or `screen`, not null'],
   ['emulate_media', true, 'must be `print` or `screen`, not true'],
 ];
@@ -145,6 +150,8 @@ const WRONG_VALUES: Row[] = [
     ],
   ),
   ['pages', '1,'.repeat(3_000), 'at most 4096 characters long, not 6000'],
+  ['margin', '', 'a length of 0 or more such as `10mm`'],
+  ['margin', '10 mm', 'inches without a unit), not "10 mm"'],
   ...[
     '-1',
     '-0.1mm',

@@ -146,6 +146,9 @@ describe('validation messages', () => {
     expect(requestError({ html: 'x', margin: { left: '20' } }).message).to.contain(
       '`20` is 20 inches; did you mean `20px`?',
     );
+    expect(requestError({ html: 'x', margin: '20' }).message).to.equal(
+      '`margin` leaves less than 0.5 inches of a page that is 8.268 inches wide. `20` is 20 inches; did you mean `20px`?',
+    );
     expect(requestError({ html: 'x', margin: { left: '20in' } }).message).not.to.contain(
       'did you mean',
     );

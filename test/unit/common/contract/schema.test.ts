@@ -43,7 +43,8 @@ describe('the schema of a render request', () => {
 
   it('rejects unknown members and lists the required ones', () => {
     const objects = [
-      ...['margin', 'header', 'footer', 'auth', 'metadata'].map(name => properties[name]!),
+      (properties['margin']!.anyOf as JsonSchema[])[0]!,
+      ...['header', 'footer', 'auth', 'metadata'].map(name => properties[name]!),
       properties['cookies']!.items as JsonSchema,
     ];
     for (const schema of objects) expect(schema.additionalProperties).to.equal(false);
@@ -240,6 +241,7 @@ describe('the schema of a render request', () => {
       { wait_delay: '5' },
       { timeout: '5' },
       { margin: { top: '-1' } },
+      { margin: '-1' },
       { css: ' ' },
       { header: { hight: '1' } },
       { cookies: [{ name: 'a', value: 'b' }] },

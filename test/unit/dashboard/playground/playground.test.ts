@@ -13,6 +13,7 @@ import {
   draftFrom,
   EMPTY,
   fieldErrorsOf,
+  membersIn,
   playgroundCallOf,
   requestOf,
   switchValue,
@@ -89,6 +90,18 @@ describe('playground form', () => {
     expect(field('margin.top').pattern!.test('much')).to.equal(false);
     expect(field('cookies.name').required).to.equal(true);
     expect(field('paper_width').placeholder).to.equal('e.g. 210mm');
+  });
+
+  it('shows one margin for all sides as the value of each', () => {
+    for (const value of ['20mm', 0])
+      expect(membersIn(value, field('margin'))).to.deep.equal({
+        top: value,
+        right: value,
+        bottom: value,
+        left: value,
+      });
+    expect(membersIn({ top: '1in' }, field('margin'))).to.deep.equal({ top: '1in' });
+    expect(membersIn('x', field('header'))).to.deep.equal({});
   });
 
   it('ignores a pattern that the browser cannot compile', () => {
