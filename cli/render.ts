@@ -35,6 +35,7 @@ const fields: Option[] = [
   new Option('--format <size>', 'Paper size: A4, Letter, … or WIDTHxHEIGHT (10cmx15cm, 800xauto)'),
   new Option('--paper-width <length>', 'Paper width (with --paper-height, instead of --format)'),
   new Option('--paper-height <length>', 'Paper height (with --paper-width)'),
+  new Option('--prefer-css-page-size', 'Use the paper sizes of @page rules'),
   new Option('--landscape', 'Swap width and height'),
   new Option('--margin <length>', 'Margin on all four sides, such as 2cm'),
   new Option('--no-print-background', 'Omit background colors and images'),

@@ -49,6 +49,7 @@ const SHOW: Record<keyof RenderRequest, Show> = {
   format: verbatim,
   paper_width: verbatim,
   paper_height: verbatim,
+  prefer_css_page_size: verbatim,
   landscape: verbatim,
   print_background: verbatim,
   scale: verbatim,

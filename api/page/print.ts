@@ -2,9 +2,9 @@
 // taller while it does not fit on its sheet; a document that the page moved away from is printed
 // again.
 
-import { invalid } from '../../common/contract/errors.ts';
-import { NAMED_FORMATS, SIDES } from '../../common/contract/paper.ts';
-import { pageCount, readChromePdf } from '../pdf/chrome-pdf.ts';
+import { invalid, renderFailed } from '../../common/contract/errors.ts';
+import { MAX_SIDE_IN, NAMED_FORMATS, SIDES } from '../../common/contract/paper.ts';
+import { longestSideIn, pageCount, readChromePdf } from '../pdf/chrome-pdf.ts';
 import { type Budget, type Printed, pdfTooLarge } from '../pdf/printed.ts';
 import { type Command, CommandFailed, type Session } from '../workers/session.ts';
 import { SlotLost } from '../workers/slot-port.ts';
@@ -43,27 +43,37 @@ function mayHaveRules({ source, css, javascript, paper }: RenderSettings): boole
 
 /** The overrides as CSS; undefined when none are needed. Pure. */
 export function pageSizeOverrides(settings: RenderSettings): string | undefined {
-  const { singlePage, print } = settings;
+  const { singlePage, cssPageSize, print } = settings;
   if (!singlePage && !mayHaveRules(settings)) return undefined;
   const margin = SIDES.map(side => `${print.marginIn[side]}in`).join(' ');
-  const page = `@page{size:auto!important${singlePage || print.marginsHold ? `;margin:${margin}!important` : ''}}`;
+  const rules = [
+    ...(cssPageSize ? [] : ['size:auto!important']),
+    ...(singlePage || print.marginsHold ? [`margin:${margin}!important`] : []),
+  ];
+  if (rules.length === 0) return undefined;
+  const page = `@page{${rules.join(';')}}`;
   return singlePage
     ? `${page}*,::before,::after{break-before:auto!important;break-after:auto!important;page:auto!important}`
     : page;
 }
 
 /**
- * In Chromium 156 an important declaration in the page's @page rule wins over any other, so it is
- * made a normal one. Sheets of other origins cannot be read.
+ * In Chromium 156 an important declaration in the page's @page rule wins over any other, so those
+ * that are overridden are made normal ones. Sheets of other origins cannot be read.
  */
 const IMPOSE = `css => {
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(css);
-  document.adoptedStyleSheets.push(sheet);
+  const added = new CSSStyleSheet();
+  added.replaceSync(css);
+  document.adoptedStyleSheets.push(added);
+  const overridden = [...added.cssRules[0].style];
   const soften = rules => {
     for (const rule of rules) {
       if (rule instanceof CSSGroupingRule) soften(rule.cssRules);
-      if (rule instanceof CSSPageRule) for (const name of [...rule.style]) rule.style.setProperty(name, rule.style.getPropertyValue(name));
+      if (!(rule instanceof CSSPageRule)) continue;
+      for (const name of overridden) {
+        const value = rule.style.getPropertyValue(name);
+        if (value) rule.style.setProperty(name, value);
+      }
     }
   };
   for (const sheet of document.styleSheets) {
@@ -231,6 +241,7 @@ async function printOnce(
     marginBottom: bottom,
     marginLeft: left,
     scale,
+    preferCSSPageSize: settings.cssPageSize,
     printBackground: settings.print.printBackground,
     generateTaggedPDF: output.tagged,
     generateDocumentOutline: false,
@@ -240,6 +251,17 @@ async function printOnce(
   });
   output.onPrinted?.();
   return readPdf(session, stream!, output.maxBytes, budget);
+}
+
+/** PDF readers and printers cannot use larger pages. A tenth of an inch is for rounding. */
+function checkPageSizes({ pdf }: Printed, budget: Budget): void {
+  const sideIn = longestSideIn(pdf);
+  if (sideIn <= MAX_SIDE_IN + 0.1) return;
+  budget.give(pdf.bytes);
+  throw renderFailed(
+    'output_limit',
+    `A page is ${sideIn.toFixed(1)} in long. Make the sizes of \`@page\` rules at most ${MAX_SIDE_IN} in, or remove \`prefer_css_page_size\`.`,
+  );
 }
 
 /**
@@ -258,7 +280,9 @@ export async function print(
   if (settings.singlePage) return printSinglePage(session, settings, printOn, budget);
   const sheet = { heightIn: settings.paper.heightIn, scale: settings.print.scale };
   try {
-    return await printOn(sheet);
+    const printed = await printOn(sheet);
+    if (settings.cssPageSize) checkPageSizes(printed, budget);
+    return printed;
   } catch (error) {
     if (!(error instanceof CommandFailed) || !/page range/i.test(error.message)) throw error;
     const { pdf, pages } = await printOn(sheet, '');

@@ -9,7 +9,7 @@ import {
   DEFAULT_SCALE,
 } from '../../common/contract/fields.ts';
 import { pageRangesText, parsePages } from '../../common/contract/page-ranges.ts';
-import { marginsOf, paperOf, type Side } from '../../common/contract/paper.ts';
+import { marginsOf, paperOf, type Side, usesCssPageSize } from '../../common/contract/paper.ts';
 import { replacePlaceholders } from '../../common/contract/placeholders.ts';
 import type { RenderRequest } from '../../common/contract/render-request.ts';
 import { authorizationName } from '../../common/contract/request-headers.ts';
@@ -88,6 +88,8 @@ export interface RenderSettings {
    */
   paper: { widthIn: number; heightIn: number };
   singlePage: boolean;
+  /** The sizes of the page's own @page rules count; `paper` is for pages without one. */
+  cssPageSize: boolean;
   /**
    * `pageRanges` is Chrome's notation; absent = all pages. `marginIn` has the heights of header and
    * footer in it, whose html is the caller's, checked.
@@ -251,6 +253,7 @@ export function renderSettings(request: RenderRequest): RenderSettings {
     ...(timeout === undefined ? {} : { timeoutMs: parseTimeoutMs(timeout)! }),
     paper: { widthIn, heightIn },
     singlePage,
+    cssPageSize: usesCssPageSize(request),
     print: {
       scale: request.scale ?? request.zoom ?? DEFAULT_SCALE,
       printBackground: request.print_background ?? DEFAULT_PRINT_BACKGROUND,

@@ -79,3 +79,17 @@ export function pageCount({ object, trailer }: ChromePdf): number {
   if (!Number.isInteger(count)) throw new Error("the PDF's page tree was not found");
   return count;
 }
+
+/** The longest side of all pages, in inches. */
+export function longestSideIn({ object, trailer }: ChromePdf): number {
+  const nodes = [reference(object(reference(trailer, 'Root')), 'Pages')];
+  let longestPt = 0;
+  for (let number = nodes.pop(); number !== undefined; number = nodes.pop()) {
+    const text = object(number);
+    const kids = /\/Kids\s*\[([^\]]*)\]/.exec(text)?.[1] ?? '';
+    for (const [, kid] of kids.matchAll(/(\d+)\s+0\s+R/g)) nodes.push(Number(kid));
+    const box = /\/MediaBox\s*\[([^\]]*)\]/.exec(text)?.[1] ?? '';
+    longestPt = Math.max(longestPt, ...box.trim().split(/\s+/).map(Number).slice(2));
+  }
+  return longestPt / 72;
+}

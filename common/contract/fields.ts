@@ -104,6 +104,12 @@ export const requestShape = {
     examples: ['297mm', '11in', '9'],
     pattern: LENGTH_PATTERN,
   }),
+  prefer_css_page_size: trueOrFalse({
+    description:
+      'Uses the sizes of `@page` rules, also of named pages. They count only without `format`, `paper_width`, `landscape` and `single_page`.',
+    examples: [true],
+    default: false,
+  }),
   landscape: trueOrFalse({
     description:
       'Landscape orientation: swaps width and height. Cannot be combined with `{width}xauto`.',

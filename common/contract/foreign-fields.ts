@@ -8,6 +8,7 @@ export const FOREIGN_NAMES: Record<string, readonly string[]> = {
   format: ['paperFormat', 'paperSize', 'pageSize', 'size', 'paper'],
   paper_width: ['width', 'pageWidth'],
   paper_height: ['height', 'pageHeight'],
+  prefer_css_page_size: ['useCssPageSize', 'cssPageSize'],
   landscape: ['orientation', 'pageOrientation'],
   print_background: ['omitBackground', 'noBackground', 'backgroundGraphics'],
   'margin.top': ['marginTop', 'topMargin'],
@@ -51,10 +52,6 @@ const ADVICE: [advice: string, names: readonly string[]][] = [
   [
     'Webhooks are not supported: the response is the PDF.',
     ['webhook', 'webhookUrl', 'callback', 'callbackUrl', 'async', 'webhookMethod'],
-  ],
-  [
-    'It is not supported: the paper is set by `format`, or by `paper_width` and `paper_height`.',
-    ['preferCssPageSize', 'useCssPageSize'],
   ],
   [
     'It is not supported: the page is laid out for the width of the paper. Set `format`, or `zoom`.',

@@ -1,6 +1,6 @@
 // The field `margin`: a length for each side, or one for all sides.
 import { z } from 'zod';
-import type { Shown } from './field.ts';
+import { requiredText } from './field.ts';
 import {
   DEFAULT_MARGIN,
   LENGTH_PATTERN,
@@ -9,35 +9,24 @@ import {
   marginProblem,
   type Side,
 } from './paper.ts';
-import { kindOf } from './problems.ts';
 
-/**
- * A string, or the number 0, which is a length without a unit as in CSS. Documented as a string, so
- * that generated clients need no type of its own for it.
- */
-const length = (accepts: string, shown: Omit<Shown, 'examples'>): z.ZodType<Margin> =>
-  z
-    .unknown()
-    .superRefine((value, context) => {
-      if (value === 0) return;
-      const message =
-        typeof value === 'string'
-          ? marginProblem(value)
-          : `must be ${accepts}, not ${kindOf(value)}`;
-      if (message !== undefined) context.addIssue({ code: 'custom', message });
-    })
-    .meta({
-      type: 'string',
+/** The alternatives of a length: a string, or the number 0, which needs no unit as in CSS. */
+const lengths = (error: string, description: string) =>
+  [
+    requiredText(error, marginProblem, {
+      description,
       examples: ['10mm', '0.5in', '0'],
       pattern: LENGTH_PATTERN,
-      ...shown,
-    }) as z.ZodType<Margin>;
+    }),
+    z.int({ error }).min(0, { error }).max(0, { error }) as unknown as z.ZodType<0>,
+  ] as const;
 
-const margin = (description: string) =>
-  length('a length string such as "10mm", or 0', {
-    description,
-    default: DEFAULT_MARGIN,
-  }).optional();
+const SIDE = 'a length string such as "10mm", or 0';
+const margin = (description: string): z.ZodOptional<z.ZodType<Margin>> =>
+  z
+    .union(lengths(SIDE, 'A length.'), { error: SIDE })
+    .meta({ description, examples: ['10mm', '0.5in', 0], default: DEFAULT_MARGIN })
+    .optional();
 
 export const marginShape: Record<Side, ReturnType<typeof margin>> = {
   top: margin(`The top margin, ${LENGTH_UNITS}. Must not be negative.`),
@@ -46,16 +35,16 @@ export const marginShape: Record<Side, ReturnType<typeof margin>> = {
   left: margin('The left margin, like `top`.'),
 };
 
-const allSides = length(
-  'a length string for all sides such as "10mm", or an object with `top`, `right`, `bottom` and `left`',
-  { description: 'The margin on all sides.' },
-);
+const MARGIN =
+  'a length string for all sides such as "10mm", or an object with `top`, `right`, `bottom` and `left`';
 
 export const marginField = z
-  .union([z.strictObject(marginShape), allSides])
+  .union([z.strictObject(marginShape), ...lengths(MARGIN, 'The margin on all sides.')], {
+    error: MARGIN,
+  })
   .meta({
     description:
-      'Page margins: an object, or one length for all sides. A length of 0 may be a number. At least 0.5 inches of the page must remain in both directions. When set, it overrides the margins of `@page` rules.',
+      'Page margins: an object, or one length for all sides. At least 0.5 inches of the page must remain in both directions. When set, it overrides the margins of `@page` rules.',
     examples: [{ top: '20mm', bottom: '20mm' }, '15mm'],
   })
   .optional();

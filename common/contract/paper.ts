@@ -149,6 +149,7 @@ export interface PaperFields {
   format?: string | undefined;
   paper_width?: string | undefined;
   paper_height?: string | undefined;
+  prefer_css_page_size?: boolean | undefined;
   landscape?: boolean | undefined;
   single_page?: boolean | undefined;
   margin?: Margin | { [side in Side]?: Margin | undefined } | undefined;
@@ -159,6 +160,14 @@ export interface PaperFields {
 /** True when the height of `{width}xauto` follows the content. */
 export const hasAutoHeight = ({ format }: PaperFields): boolean =>
   parseFormat(format ?? DEFAULT_FORMAT)?.heightIn === 'auto';
+
+/** Whether `@page` rules set the paper size: only when asked for, and no field of the request does. */
+export const usesCssPageSize = (fields: PaperFields): boolean =>
+  fields.prefer_css_page_size === true &&
+  fields.format === undefined &&
+  fields.paper_width === undefined &&
+  fields.landscape !== true &&
+  fields.single_page !== true;
 
 /**
  * The paper size after `landscape`. With `singlePage`, the height is only for layout: that of the

@@ -114,8 +114,9 @@ function patternOf(schema: FieldSchema): RegExp | undefined {
 }
 
 function fieldOf(name: string, path: string, given: FieldSchema, required: boolean): RequestField {
-  // Of alternatives, the form shows the one with the most inputs.
-  const schema = { ...given, ...given.anyOf?.find(({ properties }) => properties) };
+  // Of alternatives, the form shows the object, or else the first.
+  const shown = given.anyOf?.find(({ properties }) => properties) ?? given.anyOf?.[0];
+  const schema = { ...shown, ...given };
   const inner = schema.items ?? schema;
   const { default: defaultValue } = schema;
   return {
@@ -146,7 +147,7 @@ export interface FieldSection {
 const SECTIONS: [title: string, names: RegExp][] = [
   [
     'Page',
-    /^(format|paper_.*|landscape|print_background|scale|zoom|pages|single_page|emulate_media)$/,
+    /^(format|paper_.*|prefer_css_page_size|landscape|print_background|scale|zoom|pages|single_page|emulate_media)$/,
   ],
   ['Margins', /^margin$/],
   ['Header & footer', /^(header|footer)$/],

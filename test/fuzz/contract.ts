@@ -194,6 +194,7 @@ const FIELDS: Record<string, Make> = {
       'lazy_load_images',
       'finish_animations',
       'fail_on_resource_error',
+      'prefer_css_page_size',
       'wait_for_network_idle',
       'sandbox',
     ].map(name => [name, flag]),

@@ -57,6 +57,16 @@ export const pdfInfo = (pdf: Buffer): Promise<PdfInfo> =>
     };
   });
 
+/** The size of each page in whole mm, such as `210x297`. */
+export const pdfPageSizes = (pdf: Buffer): Promise<string[]> =>
+  withFile(pdf, async file => {
+    const { stdout } = await run('pdfinfo', ['-l', '-1', file]);
+    const mm = (points: string | undefined) => Math.round((Number(points) / 72) * 25.4);
+    return [...stdout.matchAll(/^Page\s+\d+ size:\s+([\d.]+) x ([\d.]+) pts/gm)].map(
+      ([, width, height]) => `${mm(width)}x${mm(height)}`,
+    );
+  });
+
 export const pdfText = (pdf: Buffer): Promise<string> =>
   withFile(pdf, async file => (await run('pdftotext', [file, '-'])).stdout);
 

@@ -22,6 +22,7 @@ const BARE: Omit<RenderSettings, 'isStatic'> = {
   waits: { networkIdle: false, delayMs: 0 },
   paper: { widthIn: 210 / 25.4, heightIn: 297 / 25.4 },
   singlePage: false,
+  cssPageSize: false,
   print: {
     scale: 1,
     printBackground: true,

@@ -1,6 +1,6 @@
 // @proves html, raise_for_status, wrong-types, format, paper_width, paper_height, landscape
 // @proves margin, margin.top, margin.left, single_page, pages, print_background, scale, zoom
-// @proves emulate_media, wait_delay, timeout, wait_for_selector, wait_for_expression, wait_for_network_idle
+// @proves emulate_media, wait_delay, timeout, prefer_css_page_size, wait_for_selector, wait_for_expression, wait_for_network_idle
 // @proves validation_error
 
 import { expect } from 'chai';
@@ -30,6 +30,7 @@ const WRONG_TYPES: Row[] = [
   ]),
   ...[
     'landscape',
+    'prefer_css_page_size',
     'print_background',
     'single_page',
     'raise_for_status',
@@ -50,11 +51,11 @@ const WRONG_TYPES: Row[] = [
     null,
     'must be a length string for all sides such as "10mm", or an object with `top`, `right`, `bottom` and `left`, not null',
   ],
-  ['margin', true, 'not a boolean'],
-  ['margin', 20, 'not a number'],
+  ['margin', true, 'not true'],
+  ['margin', 20, 'not 20'],
   ['margin', ['10mm'], 'not an array'],
   ['margin.top', { top: null }, 'not null'],
-  ['margin.left', { left: 10 }, 'such as "10mm", or 0, not a number'],
+  ['margin.left', { left: 10 }, 'such as "10mm", or 0, not 10'],
   ['emulate_media', null, 'must be `print` or `screen`, not null'],
   ['emulate_media', true, 'must be `print` or `screen`, not true'],
 ];

@@ -53,6 +53,7 @@ const UNKNOWN: [body: object, field: string, nearest?: string][] = [
   [{ margin: { tpo: '1in' } }, 'margin.tpo', 'margin.top'],
   [{ margin: { Left: '1in' } }, 'margin.Left', 'margin.left'],
   [{ margin: { x: '1in' } }, 'margin.x'],
+  [{ preferCSSPageSize: true }, 'preferCSSPageSize', 'prefer_css_page_size'],
   [{ banana: 1 }, 'banana'],
   [{ constructor: 1 }, 'constructor'],
   [{ toString: 1 }, 'toString'],
@@ -90,10 +91,7 @@ const FOREIGN: [name: string, advice: string][] = [
     'viewport',
     'It is not supported: the page is laid out for the width of the paper. Set `format`, or `zoom`.',
   ],
-  [
-    'preferCSSPageSize',
-    'It is not supported: the paper is set by `format`, or by `paper_width` and `paper_height`.',
-  ],
+  ['useCssPageSize', 'Use `prefer_css_page_size`.'],
   ['userPassword', 'It is not supported. Encrypt the PDF with another program.'],
 ];
 

@@ -37,7 +37,9 @@ describe('the schema of a render request', () => {
        lazy_load_images metadata sandbox margin.top margin.right margin.bottom margin.left header.html header.height footer.html footer.height
        cookies.name cookies.value cookies.domain cookies.path cookies.secure cookies.http_only cookies.same_site auth.username auth.password
        metadata.title metadata.author metadata.subject metadata.keywords
-       filename reference finish_animations timeout fail_on_resource_error`.split(/\s+/),
+       filename reference finish_animations timeout fail_on_resource_error prefer_css_page_size`.split(
+        /\s+/,
+      ),
     );
   });
 
@@ -166,7 +168,9 @@ describe('the schema of a render request', () => {
     for (const [name, schema] of fields.filter(([field]) =>
       /^(format|paper_\w+|pages|wait_delay|timeout|url|margin\..*)$/.test(field),
     )) {
-      expect(schema.pattern, name).to.match(/^\^/);
+      expect(((schema.anyOf?.[0] as JsonSchema | undefined) ?? schema).pattern, name).to.match(
+        /^\^/,
+      );
     }
     for (const name of ['html', 'url', 'pages', 'wait_for_selector', 'wait_for_expression'])
       expect(properties[name]!.minLength, name).to.equal(1);
@@ -210,6 +214,7 @@ describe('the schema of a render request', () => {
       lazy_load_images: false,
       finish_animations: false,
       fail_on_resource_error: false,
+      prefer_css_page_size: false,
       sandbox: false,
       wait_delay: '0',
       wait_for_network_idle: false,
@@ -242,6 +247,7 @@ describe('the schema of a render request', () => {
       { timeout: '5' },
       { margin: { top: '-1' } },
       { margin: '-1' },
+      { margin: 20 },
       { css: ' ' },
       { header: { hight: '1' } },
       { cookies: [{ name: 'a', value: 'b' }] },
