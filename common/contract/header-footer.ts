@@ -13,7 +13,7 @@ const htmlProblem = (value: string) =>
 
 const shape = (edge: 'top' | 'bottom') => ({
   html: text('an HTML string', htmlProblem, {
-    description: `HTML for the ${edge} margin of every page. Default style: 10px text, with the page's side margins as padding. Placeholders: \`{{page}}\` is the page number and \`{{total}}\` the number of pages (spaces inside the braces are allowed); elements with the classes \`pageNumber\` and \`totalPages\` do the same. Placeholders are allowed in text only. Other placeholders and the classes \`date\`, \`title\` and \`url\` are rejected. Scripts do not run and nothing is loaded, so embed images as \`data:\` URLs. At most ${MAX_HEADER_LENGTH} characters.`,
+    description: `HTML for the ${edge} margin of every page. Default style: 10px text, with the page's side margins as padding. Placeholders: \`{{page}}\` is the page number and \`{{total}}\` the number of pages (spaces inside the braces are allowed); elements with the classes \`pageNumber\` and \`totalPages\` do the same. Placeholders are allowed in text only. Other placeholders and the classes \`date\`, \`title\` and \`url\` are rejected. Scripts do not run and nothing is loaded: images must be \`data:\` URLs. At most ${MAX_HEADER_LENGTH} characters.`,
     examples: ['<b>Invoice 42</b> page {{page}} of {{total}}', '<span class="pageNumber"></span>'],
     maxLength: MAX_HEADER_LENGTH,
   }),

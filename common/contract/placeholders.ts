@@ -4,6 +4,7 @@
 import { type Token, Tokenizer } from 'parse5';
 import { HtmlNesting } from './html-nesting.ts';
 import { quoted } from './problems.ts';
+import { imageOfAttribute, imageOfCss } from './template-images.ts';
 
 /**
  * By the name between the braces.
@@ -106,6 +107,7 @@ class Reader {
     const run = this.#run;
     this.#run = '';
     if (run === '') return;
+    if (this.#raw === 'style') this.#noImage(imageOfCss(run));
     const where = this.#raw ?? (this.#nesting.isForeign ? 'svg' : undefined);
     if (where !== undefined) return this.#onlyInText(run, `inside <${where}>`);
     this.#texts.push(run);
@@ -113,6 +115,13 @@ class Reader {
     if (html === undefined) return;
     this.#out += this.html.slice(this.#done, this.#runFrom) + html;
     this.#done = this.#runTo;
+  }
+
+  #noImage(address: string | undefined): void {
+    if (address !== undefined)
+      this.#reject(
+        `must not load the image ${quoted(address)}: nothing is loaded here. Embed it as a \`data:\` URL`,
+      );
   }
 
   #onlyInText(text: string, where: string): void {
@@ -123,6 +132,7 @@ class Reader {
   #startTag(token: Token.TagToken): void {
     this.#endRun();
     for (const { name, value } of token.attrs) {
+      this.#noImage(imageOfAttribute(token.tagName, name, value));
       for (const part of [name, value]) this.#onlyInText(part, `in the attribute ${quoted(name)}`);
       const rejected =
         name === 'class' && value.split(/\s+/).find(word => REJECTED_CLASSES.includes(word));

@@ -37,6 +37,21 @@ const SHAPES: Row[] = [
 
 const HTML: Row[] = (
   [
+    ['<img src="https://a.test/logo.png">', 'must not load the image "https://a.test/logo.png"'],
+    ['<img src=logo.png>', 'Embed it as a `data:` URL'],
+    ['<img src="//a.test/b">', 'must not load the image "//a.test/b"'],
+    ['<img srcset="https://a.test/b 2x">', 'must not load the image'],
+    ['<svg><image xlink:href="https://a.test/b"/></svg>', 'must not load the image'],
+    ['<input type=image src=https://a.test/b>', 'must not load the image'],
+    ['<table background="b.png"></table>', 'must not load the image "b.png"'],
+    ['<p style="background: url( b.png )">', 'must not load the image "b.png"'],
+    ['<style>p { background: URL("https://a.test/b") }</style>', 'must not load the image'],
+    ['<img src="data:image/png;base64,AAAA"><img src=""><img>', undefined],
+    ['<svg><rect fill="url(#a)"/><image href="data:,"/></svg>', undefined],
+    ['<p style="background:url(data:image/svg+xml,%3Csvg/%3E)">', undefined],
+    ['<style>@font-face { font-family: f; src: url(https://a.test/f) }</style>', undefined],
+    ['<style>@import url(https://a.test/a.css);</style>', undefined],
+    ['<a href="https://a.test/">a.test</a>', undefined],
     ['{{date}}', `must not contain "{{date}}"; ${PLACEHOLDERS}`],
     ['{{title}}', 'must not contain "{{title}}"'],
     ['{{url}}', 'must not contain "{{url}}"'],
