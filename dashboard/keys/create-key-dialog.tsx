@@ -1,5 +1,5 @@
-// Creates an API key with name, expiry and allowed IP addresses, then shows it once.
-import { Group, NativeSelect, Textarea, TextInput } from '@mantine/core';
+// Creates an API key with name, scopes, expiry and allowed IP addresses, then shows it once.
+import { Checkbox, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { CreatedKeyView } from '../../api/console/contract/accounts.ts';
 import { ActionForm, DialogButtons } from '../parts/action-form.tsx';
@@ -35,6 +35,11 @@ function expiryTime(choice: string, date: string, now = Date.now()): string | un
   const end = new Date(`${date}T23:59:59`);
   return Number.isNaN(end.getTime()) ? undefined : end.toISOString();
 }
+
+const SCOPES = [
+  { value: 'render', label: 'Render', description: 'Make renders' },
+  { value: 'read', label: 'Read', description: 'Read the account and its usage' },
+];
 
 interface Props {
   opened: boolean;
@@ -83,6 +88,8 @@ function CreateForm({
   const [expiry, setExpiry] = useState('never');
   const [date, setDate] = useState(() => dayFromNow(30));
   const [addresses, setAddresses] = useState('');
+  const [scopes, setScopes] = useState(SCOPES.map(({ value }) => value));
+  const [test, setTest] = useState(false);
   const create = useAction<void, CreatedKeyView>({
     run: () => {
       const expiresAt = expiryTime(expiry, date);
@@ -92,6 +99,8 @@ function CreateForm({
         .filter(Boolean);
       return post<CreatedKeyView>(`/accounts/${id}/keys`, {
         name,
+        scopes,
+        test,
         ...(expiresAt && { expiresAt }),
         ...(allowedIps.length > 0 && { allowedIps }),
       });
@@ -105,6 +114,7 @@ function CreateForm({
   });
   const nameError = fieldError(create.error, 'name');
   const expiryError = fieldError(create.error, 'expiresAt');
+  const scopesError = fieldError(create.error, 'scopes');
   const addressError = fieldError(create.error, 'allowedIps');
   return (
     <ActionForm action={create}>
@@ -118,6 +128,19 @@ function CreateForm({
         error={nameError}
         autoComplete="off"
         data-autofocus
+      />
+      <Checkbox.Group label="Scopes" value={scopes} onChange={setScopes} error={scopesError}>
+        <Stack gap="xs" mt={4} mb={4}>
+          {SCOPES.map(scope => (
+            <Checkbox key={scope.value} {...scope} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+      <Checkbox
+        label="Test key"
+        description="All its renders have a watermark and are not counted."
+        checked={test}
+        onChange={event => setTest(event.currentTarget.checked)}
       />
       <Group grow align="flex-start">
         <NativeSelect
@@ -150,7 +173,7 @@ function CreateForm({
         error={addressError}
         spellCheck={false}
       />
-      {create.error && !nameError && !expiryError && !addressError && (
+      {create.error && !nameError && !scopesError && !expiryError && !addressError && (
         <Failure error={create.error} title="Could not create the key" />
       )}
       <DialogButtons onCancel={onCancel} loading={create.isPending}>

@@ -7,7 +7,7 @@ import type { Key } from '../../api/console/contract/accounts.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failure } from '../parts/failure.tsx';
-import { formatKey } from '../parts/format.ts';
+import { capitalize, formatKey } from '../parts/format.ts';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { When } from '../parts/when.tsx';
@@ -20,9 +20,14 @@ import { RotateKeyDialog } from './rotate-key-dialog.tsx';
 const FACTS: Column<Key>[] = [
   {
     title: 'Name',
-    cell: ({ name, expired, replacedBy }) => (
+    cell: ({ name, test, expired, replacedBy }) => (
       <Group gap="xs" component="span">
         <span>{name}</span>
+        {test && (
+          <Badge color="blue" variant="light" size="sm" radius="sm" tt="none">
+            Test
+          </Badge>
+        )}
         {expired ? (
           <Badge color="gray" variant="light" size="sm" radius="sm" tt="none">
             Expired
@@ -39,12 +44,21 @@ const FACTS: Column<Key>[] = [
   },
   {
     title: 'Key',
-    cell: key => <Code style={{ whiteSpace: 'nowrap' }}>{formatKey(key)}</Code>,
+    cell: key => (
+      <>
+        <Code style={{ whiteSpace: 'nowrap' }}>{formatKey(key)}</Code>
+        <Text size="xs" c="dimmed">
+          {key.scopes.map(capitalize).join(', ')}
+        </Text>
+      </>
+    ),
   },
   { title: 'Created', cell: ({ createdAt }) => <When at={createdAt} /> },
   {
     title: 'Last used',
-    cell: ({ lastUsedAt }) => (lastUsedAt ? <When at={lastUsedAt} /> : 'Never'),
+    // Only renders are recorded.
+    cell: ({ lastUsedAt, scopes }) =>
+      lastUsedAt ? <When at={lastUsedAt} /> : scopes.includes('render') ? 'Never' : '–',
   },
   { title: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <When at={expiresAt} /> : 'Never') },
   {

@@ -48,7 +48,8 @@ function Keys({ keys }: { keys: Key[] }) {
         { title: 'Key', cell: key => <Code>{formatKey(key)}</Code> },
         {
           title: 'Last used',
-          cell: ({ lastUsedAt }) => (lastUsedAt ? <When at={lastUsedAt} /> : 'Never'),
+          cell: ({ lastUsedAt, scopes }) =>
+            lastUsedAt ? <When at={lastUsedAt} /> : scopes.includes('render') ? 'Never' : '–',
         },
         {
           title: 'Expires',

@@ -11,3 +11,8 @@ export const firstCall = (
   -H "Content-Type: application/json" \\
   -d '{"html": "<h1>Hello from Pressroom</h1>"}' \\
   -o render.pdf`;
+
+/** For a key that cannot render. */
+export const firstRead = (publicUrl: string, key: string) =>
+  `curl -sS --fail-with-body ${publicUrl.replace(/\/$/, '')}/v1/account \\
+  -H "Authorization: Bearer ${key}"`;

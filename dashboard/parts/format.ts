@@ -23,7 +23,7 @@ export const formatCountOf = (count: number, one: string, many = `${one}s`) =>
 /** `growth` -> `Growth`. */
 export const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** `pressroom_live_…x7Qp`. The middle part of the prefix is the same for all keys of an account. */
+/** `pressroom_live_…x7Qp` or `pressroom_test_…x7Qp`. The middle part of the prefix is the same for all keys of an account. */
 export const formatKey = ({ prefix, last4 }: { prefix: string; last4: string }) =>
   `${prefix.replace(/[^_]*$/, '')}…${last4}`;
 

@@ -1,6 +1,6 @@
 // The API keys screen in a real browser: create, show once, rotate, revoke, and read-only roles.
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import {
   axeViolations,
   type ConsoleBrowser,
@@ -116,6 +116,60 @@ describe('API keys screen', function () {
     await page.getByRole('button', { name: 'I’ve saved my key' }).click();
     const cells = await row(page, 'with addresses').getByRole('cell').allTextContents();
     expect(cells).to.include('203.0.113.0/24 and 1 more').and.to.include('in 3 months');
+    expectNoErrors(/status of 400/);
+  });
+
+  it('creates test keys and read-only keys, and rejects a key without scopes', async () => {
+    const { page, expectNoErrors } = await browser.open(owner, '/keys');
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    await page.getByLabel('Name').fill('monitoring');
+    await dialog.getByRole('checkbox', { name: 'Render' }).uncheck();
+    await dialog.getByRole('checkbox', { name: 'Read' }).uncheck();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await dialog.getByText('must be one or more of render, read').waitFor();
+    await dialog.getByRole('checkbox', { name: 'Read' }).check();
+    await picture(page, 'key-scopes-desktop-light');
+    expect(await axeViolations(page)).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('This key is shown only once').waitFor();
+    const read = await shownKey(page, 'monitoring');
+    expect(await shownKey(page, 'Try it with curl')).to.include('/v1/account');
+    expect(await works(read)).to.equal(false);
+    await page.getByRole('button', { name: 'I’ve saved my key' }).click();
+
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    await page.getByLabel('Name').fill('pipeline');
+    await dialog.getByRole('checkbox', { name: 'Test key' }).check();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('This key is shown only once').waitFor();
+    const test = await shownKey(page, 'pipeline');
+    expect(test).to.match(/^pressroom_test_/);
+    expect(await works(test)).to.equal(true);
+    await page.getByRole('button', { name: 'I’ve saved my key' }).click();
+    expect(await row(page, 'pipeline').textContent())
+      .to.include('Test')
+      .and.include('pressroom_test_…')
+      .and.include('Render, Read');
+    expect(await row(page, 'monitoring').textContent())
+      .to.include('Read')
+      .and.not.include('Render');
+    const right = async (button: Locator) => {
+      const box = (await button.boundingBox())!;
+      return box.x + box.width;
+    };
+    // The table ends below the right edge of this button, and cuts what is wider.
+    expect(
+      await right(row(page, 'monitoring').getByRole('button', { name: 'Revoke' })),
+    ).to.be.at.most(await right(page.getByRole('button', { name: 'Create API key' })));
+    await picture(page, 'keys-desktop-light');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await picture(page, 'keys-phone-light');
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    await dialog.getByRole('checkbox', { name: 'Test key' }).waitFor();
+    await picture(page, 'key-scopes-phone-light');
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    expect(width, 'no horizontal overflow on a phone').to.be.at.most(390);
     expectNoErrors(/status of 400/);
   });
 

@@ -166,8 +166,8 @@ export const newKey = z.strictObject({
     .max(MAX_NETWORKS, `at most ${MAX_NETWORKS} networks`)
     .optional(),
   scopes: z
-    .array(keyScope, { error: `a list of ${KEY_SCOPES.join(', ')}` })
-    .min(1, `a list with at least one of ${KEY_SCOPES.join(', ')}`)
+    .array(keyScope, { error: `one or more of ${KEY_SCOPES.join(', ')}` })
+    .min(1, `one or more of ${KEY_SCOPES.join(', ')}`)
     .max(KEY_SCOPES.length)
     .optional()
     .meta({ description: 'Default: all.' }),

@@ -166,8 +166,8 @@ describe('API keys in the management API', () => {
     ['a name of two lines', { name: 'a\nb' }, '`name` must be a string without control characters'],
     ['no name', { name: undefined }, '`name` must be a string'],
     ['an unknown scope', { scopes: ['write'] }, '`scopes.0` must be one of render, read'],
-    ['no scope', { scopes: [] }, '`scopes` must be a list with at least one of render, read'],
-    ['scopes that are no list', { scopes: 'read' }, '`scopes` must be a list of render, read'],
+    ['no scope', { scopes: [] }, '`scopes` must be one or more of render, read'],
+    ['scopes that are no list', { scopes: 'read' }, '`scopes` must be one or more of render, read'],
     ['a test that is no boolean', { test: 'yes' }, '`test` must be true or false'],
     ['a field that there is not', { hash: 'x' }, '`hash` is not a field'],
   ];
