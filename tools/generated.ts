@@ -9,6 +9,7 @@ import { boardFiles } from './boards/boards.ts';
 import { chartReadme } from './chart/chart-readme.ts';
 import { valuesSchema } from './chart/values-schema.ts';
 import { valuesYaml } from './chart/values-yaml.ts';
+import { errorsGuide } from './errors-guide.ts';
 import { limitsDocument } from './limits.ts';
 import { configurationDocument, metricsDocument } from './reference.ts';
 import { testingDocument } from './testing.ts';
@@ -31,6 +32,7 @@ export const generated: Generated[] = [
   { file: 'docs/metrics.md', text: metricsDocument },
   { file: 'docs/limits.md', text: limitsDocument },
   { file: 'docs/testing.md', text: testingDocument },
+  { file: 'docs/guides/errors.md', text: errorsGuide },
   { file: 'crds/browserpools.pressroom.dev.yaml', text: crdYaml },
   { file: 'charts/pressroom/crds/browserpools.pressroom.dev.yaml', text: crdYaml },
   { file: 'charts/pressroom/values.yaml', text: valuesYaml },
