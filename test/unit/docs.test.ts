@@ -81,6 +81,44 @@ describe('the documentation', () => {
     ]);
   });
 
+  it('has the defaults of the configuration in the guide on limits', () => {
+    const rows = [
+      ...read('docs/guides/limits-and-retries.md').matchAll(
+        /^\| [^|]+ \| ([^|]+) \| `(\w+)` \|$/gm,
+      ),
+    ];
+    expect(rows).to.have.length(7);
+    const variables = read('docs/configuration.md');
+    for (const [, value, name] of rows)
+      expect(variables).to.include(`| \`${name}\` | \`${value!.replace(' ', '')}\` |`);
+  });
+
+  it('links each guide in the README', () => {
+    const guides = pages.filter(page => page.startsWith('docs/guides/'));
+    expect(guides).to.have.length.greaterThan(5);
+    expect(guides.filter(guide => !read('README.md').includes(`](${guide})`))).to.deep.equal([]);
+  });
+
+  it('has a target for each link to a section of a guide', () => {
+    const anchor = (title: string) =>
+      title
+        .toLowerCase()
+        .replace(/[^\w\s-]/g, '')
+        .trim()
+        .replace(/\s+/g, '-');
+    const broken = pages
+      .filter(page => page.startsWith('docs/guides/'))
+      .flatMap(page =>
+        [...read(page).matchAll(/\]\(([\w.-]*\.md)?#([^)]+)\)/g)]
+          .map(([, file, id]) => ({ file: file ? `docs/guides/${file}` : page, id: id! }))
+          .filter(
+            ({ file, id }) =>
+              ![...read(file).matchAll(/^#+ (.+)$/gm)].some(([, title]) => anchor(title!) === id),
+          ),
+      );
+    expect(broken).to.deep.equal([]);
+  });
+
   it('lets a new user read the README in two minutes', () => {
     expect(read('README.md').split('\n').length).to.be.at.most(150);
   });
