@@ -105,6 +105,10 @@ const accessLine = z.object({
   reference: z.string().max(MAX_REFERENCE_LENGTH).optional(),
   /** Of a render, in ms. */
   phases: z.partialRecord(z.enum(ALL_PHASES), z.number()).optional(),
+  /** Of the PDF. */
+  pages: z.int().optional(),
+  /** Requests of the page that failed. */
+  resourceErrors: z.int().optional(),
 });
 
 /** Probes come every second; successful ones are logged at `debug`. */
@@ -149,6 +153,8 @@ export const accessLog = (log: Log, count: CountRequest): Middleware => {
         keyId: accepted?.keyId,
         reference: ctx.state.entry?.request?.reference,
         phases: ctx.state.phases,
+        pages: ctx.state.entry?.trace.pages,
+        resourceErrors: ctx.state.entry?.trace.resources.count,
       });
       if (line.data)
         log[QUIET.has(path) && ctx.status === 200 ? 'debug' : 'info'](line.data, 'request');

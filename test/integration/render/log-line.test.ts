@@ -1,0 +1,86 @@
+// The process log of API and worker during a render: its line, and nothing that a page or a request
+// may keep secret.
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
+import { eventually } from '../../support/eventually.ts';
+import { html } from '../../support/installation.ts';
+import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
+
+describe('the process log of a render', () => {
+  let pressroom: ConsoleFixture;
+  let web: WebServer;
+  let base: string;
+  const lines: string[] = [];
+  before(async () => {
+    web = await startWebServer({
+      '/page': '<script>console.log("MARKER-console"); throw Error("MARKER-thrown")</script>',
+    });
+    base = `http://127.0.0.1:${web.port}`;
+    pressroom = await consoleFixture({
+      intranet: true,
+      log: pino({ level: 'trace' }, { write: line => void lines.push(line) }),
+      env: {
+        PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}`,
+        PRESSROOM_EGRESS_PORTS: '80',
+        PRESSROOM_RENDER_TIMEOUT: '2s',
+      },
+    });
+  });
+  after(async () => {
+    await pressroom?.stop();
+    await web?.close();
+  });
+
+  /** The line of the call. */
+  async function lineOf(body: object): Promise<Record<string, unknown>> {
+    const { headers } = await pressroom.render(body);
+    return eventually(() => {
+      const found = lines.find(
+        line => line.includes('"msg":"request"') && line.includes(headers['x-request-id']!),
+      );
+      if (found === undefined) throw new Error('no line');
+      return JSON.parse(found);
+    });
+  }
+
+  it('has a line with pages, failed requests and reference', async () => {
+    const body = { html: html(`<img src="${base}/a.png">`), reference: 'order-7' };
+    expect(await lineOf(body)).to.include({
+      accountId: pressroom.accountId,
+      status: 200,
+      pages: 1,
+      resourceErrors: 1,
+      reference: 'order-7',
+    });
+    const failed = await lineOf({ ...body, fail_on_resource_error: true });
+    expect(failed).to.include({
+      code: 'render_failed',
+      reason: 'page_status',
+      resourceErrors: 1,
+    });
+    expect(failed).to.not.have.property('pages');
+  });
+
+  it('has no query, console output, exception, code, header or cookie', async () => {
+    const secrets = {
+      extra_http_headers: { 'X-Own': 'MARKER-header' },
+      cookies: [{ name: 'a', value: 'MARKER-cookie', domain: '127.0.0.1' }],
+      css: 'p { --a: "MARKER-css" }',
+    };
+    const page = { url: `${base}/page?token=MARKER-query`, ...secrets };
+    const bodies = [
+      { ...page, javascript: '"MARKER-script"' },
+      { ...page, javascript: 'throw Error("MARKER-own-error")' },
+      { ...page, wait_for_expression: 'MARKER_expression()' },
+      { ...page, wait_for_selector: '#MARKER-selector' },
+      { html: html(`MARKER-html<img src="${base}/a.png?MARKER-resource">`), ...secrets },
+      { url: `${base}/missing?MARKER-missing` },
+      { html: 'MARKER-invalid', landscape: 'MARKER-value' },
+    ];
+    const statuses: unknown[] = [];
+    for (const body of bodies) statuses.push((await lineOf(body))['status']);
+    expect(statuses).to.deep.equal([200, 400, 502, 502, 200, 502, 400]);
+    expect(lines.filter(line => line.includes('MARKER'))).to.deep.equal([]);
+  });
+});
