@@ -1,82 +1,40 @@
 // `pressroom render`: renders a file, standard input or a URL with one request to the HTTP API.
 import { createWriteStream } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
+import { basename, extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebReadableStream } from 'node:stream/web';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Terminal } from './accounts.ts';
 import { CliError, wrongUsage } from './failure.ts';
-
-const number = (value: string): number => {
-  const parsed = Number(value);
-  if (value.trim() === '' || !Number.isFinite(parsed))
-    throw new InvalidArgumentError('It must be a number.');
-  return parsed;
-};
-
-const object = (value: string): Record<string, unknown> => {
-  try {
-    const parsed: unknown = JSON.parse(value);
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
-      return parsed as Record<string, unknown>;
-  } catch {
-    // reported below
-  }
-  throw new InvalidArgumentError('It must be a JSON object, such as \'{"margin":{"top":"2cm"}}\'.');
-};
-
-/**
- * Each option is a field of the request with dashes in its name. The API checks the values, so that
- * its error messages appear here as well.
- */
-const fields: Option[] = [
-  new Option('--format <size>', 'Paper size: A4, Letter, … or WIDTHxHEIGHT (10cmx15cm, 800xauto)'),
-  new Option('--paper-width <length>', 'Paper width (with --paper-height, instead of --format)'),
-  new Option('--paper-height <length>', 'Paper height (with --paper-width)'),
-  new Option('--prefer-css-page-size', 'Use the paper sizes of @page rules'),
-  new Option('--landscape', 'Swap width and height'),
-  new Option('--margin <length>', 'Margin on all four sides, such as 2cm'),
-  new Option('--no-print-background', 'Omit background colors and images'),
-  new Option('--scale <factor>', 'Scale of the content, 0.1 to 2').argParser(number),
-  new Option('--single-page', 'Print one page as tall as the content'),
-  new Option('--pages <ranges>', 'Keep only these pages, such as 1-3,7'),
-  new Option('--emulate-media <media>', 'CSS media type: print or screen'),
-  new Option('--wait-for-selector <css>', 'Wait until an element matches the selector'),
-  new Option('--wait-for-expression <js>', 'Wait until the expression is truthy'),
-  new Option('--wait-for-network-idle', 'Wait until the network is idle for 500 ms'),
-  new Option('--wait-delay <duration>', 'Wait before printing, such as 500ms'),
-  new Option('--timeout <duration>', 'Time limit for the page, such as 30s'),
-  new Option('--raise-for-status', 'Fail on redirects as well'),
-  new Option('--no-raise-for-status', 'Print error pages instead of failing'),
-];
+import { fieldOptions, givenFields, jsonObject } from './request-options.ts';
 
 interface Own {
-  output: string;
+  output?: string;
   key?: string;
   server: string;
   json?: Record<string, unknown>;
 }
 
-/**
- * Converts `--wait-for-selector` to `wait_for_selector`. Options that are not given are not sent,
- * so that the API's defaults apply.
- */
-function requestFields(command: Command): Record<string, unknown> {
-  const given = fields
-    .map(option => option.attributeName())
-    .filter(name => command.getOptionValueSource(name) === 'cli');
-  const { json } = command.opts<Own>();
-  return {
-    ...Object.fromEntries(
-      given.map(name => [
-        name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
-        command.getOptionValue(name),
-      ]),
-    ),
-    ...json,
-  };
+/** `invoice.html` -> `invoice.pdf`, in the working directory; standard input to standard output. */
+export function defaultOutput(from: string): string {
+  if (from === '-') {
+    if (process.stdout.isTTY) throw wrongUsage('Set --output: the terminal cannot show a PDF.');
+    return '-';
+  }
+  const isUrl = URL.canParse(from) && /^https?:/i.test(from);
+  const name = isUrl ? decodedName(new URL(from)) : basename(from, extname(from));
+  const output = `${name.replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').replace(/^[.-]+/, '') || 'render'}.pdf`;
+  if (output === from) throw wrongUsage(`\`${from}\` would be overwritten. Set --output.`);
+  return output;
+}
+
+/** The last part of the path without its extension, otherwise the host. */
+function decodedName({ pathname, hostname }: URL): string {
+  const last = basename(pathname);
+  return last === '' ? hostname : basename(last, extname(last));
 }
 
 async function source(from: string): Promise<{ html: string } | { url: string }> {
@@ -142,26 +100,34 @@ export function addRenderCommand(program: Command, { notify }: Terminal): void {
     .command('render')
     .argument('<source>', 'HTML file, http(s) URL, or - for standard input')
     .description('Render a file or URL to PDF')
-    .requiredOption('-o, --output <file>', 'Output file, or - for standard output')
+    .option(
+      '-o, --output <file>',
+      'Output file, or - for standard output. Default: the name of the source with .pdf',
+    )
     .addOption(new Option('--key <key>', 'API key').env('PRESSROOM_KEY'))
     .addOption(
       new Option('--server <url>', 'Base URL of Pressroom')
         .env('PRESSROOM_SERVER')
         .default('http://localhost:8080'),
     )
-    .addOption(new Option('--json <object>', 'Additional request fields').argParser(object));
-  for (const option of fields) command.addOption(option);
+    .addOption(
+      new Option('--json <object>', 'Additional request fields').argParser(value =>
+        jsonObject(value),
+      ),
+    );
+  const fields = fieldOptions();
+  for (const { option } of fields) command.addOption(option);
   command
     .addHelpText(
       'after',
-      '\nExamples:\n  pressroom render invoice.html -o invoice.pdf --format A4 --margin 2cm',
+      '\nExamples:\n  pressroom render invoice.html --format A4 --margin 2cm --footer "{{page}} of {{total}}"',
     )
     .addHelpText(
       'after',
       '  pressroom render https://example.com/report -o report.pdf --single-page --wait-for-selector "#ready"',
     )
-    .addHelpText('after', '  cat page.html | pressroom render - -o - > render.pdf')
-    .action(async (from: string, { output, key, server }: Own) => {
+    .addHelpText('after', '  cat page.html | pressroom render - > render.pdf')
+    .action(async (from: string, { output = defaultOutput(from), key, server, json }: Own) => {
       if (!key)
         throw wrongUsage(
           'No API key given. Use --key or set PRESSROOM_KEY. Create a key with `pressroom keys create`.',
@@ -172,7 +138,8 @@ export function addRenderCommand(program: Command, { notify }: Terminal): void {
         );
       const response = await send(server, key, {
         ...(await source(from)),
-        ...requestFields(command),
+        ...givenFields(command, fields),
+        ...json,
       });
       if (
         !response.ok ||

@@ -210,8 +210,8 @@ describe('the command line', () => {
       [['keys', 'create'], '--account'],
       [['keys', 'create', '--account', 'x', '--scope', 'write'], 'render, read'],
       [['keys', 'create', '--account', 'x', '--scope'], 'argument missing'],
-      [['render', 'x.html'], '--output'],
-      [['render', 'x.html', '-o', 'x.pdf'], 'PRESSROOM_KEY'],
+      [['render', 'x.pdf'], '--output'],
+      [['render', 'x.html'], 'PRESSROOM_KEY'],
       [
         ['render', 'x.html', '-o', 'x.pdf', '--key', 'k', '--server', 'here'],
         '--server must be a URL',
@@ -281,17 +281,7 @@ describe('the command line', () => {
     it('renders a file, and standard input to standard output', async () => {
       const settings = { ...here, PRESSROOM_KEY: key };
       const { out, errors } = await good(
-        [
-          'render',
-          'page.html',
-          '-o',
-          'page.pdf',
-          '--format',
-          'A5',
-          '--landscape',
-          '--margin',
-          '1cm',
-        ],
+        ['render', 'page.html', '--format', 'A5', '--landscape', '--margin', '1cm'],
         settings,
       );
       expect(out).to.equal('');
@@ -302,7 +292,7 @@ describe('the command line', () => {
       expect(height!).to.be.closeTo(420, 2);
 
       const piped = await pressroom(
-        ['render', '-', '-o', '-', '--json', '{"scale":0.5}'],
+        ['render', '-', '--json', '{"scale":0.5}'],
         settings,
         '<h1>Of standard input</h1>',
       );
