@@ -84,8 +84,9 @@ import (
 func main() {
 	client, err := api.NewClientWithResponses(os.Getenv("PRESSROOM_URL"))
 	check(err)
-	html, top := "<h1>Invoice 42</h1>", "20mm"
-	body := api.RenderRequest{Html: &html, Margin: &api.RenderRequestMargin{Top: &top}}
+	html, margin := "<h1>Invoice 42</h1>", api.RenderRequest_Margin{}
+	check(margin.FromRenderRequestMargin1("20mm"))
+	body := api.RenderRequest{Html: &html, Margin: &margin}
 	key := func(_ context.Context, request *http.Request) error {
 		request.Header.Set("Authorization", "Bearer "+os.Getenv("PRESSROOM_KEY"))
 		return nil
