@@ -105,6 +105,9 @@ describe('the version of the commit before', function () {
     await Promise.all(Array.from({ length: CALLERS }, (_, number) => caller(number)));
     const failed = await renderCall(port, key, { html: '<p>x', wait_for_expression: 'crash(' });
     expect(failed.status).to.equal(400);
+    const readOnly = await site.accounts.createKey(site.account, { name: 'r', scopes: ['read'] });
+    const rejected = await renderCall(port, readOnly.text, { html: '<p>x' });
+    expect(rejected.status, 'a key of this version without the scope `render`').to.equal(401);
     expect(await site.usage()).to.equal(2 * CALLERS);
     expect(await site.running()).to.equal(0);
     expect(await api.kill('SIGTERM'), 'exit code of the API').to.equal(0);
