@@ -93,7 +93,7 @@ async function renderAndStore(
     return {
       ...result,
       delivery,
-      filename: pdfFilename(request.filename ?? request.metadata?.title),
+      filename: pdfFilename(request.filename),
     };
   });
   // Already counted, like a PDF that the caller of /v1/render does not read to the end.

@@ -30,7 +30,7 @@ export const toolDescription = ({
   [
     'Renders an HTML document or a public web page to a PDF with a real browser, and returns a download link.',
     'Set exactly one of `html` (a complete document as text, not a file path; inline styles and images, or use absolute public URLs) and `url`.',
-    'Most calls need nothing else. `format`, `landscape`, `margin`, `header` and `footer` set the page layout; `metadata.title` also sets the file name.',
+    'Most calls need nothing else. `format`, `landscape`, `margin`, `header` and `footer` set the page layout; `filename` sets the name of the PDF.',
     `Show the link to the user: it works for ${duration(linkMs)}, for anyone who has it.`,
     'A successful render counts toward the usage of the account, unless `sandbox` is true, which adds a watermark.',
     `Limits: ${mebibytes(bodyMaxBytes)} per request, ${duration(renderMs)} per render, ${mebibytes(outputMaxBytes)} per PDF.`,

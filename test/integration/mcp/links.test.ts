@@ -22,7 +22,7 @@ import { heldBytes } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
 import { moreProcesses } from '../../support/more-processes.ts';
 
-const HELLO = { html: '<h1>Hello, world</h1>', metadata: { title: 'Größe "5/6"' } };
+const HELLO = { html: '<h1>Hello, world</h1>', filename: 'Größe "5-6"' };
 const never = new AbortController().signal;
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
 
@@ -144,7 +144,7 @@ describe('a download link', () => {
       expect(each!['content-length']).to.equal(head!['content-length']);
   });
 
-  it('has a safe file name for every title', async () => {
+  it('has a safe file name for every name', async () => {
     const names = [
       ['../../etc/passwd', `attachment; filename="etc-passwd.pdf"`],
       ['a"; filename="evil.exe', `attachment; filename="a- filename-evil.exe.pdf"`],

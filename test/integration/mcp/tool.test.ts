@@ -21,7 +21,11 @@ import { heldBytes } from '../../support/counted.ts';
 import { eventually } from '../../support/eventually.ts';
 import { pdfInfo, pdfText } from '../../support/pdf.ts';
 
-const HELLO = { html: '<h1>Hello, world</h1>', metadata: { title: 'Greeting 42' } };
+const HELLO = {
+  html: '<h1>Hello, world</h1>',
+  metadata: { title: 'Greeting 42' },
+  filename: 'Greeting 42',
+};
 const LONG = { html: '<h1>long</h1>', wait_for_expression: 'false' };
 
 for (const line of SDK_VERSIONS)
@@ -90,6 +94,12 @@ for (const line of SDK_VERSIONS)
       const text = JSON.stringify(tool);
       expect(text.length).to.be.below(16_000);
       expect(text).to.not.match(/"pattern":"|X-Sandbox|X-Usage-Count/);
+    });
+
+    it('names the PDF render.pdf without a file name, whatever its title', async () => {
+      const { metadata, html } = HELLO;
+      const { structuredContent } = await client.render({ html, metadata, sandbox: true });
+      expect(structuredContent).to.include({ filename: 'render.pdf' });
     });
 
     it('renders, counts, and returns a link to the same bytes', async () => {
