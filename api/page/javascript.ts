@@ -31,12 +31,25 @@ export function exceptionText({ exception, text }: Protocol.Runtime.ExceptionDet
 const threw = (details: Protocol.Runtime.ExceptionDetails) =>
   invalid(`\`javascript\` failed in the page with ${exceptionText(details)}.`);
 
+/**
+ * A script with `await` runs as in a browser's console, which allows it at the top level but does
+ * not await a promise that is the value of the script.
+ */
 async function runText(session: Session, text: string): Promise<void> {
-  const { exceptionDetails } = await session.command('Runtime.evaluate', {
+  const replMode = /\bawait\b/.test(text);
+  const { result, exceptionDetails } = await session.command('Runtime.evaluate', {
     expression: text,
     awaitPromise: true,
+    ...(replMode && { replMode }),
   });
   if (exceptionDetails) throw threw(exceptionDetails);
+  if (!replMode || result.subtype !== 'promise') return;
+  const settled = await session.command('Runtime.callFunctionOn', {
+    functionDeclaration: 'function () { return this }',
+    objectId: result.objectId!,
+    awaitPromise: true,
+  });
+  if (settled.exceptionDetails) throw threw(settled.exceptionDetails);
 }
 
 /** The prefix of the console message that marks the end of a script. */

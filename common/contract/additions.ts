@@ -53,7 +53,7 @@ export const additionsShape = {
     'a string with a script or a script URL',
     problem('a script or a script URL'),
     shown(
-      "A script to run after the page and `css` have loaded and before the `wait_*` conditions, inline or by URL. The page's Content-Security-Policy does not apply to it. If the script returns a promise, it is awaited. If it throws or rejects, the request fails with `validation_error` and the error's message.",
+      "A script to run after the page and `css` have loaded and before the `wait_*` conditions, inline or by URL. The page's Content-Security-Policy does not apply to it. Inline scripts may use `await`, and a promise that is the script's value is awaited. If it throws or rejects, the request fails with `validation_error` and the error's message.",
       ["document.querySelector('nav')?.remove()", 'https://example.com/print.js'],
     ),
   ),

@@ -252,6 +252,8 @@ describe('css and javascript added to a page', () => {
         /"Error: too late"/,
       ],
       ['rejects with a number', 'Promise.reject(7)', /"7"/],
+      ['awaits a rejection', 'await Promise.reject(new Error("no data"))', /"Error: no data"/],
+      ['rejects after an await', '(async () => { await null; throw Error("late") })()', /: late"/],
       ['is not valid JavaScript', 'this is no script', /"SyntaxError: /],
       ['throws a very long message', 'throw new Error("x".repeat(100000))', /x…"\.$/],
     ];

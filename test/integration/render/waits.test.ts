@@ -1,4 +1,4 @@
-// @proves finish_animations, wait_delay, timeout, wait_for_selector, wait_for_expression, order-of-waits, page_timeout
+// @proves finish_animations, wait_delay, timeout, javascript, wait_for_selector, wait_for_expression, order-of-waits, page_timeout
 
 import { expect } from 'chai';
 import { html, type Installation, installation } from '../../support/installation.ts';
@@ -58,6 +58,20 @@ describe('waits', () => {
       ),
     ).to.include('LATE');
   });
+  const LATER = 'new Promise(resolve => setTimeout(resolve, 100, "LATER"))';
+  const awaiting: [string, string][] = [
+    ['awaits at the top level', `const word = await ${LATER}; document.body.append(word)`],
+    ['awaits a call in parentheses', `await (async () => document.body.append(await ${LATER}))()`],
+    ['loops over promises', `for await (const word of [${LATER}]) document.body.append(word)`],
+    [
+      'awaits inside a function whose promise is its value',
+      `async function add() { document.body.append(await ${LATER}) }\nadd()`,
+    ],
+  ];
+  for (const [what, javascript] of awaiting)
+    it(`waits for a script that ${what}`, async () => {
+      expect(await pdfText(await print({ html: html('x'), javascript }))).to.include('LATER');
+    });
   it('waits for a delay', async () => {
     expect(
       await pdfText(
@@ -126,6 +140,12 @@ describe('waits', () => {
       'a promise that never settles',
       { wait_for_expression: 'new Promise(() => {})' },
       /to be truthy\. It never returned a value\.$/,
+      'page_timeout',
+    ],
+    [
+      'an await in a script that never ends',
+      { javascript: 'await new Promise(() => {})' },
+      /while waiting for `javascript` to finish and its promise to settle/,
       'page_timeout',
     ],
     [
