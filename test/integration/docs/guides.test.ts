@@ -46,6 +46,7 @@ const EXPECTED: Record<string, Expected> = {
 /** Headings whose example fails, with the reason. */
 const FAILS: Record<string, string> = {
   'single-page-apps: When a wait does not end': 'page_timeout',
+  'images: Make a missing image an error': 'page_status',
 };
 
 function blocksOf(guide: string, markdown: string): Block[] {
