@@ -29,6 +29,7 @@ FROM npm AS page
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 RUN NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt npm ci
 COPY tsconfig.json ./
+COPY common/contract common/contract
 COPY dashboard dashboard
 RUN node node_modules/vite/bin/vite.js build dashboard --logLevel error
 

@@ -10,6 +10,7 @@ import type { AcceptedKeys } from './accounts/accepted-keys.ts';
 import type { AccountRequests } from './accounts/account-requests.ts';
 import type { Plan } from './accounts/plans.ts';
 import type { Console } from './console/console.ts';
+import { runbook } from './docs/runbook.ts';
 import { accessLog, loggedPath, requestCounter, requestId } from './http/access-log.ts';
 import { type BodyLimits, jsonBody } from './http/body.ts';
 import { accountHolder, type ByteBudget } from './http/byte-budget.ts';
@@ -21,7 +22,6 @@ import { accountRoutes } from './routes/account.ts';
 import { description } from './routes/description.ts';
 import { type HealthChecks, healthz, readyz } from './routes/health.ts';
 import { countEarlyFailures, logRenders, renderRoute } from './routes/render.ts';
-import { runbook } from './routes/runbook.ts';
 import { type TrialRoute, trialRoute } from './routes/trial.ts';
 import type { Store } from './store/store.ts';
 

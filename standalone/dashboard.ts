@@ -9,6 +9,8 @@ import { type Notify, runCommand } from './run-command.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'dashboard');
+/** The dashboard imports from it. */
+const CONTRACT = join(ROOT, 'common', 'contract');
 const BUILT = join(FOLDER, 'dist');
 const STAMP = '.sources';
 /** A build takes about a second, but may take far longer on a busy machine. */
@@ -17,7 +19,10 @@ const VITE = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js');
 
 /** Hash of all sources and of the lock file, which lists the packages in the page. */
 async function sourcesHash(): Promise<string> {
-  const names = (await readdir(FOLDER, { recursive: true, withFileTypes: true }))
+  const folders = [FOLDER, CONTRACT];
+  const entries = folders.map(each => readdir(each, { recursive: true, withFileTypes: true }));
+  const names = (await Promise.all(entries))
+    .flat()
     .filter(entry => entry.isFile())
     .map(entry => join(entry.parentPath, entry.name))
     .filter(name => !name.startsWith(BUILT))

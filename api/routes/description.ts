@@ -1,9 +1,10 @@
 // /openapi.json and /docs: the OpenAPI document and the API reference, generated once.
-import { docsPage } from '../../common/contract/docs-page.ts';
-import { docsScriptSource } from '../../common/contract/docs-try.ts';
+
 import { type Described, openApi } from '../../common/contract/openapi.ts';
+import { DOCS_CACHE, docsAnswer } from '../docs/answer.ts';
+import { docsPage } from '../docs/reference.ts';
+import { docsScriptSource } from '../docs/try.ts';
 import type { Middleware } from '../http/state.ts';
-import { DOCS_CACHE, docsAnswer } from './docs-answer.ts';
 
 /** Of the form that renders and shows the PDF. */
 const TRY_IT = [

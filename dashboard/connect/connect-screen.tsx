@@ -1,11 +1,11 @@
 // The Connect screen: base URL, authentication, a first request, MCP setup, API reference.
 import { Anchor, List, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
+import { KEY_VARIABLE, snippets } from '../../common/contract/snippets.ts';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { KEY_VARIABLE, snippets } from '../playground/snippets.ts';
 import { useMay, useSession } from '../session/session.tsx';
 import { MCP_TITLE, McpPanel } from './mcp-panel.tsx';
 

@@ -1,10 +1,10 @@
 // The description of an option, and the properties that all option inputs share.
 import { Fieldset, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import type { Json } from '../../common/contract/snippets.ts';
 import { TextWithCode } from '../parts/text-with-code.tsx';
 import { labelOf, type RequestField } from './fields.ts';
 import classes from './playground.module.css';
-import type { Json } from './snippets.ts';
 
 export interface FieldProps {
   field: RequestField;

@@ -13,6 +13,7 @@ import {
 import { useDebouncedValue } from '@mantine/hooks';
 import { Plus, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
+import type { Json } from '../../common/contract/snippets.ts';
 import { DescribedFieldset, Explained, type FieldProps } from './explained.tsx';
 import { labelOf, type RequestField } from './fields.ts';
 import { PairsInput } from './pairs-input.tsx';
@@ -26,7 +27,6 @@ import {
   withGroupMember,
   withMember,
 } from './request.ts';
-import type { Json } from './snippets.ts';
 
 /** Puts the description below the control: a click on `details` inside a label would focus it. */
 const Below = ({ field, children }: { field: RequestField; children: ReactNode }) => (

@@ -15,6 +15,7 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { Play, X } from 'lucide-react';
 import { type KeyboardEvent, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { type Json, KEY_VARIABLE, snippets } from '../../common/contract/snippets.ts';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
@@ -29,7 +30,6 @@ import { PageInput } from './page-input.tsx';
 import classes from './playground.module.css';
 import { callOf, type Draft, fieldErrorsOf, playgroundCallOf } from './request.ts';
 import { ResultPanel } from './result.tsx';
-import { type Json, KEY_VARIABLE, snippets } from './snippets.ts';
 import { useDraft } from './use-draft.ts';
 import { type RenderState, useRender } from './use-render.ts';
 

@@ -1,7 +1,8 @@
 // The draft of the playground and the requests derived from it. The form, the JSON view, the
 // request and the code snippets all use this module.
+
+import type { Json } from '../../common/contract/snippets.ts';
 import type { RequestField } from './fields.ts';
-import type { Json } from './snippets.ts';
 
 export type RequestOptions = { [name: string]: Json };
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { shellQuoted } from '../../common/contract/docs-page.ts';
+import { shellQuoted } from '../../api/docs/reference.ts';
 import { startCommand } from '../../worker/browser/chrome-start.ts';
 
 export interface TestBrowser {

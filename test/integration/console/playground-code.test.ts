@@ -11,7 +11,7 @@ import {
   KEY_VARIABLE,
   type Snippet,
   snippets,
-} from '../../../dashboard/playground/snippets.ts';
+} from '../../../common/contract/snippets.ts';
 import { runCommand } from '../../../standalone/run-command.ts';
 import { type Installation, installation } from '../../support/installation.ts';
 import { pdfText } from '../../support/pdf.ts';

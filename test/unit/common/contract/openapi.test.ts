@@ -2,14 +2,17 @@
 
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
+import { docsPage } from '../../../../api/docs/reference.ts';
+import { docsStyleSource } from '../../../../api/docs/style.ts';
+import { docsScriptSource } from '../../../../api/docs/try.ts';
 import {
   errorEnvelopeSchema,
   healthSchema,
   readinessSchema,
 } from '../../../../common/contract/answers.ts';
-import { docsPage } from '../../../../common/contract/docs-page.ts';
-import { docsStyleSource } from '../../../../common/contract/docs-style.ts';
-import { docsScriptSource } from '../../../../common/contract/docs-try.ts';
+import { docsPage } from '../../../../api/docs/reference.ts';
+import { docsStyleSource } from '../../../../api/docs/style.ts';
+import { docsScriptSource } from '../../../../api/docs/try.ts';
 import type { JsonSchema } from '../../../../common/contract/json-schema.ts';
 import { type Operation, openApi } from '../../../../common/contract/openapi.ts';
 import { generatorProblems } from '../../../support/openapi-rules.ts';

@@ -1,13 +1,13 @@
 // The API reference at /docs, generated from the OpenAPI document. A single file with one inline
 // stylesheet and one inline script.
 
-import { errorEnvelopeSchema } from './answers.ts';
-import { docsShell } from './docs-shell.ts';
-import { docsScript, tryForm } from './docs-try.ts';
-import { type JsonSchema, jsonSchema, membersOf } from './json-schema.ts';
-import { type Markup, markup, prose } from './markup.ts';
-import type { OpenApi, Operation } from './openapi.ts';
-import { renderRequestSchema } from './render-request.ts';
+import { errorEnvelopeSchema } from '../../common/contract/answers.ts';
+import { type JsonSchema, jsonSchema, membersOf } from '../../common/contract/json-schema.ts';
+import { type Markup, markup, prose } from '../../common/contract/markup.ts';
+import type { OpenApi, Operation } from '../../common/contract/openapi.ts';
+import { renderRequestSchema } from '../../common/contract/render-request.ts';
+import { docsShell } from './shell.ts';
+import { docsScript, tryForm } from './try.ts';
 
 const typeOf = (schema: JsonSchema): string =>
   schema.anyOf

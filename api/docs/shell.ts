@@ -1,6 +1,7 @@
 // The layout of the pages under /docs: a table of contents beside the text.
-import { docsStyle } from './docs-style.ts';
-import { Markup, markup } from './markup.ts';
+
+import { Markup, markup } from '../../common/contract/markup.ts';
+import { docsStyle } from './style.ts';
 
 interface DocsPage {
   title: string;

@@ -2,10 +2,10 @@
 // chart, made into a page once.
 import { readFileSync } from 'node:fs';
 import { Marked } from 'marked';
-import { docsShell } from '../../common/contract/docs-shell.ts';
 import { Markup, markup } from '../../common/contract/markup.ts';
 import type { Middleware } from '../http/state.ts';
-import { docsAnswer } from './docs-answer.ts';
+import { docsAnswer } from './answer.ts';
+import { docsShell } from './shell.ts';
 
 const FILE = new URL('../../charts/pressroom/runbook.md', import.meta.url);
 

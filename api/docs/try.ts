@@ -1,9 +1,9 @@
 // The "Try it" form of /docs and its script. The form is hidden without JavaScript.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Markup, markup } from './markup.ts';
+import { Markup, markup } from '../../common/contract/markup.ts';
 
-const script = readFileSync(new URL('docs-try.js', import.meta.url), 'utf8');
+const script = readFileSync(new URL('try.js', import.meta.url), 'utf8');
 
 /** The `script-src` of the Content-Security-Policy: allows only this script. */
 export const docsScriptSource = `'sha256-${createHash('sha256').update(script).digest('base64')}'`;

@@ -1,6 +1,7 @@
 // How the pages below /docs are sent: cacheable, and with a policy that lets them load nothing.
-import { docsStyleSource } from '../../common/contract/docs-style.ts';
+
 import type { Middleware } from '../http/state.ts';
+import { docsStyleSource } from './style.ts';
 
 export const DOCS_CACHE = 'public, max-age=300';
 
