@@ -10,7 +10,7 @@ import type { AcceptedKeys } from './accounts/accepted-keys.ts';
 import type { AccountRequests } from './accounts/account-requests.ts';
 import type { Plan } from './accounts/plans.ts';
 import type { Console } from './console/console.ts';
-import { runbook } from './docs/runbook.ts';
+import { docsRoutes } from './docs/routes.ts';
 import { accessLog, loggedPath, requestCounter, requestId } from './http/access-log.ts';
 import { type BodyLimits, jsonBody } from './http/body.ts';
 import { accountHolder, type ByteBudget } from './http/byte-budget.ts';
@@ -19,7 +19,6 @@ import { errors, noRoute } from './http/errors.ts';
 import type { Context, Middleware, Route, State } from './http/state.ts';
 import type { RenderUseCase } from './render/render.ts';
 import { accountRoutes } from './routes/account.ts';
-import { description } from './routes/description.ts';
 import { type HealthChecks, healthz, readyz } from './routes/health.ts';
 import { countEarlyFailures, logRenders, renderRoute } from './routes/render.ts';
 import { type TrialRoute, trialRoute } from './routes/trial.ts';
@@ -81,18 +80,15 @@ export function createApp(deps: AppDeps): App {
     log,
     metrics,
   } = deps;
-  const { openApiJson, docs } = description({
-    publicUrl,
-    trial: trial !== undefined,
-    usage: console !== undefined,
-    mcpUrl: console?.oauth?.resource,
-  });
-
   const routes: Route[] = [
     { method: 'get', path: '/', handle: [ctx => ctx.redirect('/docs')] },
-    { method: 'get', path: '/docs', handle: [docs] },
-    { method: 'get', path: '/docs/runbook', handle: [runbook()] },
-    { method: 'get', path: '/openapi.json', handle: [openApiJson] },
+    ...docsRoutes({
+      publicUrl,
+      dashboard: console !== undefined,
+      trial: trial !== undefined,
+      usage: console !== undefined,
+      mcpUrl: console?.oauth?.resource,
+    }),
     { method: 'get', path: '/healthz', handle: [healthz] },
     { method: 'get', path: '/readyz', handle: [readyz(health)] },
     {

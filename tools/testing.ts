@@ -4,10 +4,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { HEADERS } from '../common/contract/answers.ts';
 import { RENDER_FAILED_REASONS, STATUS } from '../common/contract/errors.ts';
-import { jsonSchema } from '../common/contract/json-schema.ts';
+import { fieldsOf, jsonSchema } from '../common/contract/json-schema.ts';
 import { openApi } from '../common/contract/openapi.ts';
 import { renderRequestSchema } from '../common/contract/render-request.ts';
-import { fieldsOf } from './request-fields.ts';
 import { RULES } from './testing-rules.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));

@@ -1,13 +1,13 @@
-// The API reference at /docs, generated from the OpenAPI document. A single file with one inline
-// stylesheet and one inline script.
+// The API reference at /docs, generated from the OpenAPI document.
 
 import { errorEnvelopeSchema } from '../../common/contract/answers.ts';
 import { type JsonSchema, jsonSchema, membersOf } from '../../common/contract/json-schema.ts';
 import { type Markup, markup, prose } from '../../common/contract/markup.ts';
 import type { OpenApi, Operation } from '../../common/contract/openapi.ts';
 import { renderRequestSchema } from '../../common/contract/render-request.ts';
-import { docsShell } from './shell.ts';
-import { docsScript, tryForm } from './try.ts';
+import { type Json, snippets } from '../../common/contract/snippets.ts';
+import { type DocsSite, docsShell } from './shell.ts';
+import { tryForm, tryScript } from './try.ts';
 
 const typeOf = (schema: JsonSchema): string =>
   schema.anyOf
@@ -51,13 +51,12 @@ ${inner.length > 0 ? markup`<div class="inner">${inner.map(row => field(row, `${
 </div>`;
 }
 
-export const shellQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-
-const curl = (url: string, body: unknown) => `curl ${shellQuoted(url)} \\
-  --header "Authorization: Bearer $PRESSROOM_KEY" \\
-  --header 'Content-Type: application/json' \\
-  --data ${shellQuoted(JSON.stringify(body, null, 2).replaceAll('\n', '\n  '))} \\
-  --fail-with-body --output render.pdf`;
+/** A request in all languages. The page shows one at a time. */
+const samples = (base: string, path: string, body: unknown) =>
+  markup`<div class="samples">${snippets(base + path, body as { [name: string]: Json }).map(
+    ({ id, label, code: text }) =>
+      markup`<figure data-language="${id}"><figcaption>${label}</figcaption>${code(text)}</figure>`,
+  )}</div>`;
 
 /** Focusable, so that it can be scrolled with the keyboard. */
 const code = (text: string) => markup`<pre tabindex="0"><code>${text}</code></pre>`;
@@ -77,7 +76,7 @@ const answers = ({ responses }: Operation) =>
       const sentences = Object.entries(named).map(
         ([name, { summary }]) => markup`<p><code>${name}</code>: ${prose(summary)}</p>`,
       );
-      return markup`<div class="row"><div><h4><span class="status${status < '300' ? ' ok' : ''}">${status}</span></h4><p class="facts">${type}</p></div>
+      return markup`<div class="row"><div><h4><span class="status code${status < '300' ? ' ok' : ''}">${status}</span></h4><p class="facts">${type}</p></div>
 <div>${sentences.length > 0 ? sentences : markup`<p>${prose(description)}</p>`}${headerNames(headers)}
 ${shown.map(({ name, value }) => markup`<details><summary>Example: ${name}</summary>${json(value)}</details>`)}</div></div>`;
     },
@@ -105,12 +104,8 @@ const reasons = (envelope: JsonSchema) => {
 const firstOfItsSummary = <T extends { summary: string }>(example: T, index: number, all: T[]) =>
   all.findIndex(({ summary }) => summary === example.summary) === index;
 
-/**
- * The complete page. Its Content-Security-Policy needs `docsStyleSource`, `docsScriptSource`,
- * requests to this API, and frames of blobs for the PDF preview.
- */
-export function docsPage(document: OpenApi): string {
-  const base = document.servers[0]?.url ?? '';
+export function referencePage(site: DocsSite, document: OpenApi): string {
+  const base = site.publicUrl;
   const { headers } = document.components;
   const [request, envelope] = [
     jsonSchema(renderRequestSchema, 'input'),
@@ -133,24 +128,24 @@ export function docsPage(document: OpenApi): string {
     if (first?.described !== described)
       return markup`${operation(base, path, method, described)}${parameters(described)}${answered}`;
     return markup`${operation(base, path, method, described)}
-${Object.values(body(described)).map(({ summary, value }) => markup`<h3>${summary}</h3>${code(curl(base + path, value))}`)}
+${Object.values(body(described)).map(({ summary, value }) => markup`<h3>${summary}</h3>${samples(base, path, value)}`)}
 <h3 id="fields">Fields</h3>
 <p>${prose('The body is a JSON object. Unknown fields and `null` values are rejected. Lengths are strings.')}</p>
 <div class="rows">${membersOf(request).map(row => field(row))}</div>
 ${answered}`;
   });
-  return docsShell({
+  return docsShell(site, {
+    path: '/docs',
     title: `${document.info.title} API`,
-    brand: markup`${document.info.title} <span>API ${document.info.version}</span>`,
     contents: markup`<ul>
 <li><a href="#authentication">Authentication</a></li>
 <li><a href="#try-it">Try it</a></li>
 ${operations.map(({ described }) => markup`<li><a href="#${described.operationId}">${described.summary}</a></li>`)}
 <li><a href="#headers">Headers</a></li>
 <li><a href="#errors">Errors</a></li>
-</ul>
-<div class="fields"><b>Fields</b>
-<ul>${membersOf(request).map(([name]) => markup`<li><a href="#field-${name}"><code>${name}</code></a></li>`)}</ul></div>`,
+<li><a href="#fields">Fields</a>
+<ul>${membersOf(request).map(([name]) => markup`<li><a href="#field-${name}"><code>${name}</code></a></li>`)}</ul></li>
+</ul>`,
     main: markup`<h1>${document.info.title} API</h1>
 <p class="lead">${prose(document.info.description)}</p>
 <p>Base URL: <code>${base}</code>. OpenAPI document: <a href="/openapi.json">/openapi.json</a> (OpenAPI ${document.openapi}).</p>
@@ -168,6 +163,7 @@ ${tryForm(
   operations
     .flatMap(({ described }) => Object.values(body(described) ?? {}))
     .filter(firstOfItsSummary),
+  site.dashboard ? 'app/keys' : undefined,
 )}
 ${details}
 <h2 id="headers">Headers</h2>
@@ -184,6 +180,6 @@ ${details}
 <h3>Members</h3>
 ${reasons(envelope)}
 <footer>${document.info.title} ${document.info.version}</footer>`,
-    script: docsScript,
+    script: tryScript,
   });
 }

@@ -1,14 +1,8 @@
-// The "Try it" form of /docs and its script. The form is hidden without JavaScript.
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+// The "Try it" form of /docs. The form is hidden without JavaScript.
 import { Markup, markup } from '../../common/contract/markup.ts';
+import { TRY_SCRIPT } from './assets.ts';
 
-const script = readFileSync(new URL('try.js', import.meta.url), 'utf8');
-
-/** The `script-src` of the Content-Security-Policy: allows only this script. */
-export const docsScriptSource = `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
-
-export const docsScript = markup`<script>${new Markup(script)}</script>`;
+export const tryScript = markup`<script>${new Markup(TRY_SCRIPT)}</script>`;
 
 export interface TryEndpoint {
   path: string;
@@ -20,6 +14,8 @@ export interface TryEndpoint {
 export function tryForm(
   endpoints: readonly TryEndpoint[],
   examples: readonly { summary: string; value: unknown }[],
+  /** Where to create a key; undefined without the dashboard. */
+  keysUrl: string | undefined,
 ): Markup {
   const bodies = examples.map(({ summary, value }) => ({
     summary,
@@ -34,6 +30,7 @@ export function tryForm(
       markup`<option value="${path}" data-key="${needsKey ? 'yes' : 'no'}">POST ${path}: ${summary}</option>`,
   )}</select></label>
 <label class="field" id="try-key-field">API key <input name="key" type="password" autocomplete="off" spellcheck="false" placeholder="pressroom_live_…"></label>
+${keysUrl === undefined ? undefined : markup`<p class="hint">No key yet? <a href="${keysUrl}">Create one in the dashboard</a>.</p>`}
 <label class="field">Example <select name="example">${bodies.map(({ summary, text }) => markup`<option value="${text}">${summary}</option>`)}</select></label>
 <label class="field">Body <textarea name="body" rows="14" spellcheck="false" aria-describedby="try-hint">${bodies[0]?.text}</textarea></label>
 <p class="hint" id="try-hint">JSON. Press Ctrl+Enter or ⌘+Enter to send.</p>

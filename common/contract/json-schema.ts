@@ -135,3 +135,10 @@ export const membersOf = (schema: JsonSchema): [name: string, JsonSchema][] => {
     schema;
   return Object.entries((properties ?? {}) as Record<string, JsonSchema>);
 };
+
+/** Fields inside objects as `margin.top`, those inside the elements of a list as `cookies.name`. */
+export const fieldsOf = (schema: JsonSchema, prefix = ''): [name: string, JsonSchema][] =>
+  membersOf(schema).flatMap(([name, inner]): [string, JsonSchema][] => [
+    [`${prefix}${name}`, inner],
+    ...fieldsOf(inner, `${prefix}${name}.`),
+  ]);

@@ -1,4 +1,4 @@
-// Code snippets of a request in five languages. Owns the escaping of values in each language.
+// Code snippets of a request in six languages. Owns the escaping of values in each language.
 
 /** The environment variable that the snippets read the API key from. */
 export const KEY_VARIABLE = 'PRESSROOM_KEY';
@@ -6,7 +6,7 @@ export const KEY_VARIABLE = 'PRESSROOM_KEY';
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
 export interface Snippet {
-  id: 'curl' | 'node' | 'python' | 'go' | 'php';
+  id: 'curl' | 'node' | 'python' | 'go' | 'php' | 'java';
   label: string;
   code: string;
 }
@@ -190,14 +190,59 @@ if (curl_getinfo($request, CURLINFO_RESPONSE_CODE) !== 200) {
 file_put_contents('render.pdf', $response);
 `;
 
-/** The snippets of `request` in all languages, curl first. `publicUrl` has no trailing slash. */
-export function snippets(publicUrl: string, request: { [name: string]: Json }): Snippet[] {
-  const endpoint = `${publicUrl}/v1/render`;
+/** The limit of a string literal in a class file. */
+const MAX_JAVA_LITERAL_BYTES = 65_535;
+
+const hexEscaped = (character: string) =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** A text block, in ASCII: older versions read sources in the encoding of the system. */
+const javaText = (request: Json) =>
+  `"""\n${JSON.stringify(request, undefined, 2)
+    .toWellFormed()
+    .replace(/[^\n -~]/g, hexEscaped)
+    .replaceAll('\\', '\\\\')
+    .replace(/^/gm, '        ')}"""`;
+
+const javaBody = (request: Json) => {
+  const text = javaText(request);
+  return text.length < MAX_JAVA_LITERAL_BYTES ? text : 'Files.readString(Path.of("request.json"))';
+};
+
+const java = (endpoint: string, request: Json) => `import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+class Render {
+    public static void main(String[] arguments) throws Exception {
+        String body = ${javaBody(request)};
+        HttpRequest request = HttpRequest.newBuilder(URI.create(${quoted(endpoint)}))
+            .header("Authorization", "Bearer " + System.getenv("${KEY_VARIABLE}"))
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString(body))
+            .build();
+        HttpResponse<byte[]> response = HttpClient.newHttpClient()
+            .send(request, HttpResponse.BodyHandlers.ofByteArray());
+        if (response.statusCode() != 200) {
+            System.err.println(new String(response.body()));
+            System.exit(1);
+        }
+        Files.write(Path.of("render.pdf"), response.body());
+    }
+}
+`;
+
+/** The snippets of `request` in all languages, curl first. `endpoint` is the URL of the call. */
+export function snippets(endpoint: string, request: { [name: string]: Json }): Snippet[] {
   return [
     { id: 'curl', label: 'curl', code: curl(endpoint, request) },
     { id: 'node', label: 'Node', code: node(endpoint, request) },
     { id: 'python', label: 'Python', code: python(endpoint, request) },
     { id: 'go', label: 'Go', code: go(endpoint, request) },
     { id: 'php', label: 'PHP', code: php(endpoint, request) },
+    { id: 'java', label: 'Java', code: java(endpoint, request) },
   ];
 }

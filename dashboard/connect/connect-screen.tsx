@@ -14,7 +14,7 @@ export default function ConnectScreen() {
   const { publicUrl, mcpUrl } = me.installation;
   const mayCreateKeys = useMay('keys.write');
   const mayRender = useMay('playground.render');
-  const [curl] = snippets(publicUrl, { html: '<h1>Hello</h1>' });
+  const [curl] = snippets(`${publicUrl}/v1/render`, { html: '<h1>Hello</h1>' });
   return (
     <>
       <PageHeader title="Connect" description="Connect your code and AI tools to Pressroom." />

@@ -42,7 +42,7 @@ function CodeTabs({
   publicUrl: string;
   request: { [name: string]: Json };
 }) {
-  const all = snippets(publicUrl, request);
+  const all = snippets(`${publicUrl}/v1/render`, request);
   return (
     <Tabs defaultValue="curl" keepMounted={false}>
       <Tabs.List mb="sm" aria-label="Language">

@@ -17,12 +17,12 @@ describe('API reference page', () => {
     await pressroom.stop();
   });
 
-  const open = async (options = {}) => {
+  const open = async (options = {}, path = '/docs') => {
     const there = await browser.page(options);
-    await there.page.goto(`${pressroom.url}/docs`);
+    await there.page.goto(`${pressroom.url}${path}`);
     return there;
   };
-  const status = (page: Page) => page.getByRole('status');
+  const status = (page: Page) => page.getByRole('main').getByRole('status');
   const render = (page: Page) => page.getByRole('button', { name: 'Render' }).click();
   const bodyIs = (page: Page, body: string) => page.getByLabel('Body').fill(body);
   const keyIs = (page: Page, key: string) =>
@@ -104,9 +104,109 @@ describe('API reference page', () => {
     await status(page).filter({ hasText: '200' }).waitFor();
   });
 
+  it('shows examples in the language that was chosen last', async () => {
+    const { page, expectNoErrors } = await open();
+    const tabs = page.getByRole('tablist', { name: 'Language' });
+    await tabs.first().getByRole('tab', { name: 'Python' }).click();
+    const panels = page.getByRole('tabpanel');
+    expect(await panels.count()).to.equal(2);
+    for (const panel of await panels.all())
+      expect(await panel.textContent())
+        .to.include('import requests')
+        .and.include(pressroom.url);
+    await page.keyboard.press('ArrowRight');
+    expect(await panels.first().textContent()).to.include('package main');
+    await page.reload();
+    expect(await panels.first().textContent()).to.include('package main');
+    expectNoErrors();
+  });
+
+  it('copies an example', async () => {
+    const { page } = await open({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const panel = page.getByRole('tabpanel').first();
+    await panel.getByRole('button', { name: 'Copy' }).click();
+    await panel.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()'))
+      .to.match(/^curl .*\/v1\/render/)
+      .and.to.equal(await panel.locator('code').textContent());
+  });
+
+  it('finds fields, headers and guides by search, with the keyboard alone', async () => {
+    const { page, expectNoErrors } = await open();
+    await page.keyboard.press('/');
+    await page.keyboard.type('network idle');
+    const results = page.locator('#search a');
+    await results.filter({ hasText: 'wait_for_network_idle' }).first().waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.type('page_timeout');
+    await results.filter({ hasText: 'Guides › Errors' }).first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/guides/errors#render_failed-page_timeout');
+    await page.getByRole('searchbox').fill('no such words');
+    await page.getByText('No results.').waitFor();
+    expectNoErrors();
+  });
+
+  it('closes the contents on phones until they are opened', async () => {
+    const { page, expectNoErrors } = await open({ viewport: { width: 390, height: 800 } });
+    const link = page.getByRole('link', { name: 'Errors', exact: true }).first();
+    expect(await link.isVisible()).to.equal(false);
+    await page.getByRole('button', { name: 'Contents' }).click();
+    await link.click();
+    await page.getByRole('heading', { name: 'Errors', level: 1 }).waitFor();
+    expectNoErrors();
+  });
+
+  it('has the color scheme that was chosen in the dashboard', async () => {
+    const { page } = await open({ colorScheme: 'light' });
+    const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(await background()).to.equal('rgb(255, 255, 255)');
+    await page.evaluate("localStorage.setItem('mantine-color-scheme-value', 'dark')");
+    await page.reload();
+    expect(await background()).to.equal('rgb(36, 36, 36)');
+    await page.getByRole('button', { name: 'Theme: dark' }).click();
+    expect(await page.evaluate("localStorage.getItem('mantine-color-scheme-value')")).to.equal(
+      'auto',
+    );
+    expect(await background()).to.equal('rgb(255, 255, 255)');
+  });
+
+  it('has links between all guides, and each leads to an existing heading', async () => {
+    const { page } = await open();
+    const guides = await page
+      .getByRole('navigation')
+      .locator('a[href*="guides/"]')
+      .evaluateAll(links => links.map(link => (link as unknown as { href: string }).href));
+    expect(guides.length).to.be.at.least(5);
+    const targets = new Set<string>();
+    for (const guide of guides) {
+      await page.goto(guide);
+      for (const href of await page
+        .locator('a[href]')
+        .evaluateAll(links => links.map(link => (link as unknown as { href: string }).href)))
+        if (href.startsWith(`${pressroom.url}/docs`)) targets.add(href);
+    }
+    for (const target of targets) {
+      const [path = '', id] = target.split('#');
+      const response = await fetch(path);
+      expect(response.status, target).to.equal(200);
+      if (id) expect(await response.text(), target).to.include(`id="${decodeURIComponent(id)}"`);
+    }
+  });
+
+  it('sends less than 400 KB at the first visit', async () => {
+    const { page } = await open();
+    const bodies = await page.evaluate(
+      "performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation')).reduce((sum, each) => sum + each.transferSize, 0)",
+    );
+    expect(bodies).to.be.greaterThan(10_000).and.lessThan(400_000);
+  });
+
   it('is accessible and sends no requests to other hosts', async () => {
     const { page, expectNoErrors } = await open();
     await looks(page, 'docs');
+    await page.goto(`${pressroom.url}/docs/guides/errors`);
+    await looks(page, 'docs-guide');
     expectNoErrors();
   });
 });

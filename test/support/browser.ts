@@ -3,7 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { shellQuoted } from '../../api/docs/reference.ts';
 import { startCommand } from '../../worker/browser/chrome-start.ts';
 
 export interface TestBrowser {
@@ -16,6 +15,8 @@ export interface TestBrowser {
   ): Promise<{ page: Page; expectNoErrors(): void }>;
   close(): Promise<void>;
 }
+
+const shellQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Launches a Chrome that ignores network changes that other tests make. */
 export async function launchBrowser(): Promise<Browser> {

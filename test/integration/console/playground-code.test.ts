@@ -36,6 +36,11 @@ const PROGRAMS: Record<Snippet['id'], { file: string; needs: string[]; run: stri
     needs: ['php', '-r', 'exit(function_exists("curl_init") ? 0 : 1);'],
     run: ['php', 'call.php'],
   },
+  java: {
+    file: 'call.java',
+    needs: ['java', '--list-modules'],
+    run: ['java', 'call.java'],
+  },
 };
 
 const TIMEOUT_MS = 100_000; // Go compiles
@@ -95,7 +100,7 @@ describe('the code snippets of the playground', function () {
     return runCommand(program, parameters, { timeoutMs: TIMEOUT_MS, cwd: folder, env });
   }
   const code = (id: Snippet['id'], url: string, request: { [name: string]: Json }) =>
-    snippets(url, request).find(snippet => snippet.id === id)!.code;
+    snippets(`${url}/v1/render`, request).find(snippet => snippet.id === id)!.code;
 
   it('exist for all languages', () => {
     expect(snippets('http://localhost:8080', REQUEST).map(({ id }) => id)).to.deep.equal(

@@ -1,25 +1,15 @@
-// @proves POST /v1/render, GET /healthz, api-reference, error-envelope, mcp-discovery
+// @proves POST /v1/render, GET /healthz, error-envelope, mcp-discovery
 
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { docsPage } from '../../../../api/docs/reference.ts';
-import { docsStyleSource } from '../../../../api/docs/style.ts';
-import { docsScriptSource } from '../../../../api/docs/try.ts';
 import {
   errorEnvelopeSchema,
   healthSchema,
   readinessSchema,
 } from '../../../../common/contract/answers.ts';
-import { docsPage } from '../../../../api/docs/reference.ts';
-import { docsStyleSource } from '../../../../api/docs/style.ts';
-import { docsScriptSource } from '../../../../api/docs/try.ts';
 import type { JsonSchema } from '../../../../common/contract/json-schema.ts';
 import { type Operation, openApi } from '../../../../common/contract/openapi.ts';
 import { generatorProblems } from '../../../support/openapi-rules.ts';
-import {
-  description as document,
-  requestFields as fields,
-} from '../../../support/request-fields.ts';
+import { description as document } from '../../../support/request-fields.ts';
 
 const operations = Object.values(document.paths).flatMap(methods => Object.values(methods));
 const render = document.paths['/v1/render']!['post']!;
@@ -61,7 +51,6 @@ describe('the OpenAPI document', () => {
     expect(withTool.info.description)
       .to.include('`render_pdf` at `https://pdf.example.com/mcp`')
       .and.include('uses OAuth with the dashboard instead of an API key');
-    expect(docsPage(withTool)).to.include('<code>https://pdf.example.com/mcp</code>');
   });
 
   it('suits client generators: named objects, valid examples, one envelope, no default', () => {
@@ -177,52 +166,5 @@ describe('the OpenAPI document', () => {
     ).to.deep.equal({ status: 'ok' });
     for (const status of ['200', '503'])
       readinessSchema.parse(examplesOf(document.paths['/readyz']!['get']!, status).example);
-  });
-});
-
-describe('the documentation page', () => {
-  const page = docsPage(document);
-
-  it('contains every field with its description, every header and every error code', () => {
-    for (const [name] of fields) expect(page).to.contain(`id="field-${name}"`);
-    for (const name of Object.keys(document.components.headers)) expect(page).to.contain(name);
-    for (const status of Object.keys(render.responses))
-      expect(page).to.contain(`>${status}</span>`);
-    expect(page)
-      .to.contain('id="field-error.reason"')
-      .and.to.contain('curl &#39;https://pdf.example.com/v1/render&#39;');
-  });
-
-  it('loads nothing from other hosts, and the hashes allow its stylesheet and script', () => {
-    const withoutScript = page.replace(/<script>[\s\S]*?<\/script>/, '');
-    expect(withoutScript).not.to.match(/<link|<img|\sstyle=|\son\w+=|url\(|@import|\ssrc=/i);
-    expect(page).not.to.match(/https?:\/\/(?!pdf\.example\.com|example\.com)/i);
-    const scripts = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)];
-    expect(page.match(/<script/g)).to.have.length(1);
-    expect(docsScriptSource).to.equal(
-      `'sha256-${createHash('sha256').update(scripts[0]![1]!).digest('base64')}'`,
-    );
-    const styles = [...page.matchAll(/<style>([\s\S]*?)<\/style>/g)];
-    expect(styles).to.have.length(1);
-    expect(docsStyleSource).to.equal(
-      `'sha256-${createHash('sha256').update(styles[0]![1]!).digest('base64')}'`,
-    );
-    for (const [, target] of page.matchAll(/href="([^"]+)"/g))
-      expect(target).to.match(/^(#|\/openapi\.json$)/);
-  });
-
-  it('has a target for every internal link, and unique IDs', () => {
-    const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(match => match[1]);
-    expect(new Set(ids).size).to.equal(ids.length);
-    for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).to.include(target);
-  });
-
-  it('escapes the texts of the document', () => {
-    const evil = `https://x.example/"><script>alert('1')</script>&`;
-    const hostile = docsPage(openApi({ publicUrl: evil }));
-    expect(hostile.match(/<script/g)).to.have.length(1);
-    expect(hostile).to.contain(
-      'https://x.example/&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;',
-    );
   });
 });
