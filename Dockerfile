@@ -76,6 +76,7 @@ COPY --from=api-packages /app ./
 COPY common common
 COPY api api
 COPY charts/pressroom/runbook.md charts/pressroom/
+COPY docs/guides docs/guides
 COPY --from=page /app/dashboard/dist dashboard/dist
 # The command `pressroom` for accounts, keys and administrators:
 # `kubectl exec deploy/… -- pressroom accounts create acme`.

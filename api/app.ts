@@ -59,6 +59,7 @@ export interface App {
   handle: ReturnType<Koa['callback']>;
   /** The error for a request whose method no route accepts: 405 with the path's methods, or 404. */
   methodError(path: string): ApiError;
+  publicUrl: string;
 }
 
 export function createApp(deps: AppDeps): App {
@@ -128,7 +129,7 @@ export function createApp(deps: AppDeps): App {
     .use(requestId)
     .use(accessLog(log, count))
     .use(nosniff)
-    .use(errors(log, RENDER_PATHS))
+    .use(errors(log, RENDER_PATHS, publicUrl))
     .use(router.routes())
     .use(unrouted);
   // What reaches this comes after the answer has begun: the other end went away.
@@ -137,6 +138,7 @@ export function createApp(deps: AppDeps): App {
   );
   return {
     handle: app.callback(),
+    publicUrl,
     methodError: path =>
       noRoute(
         loggedPath(path),

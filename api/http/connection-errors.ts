@@ -82,8 +82,8 @@ export function brokenRequest(
  * The whole response as bytes. The connection ends with it, since the start of a next request is
  * unknown.
  */
-export function rawAnswer(error: ApiError, requestId: string): Buffer {
-  const body = envelope(error, requestId);
+export function rawAnswer(error: ApiError, requestId: string, publicUrl: string): Buffer {
+  const body = envelope(error, requestId, publicUrl);
   const head = [
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
     ...Object.entries(error.headers).map(([name, value]) => `${name}: ${value}`),

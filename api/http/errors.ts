@@ -1,5 +1,6 @@
 // The only map from errors to HTTP answers: the envelope, its status and its headers.
 
+import { ERRORS_GUIDE, errorAnchor } from '../../common/contract/error-guide.ts';
 import { ApiError, type ErrorCode, renderFailed } from '../../common/contract/errors.ts';
 import type { Log } from '../../common/log.ts';
 import { isSmall, lingering, stillSending } from './linger.ts';
@@ -25,10 +26,25 @@ export async function untilClientDisconnects<T>(
   return work(disconnected.signal);
 }
 
-/** The body of every error answer (spec §2.7); `reason` comes with render_failed only. */
-export const envelope = ({ code, message, reason }: ApiError, requestId: string): Buffer =>
+/**
+ * The body of every error response (spec §2.7). `reason` comes with render_failed only. `doc_url` is
+ * the section of the guide on errors, below `publicUrl`.
+ */
+export const envelope = (
+  { code, message, reason }: ApiError,
+  requestId: string,
+  publicUrl: string,
+): Buffer =>
   Buffer.from(
-    JSON.stringify({ error: { code, message, request_id: requestId, ...(reason && { reason }) } }),
+    JSON.stringify({
+      error: {
+        code,
+        message,
+        request_id: requestId,
+        ...(reason && { reason }),
+        doc_url: `${publicUrl}${ERRORS_GUIDE}#${errorAnchor(code, reason)}`,
+      },
+    }),
   );
 
 /**
@@ -55,9 +71,9 @@ const BODY_INDEPENDENT: ReadonlySet<ErrorCode> = new Set([
   'rate_limited',
 ]);
 
-function send(ctx: Context, error: ApiError): void {
+function send(ctx: Context, error: ApiError, publicUrl: string): void {
   const { req } = ctx;
-  const answer = envelope(error, ctx.state.requestId);
+  const answer = envelope(error, ctx.state.requestId, publicUrl);
   ctx.status = error.status;
   ctx.set(error.headers);
   ctx.set('Cache-Control', 'no-store');
@@ -73,7 +89,11 @@ function send(ctx: Context, error: ApiError): void {
 }
 
 /** `renderPaths`: the paths that return only the specification's codes. */
-export const errors = (log: Log, renderPaths: ReadonlySet<string>): Middleware => {
+export const errors = (
+  log: Log,
+  renderPaths: ReadonlySet<string>,
+  publicUrl: string,
+): Middleware => {
   return async (ctx, next) => {
     try {
       await next();
@@ -97,7 +117,7 @@ export const errors = (log: Log, renderPaths: ReadonlySet<string>): Middleware =
           { requestId, reason: (error.cause as Error).message },
           'the database failed a request',
         );
-      send(ctx, error);
+      send(ctx, error, publicUrl);
     }
   };
 };

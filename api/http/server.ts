@@ -79,6 +79,8 @@ interface Handler {
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** The error of a request whose method is unknown to HTTP and to Node's parser. */
   methodError(path: string): ApiError;
+  /** The base of absolute links in errors. */
+  publicUrl: string;
 }
 
 export class HttpServer implements Service {
@@ -243,7 +245,7 @@ export class HttpServer implements Service {
     this.#log.info({ requestId, status: error.status, code: error.code }, 'broken request');
     const write = () => {
       if (!socket.writable) return;
-      socket.end(rawAnswer(error, requestId));
+      socket.end(rawAnswer(error, requestId, this.#handler.publicUrl));
       // Their handlers could write after it; by then the kernel has the whole response.
       for (const response of this.#responsesOn(socket)) response.destroy();
       const timer = setTimeout(() => socket.destroy(), RAW_ANSWER_MS);

@@ -1,6 +1,7 @@
 // The responses of the API: error envelope, headers, and when each error occurs, with descriptions
 // and examples.
 import { z } from 'zod';
+import { ERRORS_GUIDE } from './error-guide.ts';
 import {
   type ErrorCode,
   RENDER_FAILED_REASONS,
@@ -34,6 +35,13 @@ export const errorEnvelopeSchema = z
         examples: [EXAMPLE_REQUEST_ID],
       }),
       reason: renderFailedReason.optional(),
+      doc_url: z
+        .url()
+        .meta({
+          description: 'The section of the docs about this error.',
+          examples: [`https://pdf.example.com${ERRORS_GUIDE}#validation_error`],
+        })
+        .optional(),
     }),
   })
   .meta({ description: 'The body of every error response.' });

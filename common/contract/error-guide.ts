@@ -141,3 +141,6 @@ export const REASON_ADVICE: Record<RenderFailedReason, ErrorAdvice & { when: str
 /** The anchor in the guide on errors. `internal` is a code and a reason. */
 export const errorAnchor = (code: ErrorCode, reason?: RenderFailedReason): string =>
   reason === undefined ? code : `${code}-${reason}`;
+
+/** The path of the guide on errors in the docs of an installation. */
+export const ERRORS_GUIDE = '/docs/guides/errors';

@@ -150,7 +150,7 @@ describe('container images', function () {
     });
 
     it(`contain only their own folders and packages: ${target}`, () => {
-      const more = { api: ['charts', 'cli', 'dashboard'], worker: [], controller: ['crds'] }[
+      const more = { api: ['charts', 'cli', 'dashboard', 'docs'], worker: [], controller: ['crds'] }[
         target
       ];
       expect(folder(target, 'app').sort()).to.deep.equal(
@@ -169,6 +169,7 @@ describe('container images', function () {
       );
       if (target === 'api')
         expect(folder(target, 'app/charts/pressroom')).to.deep.equal(['runbook.md']);
+      if (target === 'api') expect(folder(target, 'app/docs')).to.deep.equal(['guides']);
       // Only the API uses the contract.
       expect(folder(target, 'app/common').includes('contract')).to.equal(target === 'api');
       for (const name of [

@@ -21,7 +21,15 @@ export interface Answer {
   /** Names in lower case. */
   headers: Record<string, string>;
   body: Buffer;
-  json: () => { error: { code: string; message: string; request_id: string; reason?: string } };
+  json: () => {
+    error: {
+      code: string;
+      message: string;
+      request_id: string;
+      reason?: string;
+      doc_url?: string;
+    };
+  };
 }
 
 function parseAnswer(bytes: Buffer): { answer: Answer; rest: Buffer } | undefined {

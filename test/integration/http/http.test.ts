@@ -73,7 +73,8 @@ describe('the HTTP API', () => {
         'x-content-type-options': 'nosniff',
       });
       expect(error.request_id).to.match(UUID).and.to.equal(answer.headers['x-request-id']);
-      expect(Object.keys(error)).to.deep.equal(['code', 'message', 'request_id']);
+      expect(Object.keys(error)).to.deep.equal(['code', 'message', 'request_id', 'doc_url']);
+      expect(error.doc_url).to.match(/^http:\/\/.*\/docs\/guides\/errors#unauthorized$/);
     });
 
     it('checks the key before the subscription, the body and the concurrency limit', async () => {

@@ -140,23 +140,35 @@ describe('the headers of a body', () => {
   }
 });
 
+const PUBLIC_URL = 'https://pdf.example.com';
+
 describe('the error response', () => {
   it('is an internal error of the path for an unexpected error', () => {
     const cause = new TypeError('secret detail');
     const onRender = asApiError(cause, true);
     expect(onRender).to.include({ code: 'render_failed', reason: 'internal', status: 502, cause });
     expect(asApiError(cause, false)).to.include({ code: 'internal', status: 500, cause });
-    expect(envelope(onRender, 'id').toString()).to.not.contain('secret');
+    expect(envelope(onRender, 'id', PUBLIC_URL).toString()).to.not.contain('secret');
   });
 
-  it('has code, message and request id, and a reason only for render_failed', () => {
-    expect(
-      JSON.parse(envelope(renderFailed('queue_full', 'Full.'), 'id').toString()),
-    ).to.deep.equal({
-      error: { code: 'render_failed', message: 'Full.', request_id: 'id', reason: 'queue_full' },
+  it('has code, message, request id and a link, and a reason only for render_failed', () => {
+    const parsed = (error: ApiError) => JSON.parse(envelope(error, 'id', PUBLIC_URL).toString());
+    expect(parsed(renderFailed('queue_full', 'Full.'))).to.deep.equal({
+      error: {
+        code: 'render_failed',
+        message: 'Full.',
+        request_id: 'id',
+        reason: 'queue_full',
+        doc_url: `${PUBLIC_URL}/docs/guides/errors#render_failed-queue_full`,
+      },
     });
-    expect(JSON.parse(envelope(new ApiError('not_found', 'No.'), 'id').toString())).to.deep.equal({
-      error: { code: 'not_found', message: 'No.', request_id: 'id' },
+    expect(parsed(new ApiError('not_found', 'No.'))).to.deep.equal({
+      error: {
+        code: 'not_found',
+        message: 'No.',
+        request_id: 'id',
+        doc_url: `${PUBLIC_URL}/docs/guides/errors#not_found`,
+      },
     });
   });
 });
