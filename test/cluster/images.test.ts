@@ -150,9 +150,11 @@ describe('container images', function () {
     });
 
     it(`contain only their own folders and packages: ${target}`, () => {
-      const more = { api: ['charts', 'cli', 'dashboard', 'docs'], worker: [], controller: ['crds'] }[
-        target
-      ];
+      const more = {
+        api: ['charts', 'cli', 'dashboard', 'docs'],
+        worker: [],
+        controller: ['crds'],
+      }[target];
       expect(folder(target, 'app').sort()).to.deep.equal(
         [
           '.compile-cache',
