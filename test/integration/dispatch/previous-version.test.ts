@@ -40,16 +40,7 @@ describe('the version of the commit before', function () {
     previous = at('previous');
     await mkdir(previous);
     const archive = at('previous.tar');
-    await git(
-      'archive',
-      `--output=${archive}`,
-      PREVIOUS,
-      'api',
-      'common',
-      'worker',
-      'charts',
-      'package.json',
-    );
+    await git('archive', `--output=${archive}`, PREVIOUS);
     await run('tar', ['-xf', archive, '-C', previous]);
     await symlink(join(ROOT, 'node_modules'), join(previous, 'node_modules'));
   });
