@@ -254,10 +254,10 @@ attacks('a page that loads a resource from a private address', [
     serve: { '/': '<h1>PAGE</h1>' },
     options: {
       header: {
-        html: '<img src="http://%Q/"><style>@import "http://%Q/"; span { background: url(http://%Q/) }</style><span style="font-size:10px">H</span><iframe src="http://%Q/"></iframe>',
+        html: '<style>@import "http://%Q/"; @font-face { font-family: F; src: url(http://%Q/) } span { font-family: F }</style><span style="font-size:10px">H</span><iframe src="http://%Q/"></iframe>',
       },
       footer: {
-        html: '<script>new Image().src = "http://%Q/"</script><object data="http://%Q/"></object><svg><image href="http://%Q/"/></svg>',
+        html: '<script>new Image().src = "http://%Q/"</script><object data="http://%Q/"></object><video src="http://%Q/"></video>',
       },
     },
     done: 'true',
