@@ -6,7 +6,10 @@ import { nameOf, SAMPLES } from '../../support/console/console-rows.ts';
 import { changesNothing, type PreparedCall, preparedCall } from '../../support/prepared-call.ts';
 
 const CHANGING = Object.keys(SAMPLES).filter(name => !name.startsWith('GET'));
-const READING = Object.keys(SAMPLES).filter(name => name.startsWith('GET'));
+// The OpenAPI document is public and the same for everyone: client generators fetch it.
+const READING = Object.keys(SAMPLES).filter(
+  name => name.startsWith('GET') && name !== 'GET /openapi.json',
+);
 const WITH_BODY = Object.entries(SAMPLES).flatMap(([name, { body }]) => (body ? [name] : []));
 
 describe('a cross-site request', function () {
