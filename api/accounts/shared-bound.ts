@@ -2,7 +2,7 @@
 // the resource.
 
 /**
- * Why nothing was taken: the resource is used up, or the caller is over its fair share and the rest
+ * Why nothing was reserved: the resource is used up, or the caller is over its fair share and the rest
  * is reserved for other callers.
  */
 export type BoundRejection = 'full' | 'share';
@@ -34,27 +34,27 @@ export class SharedBound {
     return Math.max(this.share, this.max - this.share);
   }
 
-  /** Why `take` would take nothing, or undefined when it would succeed. */
+  /** Why `reserve` would reserve nothing, or undefined when it would succeed. */
   rejection(caller: string, amount: number): BoundRejection | undefined {
     if (this.#used + amount > this.max) return 'full';
     const aboveShare = (this.#held.get(caller) ?? 0) + amount > this.share;
     return aboveShare && this.#used + amount > this.max - this.share ? 'share' : undefined;
   }
 
-  /** Takes `amount` for this caller, or takes nothing and returns the reason. */
-  take(caller: string, amount: number): BoundRejection | undefined {
+  /** Reserves `amount` for this caller, or nothing and returns the reason. */
+  reserve(caller: string, amount: number): BoundRejection | undefined {
     const rejection = this.rejection(caller, amount);
     if (rejection === undefined) this.hold(caller, amount);
     return rejection;
   }
 
-  /** Takes `amount` without a check, for work that was already admitted. */
+  /** Reserves `amount` without a check, for work that was already admitted. */
   hold(caller: string, amount: number): void {
     this.#used += amount;
     this.#held.set(caller, (this.#held.get(caller) ?? 0) + amount);
   }
 
-  give(caller: string, amount: number): void {
+  release(caller: string, amount: number): void {
     this.#used -= amount;
     const left = (this.#held.get(caller) ?? 0) - amount;
     if (left > 0) this.#held.set(caller, left);

@@ -198,7 +198,7 @@ async function readBytes(
     maxBytes,
     tooLarge: () => bodyTooLarge(maxBytes, hints),
     reserve(bytes) {
-      if (!reservation.take(bytes * HELD_PER_BODY_BYTE)) return reservation.overBudget();
+      if (!reservation.reserve(bytes * HELD_PER_BODY_BYTE)) return reservation.overBudget();
       reserved += bytes;
       return undefined;
     },
@@ -214,7 +214,7 @@ async function readBytes(
       },
     }),
   });
-  reservation.give((reserved - body.length) * HELD_PER_BODY_BYTE);
+  reservation.release((reserved - body.length) * HELD_PER_BODY_BYTE);
   checkNotEmpty(body.length, hints);
   return body;
 }
@@ -276,7 +276,7 @@ const body =
       state.body = value;
       await next();
       // While a slow client reads, only the response counts.
-      reservation.give(bytes * HELD_PER_BODY_BYTE);
+      reservation.release(bytes * HELD_PER_BODY_BYTE);
     };
   };
 

@@ -26,15 +26,15 @@ export interface Reservation {
   /**
    * Returns false and reserves nothing when the budget is exhausted or the request has ended.
    */
-  take(bytes: number): boolean;
-  /** Whether `take` would succeed now. */
+  reserve(bytes: number): boolean;
+  /** Whether `reserve` would succeed now. */
   fits(bytes: number): boolean;
-  /** The error for the caller after `take` or `fits` returned false. */
+  /** The error for the caller after `reserve` or `fits` returned false. */
   overBudget(): ApiError;
   /** Releases this many of the reserved bytes. */
-  give(bytes: number): void;
+  release(bytes: number): void;
   /**
-   * Releases the rest. After that `take` fails and `give` does nothing, so that work of the request
+   * Releases the rest. After that `reserve` fails and `release` does nothing, so that work of the request
    * that still runs cannot count twice.
    */
   close(): void;
@@ -87,25 +87,25 @@ export function createByteBudget(
       if (error) overBudget = error;
       return error === undefined;
     };
-    const give = (bytes: number) => {
+    const release = (bytes: number) => {
       if (closed) return;
       held -= bytes;
-      bound.give(id, bytes);
-      ofWhole?.give(bytes);
+      bound.release(id, bytes);
+      ofWhole?.release(bytes);
     };
     return {
-      take(bytes) {
+      reserve(bytes) {
         if (!fits(bytes)) return false;
         held += bytes;
         bound.hold(id, bytes);
-        ofWhole?.take(bytes);
+        ofWhole?.reserve(bytes);
         return true;
       },
       fits,
       overBudget: () => overBudget(),
-      give,
+      release,
       close() {
-        give(held);
+        release(held);
         closed = true;
         ofWhole?.close();
       },

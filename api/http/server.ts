@@ -183,7 +183,7 @@ export class HttpServer implements Service {
     this.#sockets.add(socket);
     socket.once('close', () => {
       this.#sockets.delete(socket);
-      this.#shares.give(subscriber, 1);
+      this.#shares.release(subscriber, 1);
     });
     socket.once('end', () => probeHalfClosed(socket, () => this.#responsesOn(socket)));
   }

@@ -135,7 +135,7 @@ export async function printDocument(
       largestBytes = Math.max(largestBytes, bytes);
       const isWhole = bytes >= WHOLE_SHARE * largestBytes;
       if (!moved() || (prints >= PRINTS && isWhole) || prints === MAX_PRINTS) return printed;
-      budget.give(bytes);
+      budget.release(bytes);
       prints++;
     } catch (error) {
       if (!(error instanceof CommandFailed) || !moved()) throw error;
@@ -184,11 +184,11 @@ async function readPdf(
 ): Promise<Printed> {
   const pieces: Buffer[] = [];
   let size = 0;
-  let taken = 0;
+  let reserved = 0;
   let over = false;
-  const take = (bytes: number) => {
-    if (over || !budget.take(bytes)) throw budget.overBudget();
-    taken += bytes;
+  const reserve = (bytes: number) => {
+    if (over || !budget.reserve(bytes)) throw budget.overBudget();
+    reserved += bytes;
   };
 
   async function readAll(): Promise<Printed> {
@@ -200,7 +200,7 @@ async function readPdf(
         const piece = Buffer.from(data, base64Encoded ? 'base64' : 'latin1');
         size += piece.length;
         if (size > maxBytes) throw pdfTooLarge(maxBytes);
-        take(piece.length);
+        reserve(piece.length);
         if (piece.length > 0) pieces.push(piece);
         ended ||= eof || isLast(piece);
       }
@@ -218,7 +218,7 @@ async function readPdf(
   } catch (error) {
     over = true;
     pieces.length = 0;
-    budget.give(taken);
+    budget.release(reserved);
     throw error;
   }
 }
@@ -257,7 +257,7 @@ async function printOnce(
 function checkPageSizes({ pdf }: Printed, budget: Budget): void {
   const sideIn = longestSideIn(pdf);
   if (sideIn <= MAX_SIDE_IN + 0.1) return;
-  budget.give(pdf.bytes);
+  budget.release(pdf.bytes);
   throw renderFailed(
     'output_limit',
     `A page is ${sideIn.toFixed(1)} in long. Make the sizes of \`@page\` rules at most ${MAX_SIDE_IN} in, or remove \`prefer_css_page_size\`.`,
@@ -286,7 +286,7 @@ export async function print(
   } catch (error) {
     if (!(error instanceof CommandFailed) || !/page range/i.test(error.message)) throw error;
     const { pdf, pages } = await printOn(sheet, '');
-    budget.give(pdf.bytes);
+    budget.release(pdf.bytes);
     throw invalid(
       `\`pages\` matches no pages: the document has ${pages} page${pages === 1 ? '' : 's'}.`,
       error,

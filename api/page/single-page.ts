@@ -200,7 +200,7 @@ async function searchSheet(
 ): Promise<Printed> {
   let held = await print(MAX_HEIGHT_IN);
   if (held.pages > 1) {
-    budget.give(held.pdf.bytes);
+    budget.release(held.pdf.bytes);
     throw renderFailed(
       'output_limit',
       `The content does not fit on one page of at most ${MAX_HEIGHT_IN} in. It may grow with the height of the page. ` +
@@ -217,13 +217,13 @@ async function searchSheet(
       const excess = Math.sqrt(tooShort * enough);
       const printed = await print(heightIn + excess);
       const fits = printed.pages === 1;
-      budget.give((fits ? held : printed).pdf.bytes);
+      budget.release((fits ? held : printed).pdf.bytes);
       if (fits) [held, enough] = [printed, excess];
       else tooShort = excess;
     }
     return held;
   } catch (error) {
-    budget.give(held.pdf.bytes);
+    budget.release(held.pdf.bytes);
     throw error;
   }
 }
@@ -241,12 +241,12 @@ export async function printSinglePage(
   const untilMs = performance.now() + SEARCH_MS;
   const first = await printOn(await measureSheet(session, settings));
   if (first.pages === 1) return first;
-  budget.give(first.pdf.bytes);
+  budget.release(first.pdf.bytes);
   await freezeViewportUnits(session, settings);
   const frozen = await measureSheet(session, settings);
   const printAt = (heightIn: number) => printOn({ ...frozen, heightIn: boundedHeight(heightIn) });
   const second = await printAt(frozen.heightIn + PX_IN);
   if (second.pages === 1) return second;
-  budget.give(second.pdf.bytes);
+  budget.release(second.pdf.bytes);
   return searchSheet(printAt, frozen.heightIn, untilMs, budget);
 }

@@ -49,7 +49,7 @@ export class PdfFinisher {
   }
 
   /**
-   * Returns the finished PDF, whose size is then taken from `budget`; after an error nothing is.
+   * Returns the finished PDF, whose size is then reserved from `budget`; after an error nothing is.
    * Throws render_failed (output_limit, internal), the error of `budget` when that is full, or the
    * signal's reason.
    */
@@ -61,27 +61,27 @@ export class PdfFinisher {
     signal: AbortSignal,
   ): Promise<Buffer> {
     const { watermarks, maxBytes } = this.#deps;
-    let taken = pdf.bytes;
+    let reserved = pdf.bytes;
     let kept = 0;
-    const take = (bytes: number) => {
-      if (!budget.take(bytes)) throw budget.overBudget();
-      taken += bytes;
+    const reserve = (bytes: number) => {
+      if (!budget.reserve(bytes)) throw budget.overBudget();
+      reserved += bytes;
     };
     try {
       const update = metadataUpdate(pdf, metadata);
       const bytes = pdf.bytes + update.length;
-      take(bytes);
+      reserve(bytes);
       const whole = await joined([...pdf.pieces, update], bytes, signal);
       pdf.pieces.length = 0;
-      budget.give(pdf.bytes);
-      taken -= pdf.bytes;
-      if (sandbox) take(WATERMARKING * bytes);
+      budget.release(pdf.bytes);
+      reserved -= pdf.bytes;
+      if (sandbox) reserve(WATERMARKING * bytes);
       const finished = sandbox ? await watermarks.add(whole, accountId, signal) : whole;
       if (finished.length > maxBytes) throw pdfTooLarge(maxBytes);
       kept = finished.length;
       return finished;
     } finally {
-      budget.give(taken - kept);
+      budget.release(reserved - kept);
     }
   }
 }

@@ -4,10 +4,10 @@ import type { ChromePdf } from './chrome-pdf.ts';
 
 /** The memory budget that a PDF counts in while this process holds it. */
 export interface Budget {
-  /** Returns false and takes nothing when the budget is exhausted. */
-  take(bytes: number): boolean;
-  give(bytes: number): void;
-  /** The error for the caller after `take` returned false. */
+  /** Returns false and reserves nothing when the budget is exhausted. */
+  reserve(bytes: number): boolean;
+  release(bytes: number): void;
+  /** The error for the caller after `reserve` returned false. */
   overBudget(): ApiError;
 }
 

@@ -166,8 +166,8 @@ export class FairQueue<J extends Queued> {
     else this.#taken--;
     entry.state = 'removed';
     this.#present.delete(entry);
-    this.#length.give(entry.job.accountId, 1);
-    this.#bytes.give(entry.job.accountId, entry.job.bytes);
+    this.#length.release(entry.job.accountId, 1);
+    this.#bytes.release(entry.job.accountId, entry.job.bytes);
   }
 
   /** Releases the slot that `take` assigned. Does nothing when it holds none. */

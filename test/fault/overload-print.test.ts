@@ -62,8 +62,8 @@ describe('the byte budget while a PDF is read from Chrome', () => {
     let pieces = 0;
     return {
       ...reservation,
-      take: bytes => {
-        const taken = reservation.take(bytes);
+      reserve: bytes => {
+        const taken = reservation.reserve(bytes);
         if (++pieces === 1) act();
         return taken;
       },
@@ -76,8 +76,8 @@ describe('the byte budget while a PDF is read from Chrome', () => {
     let most = 0;
     const observed = {
       ...reservation,
-      take: (bytes: number) => {
-        const taken = reservation.take(bytes);
+      reserve: (bytes: number) => {
+        const taken = reservation.reserve(bytes);
         most = Math.max(most, budget.used());
         return taken;
       },
@@ -104,7 +104,7 @@ describe('the byte budget while a PDF is read from Chrome', () => {
   it('rejects a PDF beyond the budget as overloaded, and releases what was read', async () => {
     const budget = createByteBudget(3 * MIB, { shareBytes: 3 * MIB });
     const other = budget.open(HOLDER);
-    other.take(MIB);
+    other.reserve(MIB);
     const error = await errorOf(render(LARGE, budget.open(HOLDER)));
     expect(error)
       .to.be.instanceOf(ApiError)
@@ -170,9 +170,9 @@ describe('the byte budget while a PDF is read from Chrome', () => {
     const reservation = budget.open(HOLDER);
     const { pdf } = await render(GROWING, {
       ...reservation,
-      take: bytes => {
+      reserve: bytes => {
         if (bytes > 0) prints += 1;
-        return reservation.take(bytes);
+        return reservation.reserve(bytes);
       },
     });
     expect(prints).to.be.greaterThan(1);

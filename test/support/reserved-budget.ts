@@ -10,7 +10,7 @@ export function reserveForOthers(budget: ByteBudget, bytes: number): () => void 
   );
   for (const [index, reservation] of reservations.entries()) {
     const part = Math.floor(bytes / HOLDERS) + (index < bytes % HOLDERS ? 1 : 0);
-    if (!reservation.take(part))
+    if (!reservation.reserve(part))
       throw new Error(`the budget of ${budget.maxBytes} bytes cannot reserve ${bytes} bytes`);
   }
   return () => {

@@ -11,7 +11,7 @@ export interface AccountShares {
    * Reserves the bytes until the response is closed. Returns false, without a reservation, when the
    * share is exhausted or the client has disconnected.
    */
-  take(ctx: Pick<Context, 'res'>, account: string, bytes: number): boolean;
+  reserve(ctx: Pick<Context, 'res'>, account: string, bytes: number): boolean;
 }
 
 /**
@@ -29,12 +29,12 @@ export function createAccountShares(
   });
 
   return {
-    take({ res }, account, bytes) {
+    reserve({ res }, account, bytes) {
       // A destroyed response emits no more `close`, so the reservation would never be released.
       if (res.destroyed) return false;
       const reservation = all.open(accountHolder(account));
       res.once('close', reservation.close);
-      return reservation.take(bytes);
+      return reservation.reserve(bytes);
     },
   };
 }

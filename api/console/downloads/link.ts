@@ -91,7 +91,7 @@ export function linkRoute({ pdfs, budget, log }: LinkDeps): Route {
     if (found === undefined) throw notFound();
     if (found === 'gone') throw gone();
     if (ctx.method === 'HEAD') return describe(ctx, found);
-    if (!shares.take(ctx, found.metadata.account, HELD_BYTES)) throw busy();
+    if (!shares.reserve(ctx, found.metadata.account, HELD_BYTES)) throw busy();
     const chunks = pdfs.read(found);
     // Read before the response starts, so that a database failure still gets an error response.
     const first = await chunks.next();

@@ -23,7 +23,7 @@ export function endpoint(deps: ServerDeps & { shares: AccountShares }): Middlewa
     const access = state.access!;
     return {
       ...{ access, requestId, bodyBytes, reservation, signal },
-      reserveForPdf: bytes => shares.take(ctx, access.account, bytes),
+      reserveForPdf: bytes => shares.reserve(ctx, access.account, bytes),
       failed: error => {
         if (error instanceof ClientClosed) state.code = 'client_closed';
         else

@@ -81,7 +81,7 @@ export function createPasswords({
     try {
       return await queue.add(work, { priority: PRIORITY[kind] });
     } finally {
-      queued[kind].give(id, 1);
+      queued[kind].release(id, 1);
     }
   }
 

@@ -92,7 +92,7 @@ export class WatermarkPool implements Service {
         },
       );
     } finally {
-      this.#present.give(accountId, 1);
+      this.#present.release(accountId, 1);
     }
   }
 
@@ -122,7 +122,7 @@ export class WatermarkPool implements Service {
   }
 
   #enter(accountId: string): void {
-    const rejection = this.#present.take(accountId, 1);
+    const rejection = this.#present.reserve(accountId, 1);
     if (rejection === 'full') throw tooMany();
     if (rejection === 'share') throw overShare();
   }
@@ -132,7 +132,7 @@ export class WatermarkPool implements Service {
    * loses its turn when a thread breaks.
    */
   async #turn(accountId: string, signal: AbortSignal): Promise<void> {
-    if (this.#running.take(accountId, 1) === undefined) return;
+    if (this.#running.reserve(accountId, 1) === undefined) return;
     const called = Promise.withResolvers<void>();
     const queue = this.#waiting.get(accountId) ?? new Set();
     this.#waiting.set(accountId, queue.add(called.resolve));
@@ -155,9 +155,9 @@ export class WatermarkPool implements Service {
 
   /** The thread goes to the next account that may have one. */
   #releaseThread(accountId: string): void {
-    this.#running.give(accountId, 1);
+    this.#running.release(accountId, 1);
     for (const [next, queue] of this.#waiting) {
-      if (this.#running.take(next, 1) !== undefined) continue;
+      if (this.#running.reserve(next, 1) !== undefined) continue;
       const [call] = queue;
       queue.delete(call!);
       this.#waiting.delete(next);

@@ -96,7 +96,7 @@ const plusOne = (counts: Record<string, number>, reason: string) => ({
  */
 export async function startChromeScenario(
   deployment: Deployment,
-  crowd: DeploymentAccount,
+  background: DeploymentAccount,
   { small = SMALL, ...options }: { small?: object; first?: string; api?: ApiReplica } = {},
 ): Promise<ChromeScenario> {
   const page = await holdPage(deployment, options);
@@ -116,8 +116,8 @@ export async function startChromeScenario(
   );
   const [neighbour] = Object.entries(chromesBefore).filter(([slot]) => Number(slot) !== page.slot);
   const retriesBefore = await retries(deployment);
-  const start = () => startLoad(3, () => deployment.render(crowd, small));
-  const countedBefore = await crowd.usage();
+  const start = () => startLoad(3, () => deployment.render(background, small));
+  const countedBefore = await background.usage();
   const outcomesBefore = await outcomes(deployment);
   const earlier: (Answer | Error)[] = [];
   let load = start();
@@ -190,7 +190,7 @@ export async function startChromeScenario(
     end: async () => {
       const answers = [...earlier, ...(await load.stop())];
       expect(failuresOf(answers)).to.deep.equal([]);
-      expect((await crowd.usage()) - countedBefore).to.equal(answers.length);
+      expect((await background.usage()) - countedBefore).to.equal(answers.length);
       const expected = { ...outcomesBefore };
       for (const answer of [...answers, await page.answer] as Answer[]) {
         const outcome = answer.status === 200 ? 'ok' : answer.error().reason!;

@@ -8,7 +8,7 @@ const ADDRESS = '127.0.0.66';
 const AT_ONCE = 100;
 const AGAIN_MS = 1_000;
 
-export interface Crowd {
+export interface HeldConnections {
   /** Opened so far, including reopened ones. */
   opened(): number;
   /** Open now. */
@@ -21,7 +21,7 @@ export async function holdConnections(
   port: number,
   count: number,
   act: (socket: Socket, nth: number) => void,
-): Promise<Crowd> {
+): Promise<HeldConnections> {
   const sockets = new Set<Socket>();
   const timers = new Set<NodeJS.Timeout>();
   let [opened, ended] = [0, false];

@@ -8,7 +8,7 @@ import { LOGS_SLOTS } from '../harness/held-page.ts';
 describe('a Chrome whose page exceeds a bound', function () {
   this.timeout(120_000);
   let deployment: Deployment;
-  let crowd: DeploymentAccount;
+  let background: DeploymentAccount;
   let scenario: ChromeScenario;
   let strikes = 0;
 
@@ -17,7 +17,7 @@ describe('a Chrome whose page exceeds a bound', function () {
       apis: 1,
       worker: { ...LOGS_SLOTS, PRESSROOM_CHROME_PROBE_INTERVAL: '3s', ...env },
     });
-    crowd = await deployment.account();
+    background = await deployment.account();
   };
   afterEach(() => scenario.clear());
 
@@ -26,7 +26,7 @@ describe('a Chrome whose page exceeds a bound', function () {
     const call = `strike ${++strikes}`;
     const url = `http://127.0.0.1:${deployment.probePages.port}/?${new URLSearchParams({ account: call, render: call })}`;
     const first = `<script>fetch('${url}').then(answer => answer.text()).then(() => { ${script} });</script>`;
-    scenario = await startChromeScenario(deployment, crowd, { first });
+    scenario = await startChromeScenario(deployment, background, { first });
     return { slot: scenario.page.slot, strike: () => deployment.probePages.release(call) };
   }
 

@@ -11,7 +11,7 @@ import { BUSY_FIRST, busiestRenderer, ofKind } from '../harness/worker-look.ts';
 describe('a Chrome with a killed process', function () {
   this.timeout(120_000);
   let deployment: Deployment;
-  let crowd: DeploymentAccount;
+  let background: DeploymentAccount;
   let scenario: ChromeScenario;
 
   before(async () => {
@@ -19,13 +19,13 @@ describe('a Chrome with a killed process', function () {
       apis: 1,
       worker: { ...LOGS_SLOTS, PRESSROOM_CHROME_PROBE_INTERVAL: '3s' },
     });
-    crowd = await deployment.account();
+    background = await deployment.account();
   });
   after(() => deployment?.stop());
   afterEach(() => scenario.clear());
 
   const begin = async (options?: Parameters<typeof startChromeScenario>[2]) => {
-    scenario = await startChromeScenario(deployment, crowd, options);
+    scenario = await startChromeScenario(deployment, background, options);
     return scenario.page;
   };
 
@@ -66,8 +66,8 @@ describe('a Chrome with a killed process', function () {
 
   it('renders no page without network when its network process is killed between renders', async () => {
     // Its pages end as soon as they have reached the probe server.
-    deployment.probePages.release(crowd.id);
-    await begin({ small: deployment.probePages.page(crowd.id, 'needs the network') });
+    deployment.probePages.release(background.id);
+    await begin({ small: deployment.probePages.page(background.id, 'needs the network') });
     const { slot, browser } = scenario.neighbour;
     await scenario.load.stop();
     await untilWaiting(slot);

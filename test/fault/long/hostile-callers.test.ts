@@ -87,12 +87,12 @@ describe('hostile clients beside five other accounts', function () {
   ];
   for (const [name, count, act] of crowds)
     it(`cause no failed render of another account: ${name}`, async () => {
-      const crowd = await holdConnections(port, count, act);
+      const held = await holdConnections(port, count, act);
       try {
         await judge(name, []);
-        expect(crowd.opened()).to.be.at.least(count);
+        expect(held.opened()).to.be.at.least(count);
       } finally {
-        crowd.end();
+        held.end();
       }
       const { process } = neighbourhood.deployment.apis[0]!;
       await eventually(async () => {

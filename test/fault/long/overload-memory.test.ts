@@ -72,7 +72,7 @@ describe('the memory of an API process', function () {
     const body = Buffer.from(JSON.stringify({ html }));
     expect(body.length).to.equal(10 * MIB);
     // Leaked reservations would leave no budget for the third round.
-    for (let crowd = 0; crowd < 3; crowd++) {
+    for (let wave = 0; wave < 3; wave++) {
       const counts = await ends(
         Array.from({ length: 200 }, (_, caller) => send(port, accounts[caller % 25]!.key, body)),
       );

@@ -76,7 +76,7 @@ describe('large HTML documents', () => {
       context.putImageData(image, 0, 0);
     </script>`;
     const limits = { renderMs: 20_000, output: { maxBytes: 2 ** 24, tagged: false } };
-    const budget = { take: () => true, give: () => {}, overBudget: overloaded };
+    const budget = { reserve: () => true, release: () => {}, overBudget: overloaded };
     const settings = renderSettings(parseRenderRequest({ html: noise }, PUBLIC));
     const { pdf } = await runPageSession(
       session,

@@ -36,7 +36,7 @@ describe('prints of a single page', () => {
         counting,
         renderSettings(parsed),
         limits,
-        { take: () => true, give: () => {}, overBudget: overloaded },
+        { reserve: () => true, release: () => {}, overBudget: overloaded },
         new AbortController().signal,
         {},
       );

@@ -33,7 +33,7 @@ const renderOn = (session: Session, spentMs = 0) =>
     session,
     renderSettings(parseRenderRequest({ html: '<p>x</p>' }, PUBLIC)),
     { renderMs: 10_000, output: { maxBytes: 1_000, tagged: false }, spentMs },
-    { take: () => true, give: () => {}, overBudget: overloaded },
+    { reserve: () => true, release: () => {}, overBudget: overloaded },
     new AbortController().signal,
     {},
   );

@@ -35,11 +35,11 @@ function movingPage(
   } as unknown as Session;
   const navigation = watchNavigation(session);
   const reservation = {
-    take: (bytes: number) => {
+    reserve: (bytes: number) => {
       calls.held += bytes;
       return true;
     },
-    give: (bytes: number) => {
+    release: (bytes: number) => {
       calls.held -= bytes;
     },
     overBudget: overloaded,

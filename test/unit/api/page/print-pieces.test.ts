@@ -31,11 +31,11 @@ function printing(pdf: string, { maxBytes = 16 * MIB, short = 0 } = {}) {
   const session = { ended: new Promise(() => {}), command } as unknown as Session;
   let held = 0;
   const reservation = {
-    take: (bytes: number) => {
+    reserve: (bytes: number) => {
       held += bytes;
       return true;
     },
-    give: (bytes: number) => {
+    release: (bytes: number) => {
       held -= bytes;
     },
     overBudget: overloaded,

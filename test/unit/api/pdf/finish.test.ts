@@ -33,7 +33,7 @@ describe('the PDF finisher', () => {
     const watermarks = { add };
     const reservation = budget.open(accountHolder('account'));
     const pdf = readChromePdf(bytes);
-    reservation.take(pdf.bytes);
+    reservation.reserve(pdf.bytes);
     return new PdfFinisher({ watermarks, maxBytes }).finish(
       { pdf, pages: 1 },
       { metadata: { title: 'New' }, sandbox },
