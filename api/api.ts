@@ -187,10 +187,11 @@ function createDashboard(
 /** The application and its HTTP server. */
 function createServer(
   config: CompleteApiConfig,
-  deps: Omit<AppDeps, 'publicUrl' | 'health' | 'body' | 'rules'>,
+  deps: Omit<AppDeps, 'publicUrl' | 'health' | 'body' | 'rules' | 'logClientAddress'>,
   health: AppDeps['health'],
 ): HttpServer {
-  const { publicUrl, bodyMaxBytes, egress, render, http, inFlightMaxBytes } = config;
+  const { publicUrl, bodyMaxBytes, egress, render, http, inFlightMaxBytes, logClientAddress } =
+    config;
   const { log, metrics, budget, trustedProxies } = deps;
   const app = createApp({
     ...deps,
@@ -198,6 +199,7 @@ function createServer(
     health,
     body: { maxBytes: bodyMaxBytes, ...BODY_TIMES },
     rules: { ...egress, maxTimeoutMs: render.renderMs },
+    logClientAddress,
   });
   const onBroken = serverMetrics(metrics, {
     connections: () => server.connections(),

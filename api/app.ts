@@ -14,7 +14,7 @@ import { docsRoutes } from './docs/routes.ts';
 import { accessLog, loggedPath, requestCounter, requestId } from './http/access-log.ts';
 import { type BodyLimits, jsonBody } from './http/body.ts';
 import { accountHolder, type ByteBudget } from './http/byte-budget.ts';
-import { bearer, boundRequests } from './http/caller.ts';
+import { bearer, boundRequests, callerIp } from './http/caller.ts';
 import { errors, noRoute } from './http/errors.ts';
 import type { Context, Middleware, Route, State } from './http/state.ts';
 import type { RenderUseCase } from './render/render.ts';
@@ -41,6 +41,8 @@ export interface AppDeps {
   budget: ByteBudget;
   rules: InstallationRules;
   trustedProxies: readonly Network[];
+  /** Whether the log line of a request has the address of the client. */
+  logClientAddress: boolean;
   store: Store;
   plans: readonly Plan[];
   log: Log;
@@ -76,6 +78,7 @@ export function createApp(deps: AppDeps): App {
     budget,
     rules,
     trustedProxies,
+    logClientAddress,
     store,
     plans,
     log,
@@ -124,10 +127,11 @@ export function createApp(deps: AppDeps): App {
   };
 
   const count = requestCounter(metrics, new Set(routes.map(({ path }) => path)));
+  const addressOf = logClientAddress ? (ctx: Context) => callerIp(ctx, trustedProxies) : undefined;
   const app = new Koa<State>();
   app
     .use(requestId)
-    .use(accessLog(log, count))
+    .use(accessLog(log, count, addressOf))
     .use(nosniff)
     .use(errors(log, RENDER_PATHS, publicUrl))
     .use(router.routes())

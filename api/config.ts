@@ -132,6 +132,9 @@ export const apiVariables = z.object({
   PRESSROOM_TRUSTED_PROXIES: listVariable('', 'addresses and CIDRs').describe(
     'Proxies whose `X-Forwarded-For` is trusted.',
   ),
+  PRESSROOM_LOG_CLIENT_ADDRESS: onOff('off').describe(
+    'Whether the log line of a request has the address of the client.',
+  ),
   PRESSROOM_DRAIN_DELAY: duration('5s', 0, 300e3).describe(
     'How long a stopping API still accepts requests, until load balancers have removed it.',
   ),
@@ -215,6 +218,7 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
       ? { perMinute: e.PRESSROOM_TRIAL_PER_MINUTE, parallel: e.PRESSROOM_TRIAL_PARALLEL }
       : undefined,
     trustedProxies: e.PRESSROOM_TRUSTED_PROXIES,
+    logClientAddress: e.PRESSROOM_LOG_CLIENT_ADDRESS,
   };
 }
 export type ApiConfig = ReturnType<typeof readApiConfig>;

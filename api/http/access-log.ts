@@ -14,7 +14,7 @@ import type { Metrics } from '../../common/operations.ts';
 import { roundedMs } from '../../common/units.ts';
 import { withoutKeys } from '../accounts/keys.ts';
 import { ALL_PHASES } from '../store/phases.ts';
-import type { Middleware } from './state.ts';
+import type { Context, Middleware } from './state.ts';
 
 export const requestId: Middleware = async (ctx, next) => {
   ctx.state.requestId = randomUUIDv7();
@@ -91,6 +91,8 @@ const accessLine = z.object({
   requestId: z.uuid(),
   method: z.string().max(20),
   path: z.string().max(130),
+  /** Only with PRESSROOM_LOG_CLIENT_ADDRESS=on. */
+  clientAddress: z.string().max(64).optional(),
   status: z.int(),
   /** The error's code, or `client_closed`. */
   code: z.enum([...(Object.keys(STATUS) as (keyof typeof STATUS)[]), 'client_closed']).optional(),
@@ -124,10 +126,17 @@ export const loggedPath = (path: string): string =>
 /** All links are counted as one route. */
 const countedPath = (path: string): string => (isLinkPath(path) ? LINK_ROUTE : path);
 
-export const accessLog = (log: Log, count: CountRequest): Middleware => {
+/** `addressOf`: the address of the client; absent when it is not logged. */
+export const accessLog = (
+  log: Log,
+  count: CountRequest,
+  addressOf?: (ctx: Context) => string,
+): Middleware => {
   return async (ctx, next) => {
     const startMs = performance.now();
     ctx.state.startMs = startMs;
+    // A closed connection has no address.
+    const clientAddress = addressOf?.(ctx);
     const { method, path } = ctx;
     // Only `close` shows whether the response was sent.
     ctx.res.once('close', () => {
@@ -143,6 +152,7 @@ export const accessLog = (log: Log, count: CountRequest): Middleware => {
         requestId,
         method,
         path: loggedPath(path),
+        clientAddress,
         status: ctx.res.statusCode,
         code: left ? 'client_closed' : code,
         reason,

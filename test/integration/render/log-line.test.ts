@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
-import { html } from '../../support/installation.ts';
+import { type Answer, html, installation } from '../../support/installation.ts';
 import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
 
 describe('the process log of a render', () => {
@@ -32,17 +32,17 @@ describe('the process log of a render', () => {
     await web?.close();
   });
 
-  /** The line of the call. */
-  async function lineOf(body: object): Promise<Record<string, unknown>> {
-    const { headers } = await pressroom.render(body);
-    return eventually(() => {
+  /** The line of a call, by the headers of its answer. */
+  const lineWith = (headers: Answer['headers']) =>
+    eventually((): Record<string, unknown> => {
       const found = lines.find(
         line => line.includes('"msg":"request"') && line.includes(headers['x-request-id']!),
       );
       if (found === undefined) throw new Error('no line');
       return JSON.parse(found);
     });
-  }
+
+  const lineOf = async (body: object) => lineWith((await pressroom.render(body)).headers);
 
   it('has a line with pages, failed requests and reference', async () => {
     const body = { html: html(`<img src="${base}/a.png">`), reference: 'order-7' };
@@ -60,6 +60,24 @@ describe('the process log of a render', () => {
       resourceErrors: 1,
     });
     expect(failed).to.not.have.property('pages');
+  });
+
+  it('has the address of the client only with PRESSROOM_LOG_CLIENT_ADDRESS=on', async () => {
+    expect(await lineOf({ html: html('x') })).to.not.have.property('clientAddress');
+    const withAddress = await installation({
+      workers: 0,
+      uri: pressroom.uri,
+      log: pino({ level: 'debug' }, { write: line => void lines.push(line) }),
+      env: { PRESSROOM_LOG_CLIENT_ADDRESS: 'on', PRESSROOM_TRUSTED_PROXIES: '127.0.0.1' },
+    });
+    try {
+      const { headers } = await withAddress.call('POST', '/v1/render', {
+        'x-forwarded-for': '203.0.113.7, 2001:db8::1',
+      });
+      expect(await lineWith(headers)).to.include({ status: 401, clientAddress: '2001:db8::1' });
+    } finally {
+      await withAddress.stop();
+    }
   });
 
   it('has no query, console output, exception, code, header or cookie', async () => {
