@@ -12,9 +12,13 @@ export interface Guide extends MarkdownPage {
   path: string;
 }
 
-/** Guides link to each other by file name. Other files of the repository are not served. */
+/**
+ * Guides link to each other by file name. The API reference has the examples of docs/clients.md.
+ * Other files of the repository are not served.
+ */
 function linkTo(target: string): string | undefined {
   if (/^(https?:|#)/.test(target)) return target;
+  if (target === '../clients.md') return '../../docs';
   const [, name, anchor = ''] = /^(?:\.\/)?([\w-]+)\.md(#.*)?$/.exec(target) ?? [];
   return name === undefined || name === 'README' ? undefined : `${name}${anchor}`;
 }
@@ -26,7 +30,7 @@ const ORDER = [
   'page-breaks',
   'fonts-and-languages',
   'single-page-apps',
-  'missing-images',
+  'images',
   'errors',
   'limits-and-retries',
 ];
