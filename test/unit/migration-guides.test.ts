@@ -15,13 +15,15 @@ interface Row {
   unsupported: boolean;
 }
 
-/** The rows of the tables, without their heads. */
+/** The rows of the tables, one for each name, without their heads. */
 const rowsOf = (markdown: string): Row[] =>
-  [...markdown.matchAll(/^\| (`[^|]+`) \| ([^|]+) \|/gm)].map(([, name, cell]) => ({
-    name: quotedIn(name!)[0]!,
-    fields: quotedIn(cell!),
-    unsupported: cell!.trim() === 'not supported',
-  }));
+  [...markdown.matchAll(/^\| (`[^|]+`) \| ([^|]+) \|/gm)].flatMap(([, names, cell]) =>
+    quotedIn(names!).map(name => ({
+      name,
+      fields: quotedIn(cell!),
+      unsupported: cell!.trim() === 'not supported',
+    })),
+  );
 
 const isSame = ({ name, fields }: Row) =>
   fields.some(field => simplified(field) === simplified(name));

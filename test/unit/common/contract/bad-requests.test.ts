@@ -71,7 +71,7 @@ const FOREIGN: [name: string, advice: string][] = [
   ['paperSize', 'Use `format`.'],
   ['width', 'Use `paper_width`.'],
   ['orientation', 'Use `landscape`.'],
-  ['omitBackground', 'Use `print_background`.'],
+  ['disable_backgrounds', 'Use `print_background`.'],
   ['pageRanges', 'Use `pages`.'],
   ['emulatedMediaType', 'Use `emulate_media`.'],
   ['failOnHttpStatusCodes', 'Use `raise_for_status`.'],
