@@ -33,7 +33,8 @@ The response has the status 400:
   "error": {
     "code": "validation_error",
     "message": "\`printBackground\` is not a valid field. Did you mean \`print_background\`?",
-    "request_id": "019a8c5e-7d2b-7c44-9e1f-3b6a52c8d011"
+    "request_id": "019a8c5e-7d2b-7c44-9e1f-3b6a52c8d011",
+    "doc_url": "http://localhost:8080/docs/guides/errors#validation_error"
   }
 }
 \`\`\`
@@ -43,8 +44,9 @@ The response has the status 400:
 - \`request_id\` is also in the header \`X-Request-Id\`, in the render log of the dashboard and in the log of the service.
   Include it when you ask for help.
 - \`reason\` exists only with the code \`render_failed\`.
+- \`doc_url\` is the section of this page about the error.
 
-A request that is rejected with a status below 500 is not a failed render. Neither is counted toward your usage.
+A request that is rejected (status 4xx) is not a failed render (status 5xx). Neither is counted toward your usage.
 [Limits and retries](limits-and-retries.md) shows a program that retries.
 `;
 
