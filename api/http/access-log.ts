@@ -113,8 +113,10 @@ const accessLine = z.object({
   resourceErrors: z.int().optional(),
 });
 
-/** Probes come every second; successful ones are logged at `debug`. */
-const QUIET = new Set(['/healthz', '/readyz']);
+/** Probes, and what the dashboard loads and polls, are logged at `debug` when they succeed. */
+const QUIET = /^\/(healthz$|readyz$|app\/|console\/v1\/)/;
+const isQuiet = (method: string, path: string, status: number) =>
+  method === 'GET' && status < 400 && QUIET.test(path);
 
 /**
  * The path without its query, bounded, without the token of a link, and without an API key that was
@@ -167,7 +169,7 @@ export const accessLog = (
         resourceErrors: ctx.state.entry?.trace.resources.count,
       });
       if (line.data)
-        log[QUIET.has(path) && ctx.status === 200 ? 'debug' : 'info'](line.data, 'request');
+        log[isQuiet(method, path, ctx.res.statusCode) ? 'debug' : 'info'](line.data, 'request');
       else
         log.error(
           { requestId, fields: line.error.issues.map(issue => issue.path.join('.')) },

@@ -62,6 +62,19 @@ describe('the process log of a render', () => {
     expect(failed).to.not.have.property('pages');
   });
 
+  it('is at the level debug for successful probes and reads of the dashboard', async () => {
+    const levelOf = async (method: string, path: string) => {
+      const { headers } = await pressroom.call(method, path);
+      return pino.levels.labels[(await lineWith(headers))['level'] as number];
+    };
+    expect(await levelOf('GET', '/healthz')).to.equal('debug');
+    expect(await levelOf('GET', '/app/sign-in')).to.equal('debug');
+    expect(await levelOf('GET', '/console/v1/openapi.json')).to.equal('debug');
+    expect(await levelOf('GET', '/console/v1/me')).to.equal('info');
+    expect(await levelOf('POST', '/app/sign-in')).to.equal('info');
+    expect(await levelOf('GET', '/docs')).to.equal('info');
+  });
+
   it('has the address of the client only with PRESSROOM_LOG_CLIENT_ADDRESS=on', async () => {
     expect(await lineOf({ html: html('x') })).to.not.have.property('clientAddress');
     const withAddress = await installation({
