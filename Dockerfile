@@ -39,7 +39,7 @@ FROM packages AS api-packages
 COPY LICENSE NOTICE ./
 COPY tools/third-party-notices.ts /tmp/
 RUN npm uninstall --offline \
-      @kubernetes/client-node @puppeteer/browsers mongodb-memory-server-core \
+      @kubernetes/client-node @puppeteer/browsers mongodb-memory-server-core pino-pretty \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
  && node /tmp/third-party-notices.ts node_modules > THIRD-PARTY-NOTICES.txt \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
@@ -50,7 +50,7 @@ COPY LICENSE NOTICE ./
 COPY tools/third-party-notices.ts /tmp/
 RUN npm uninstall --offline \
       @koa/router @kubernetes/client-node @modelcontextprotocol/server @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa lru-cache marked mongodb mongodb-memory-server-core oidc-provider \
-      openid-client otpauth p-queue parse5 pdf-lib piscina stripe uqr \
+      openid-client otpauth p-queue parse5 pdf-lib pino-pretty piscina stripe uqr \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
  && node /tmp/third-party-notices.ts node_modules > THIRD-PARTY-NOTICES.txt \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
@@ -61,7 +61,7 @@ COPY LICENSE NOTICE ./
 COPY tools/third-party-notices.ts /tmp/
 RUN npm uninstall --offline \
       @koa/router @modelcontextprotocol/server @node-rs/argon2 @puppeteer/browsers chrome-remote-interface commander koa lru-cache marked mongodb mongodb-memory-server-core oidc-provider \
-      openid-client otpauth p-queue parse5 pdf-lib piscina stripe uqr ws \
+      openid-client otpauth p-queue parse5 pdf-lib pino-pretty piscina stripe uqr ws \
  && npm sbom --sbom-format=spdx > pressroom.spdx.json \
  && node /tmp/third-party-notices.ts node_modules > THIRD-PARTY-NOTICES.txt \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \

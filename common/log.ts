@@ -1,12 +1,15 @@
 // The log: JSON lines by pino with constant messages and values in named fields. Never log HTML,
 // CSS, JavaScript, URL queries, API keys, cookies, header values or passwords.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
-/** `level` is pino's. `process` is the role (`api`, `worker`, `standalone`) in every line. */
-export function createLog(level: string, process: string): Log {
+/**
+ * `level` is pino's. `process` is the role (`api`, `worker`, `standalone`) in every line. `stream`
+ * receives the lines (default: stdout).
+ */
+export function createLog(level: string, process: string, stream?: DestinationStream): Log {
   const settings = {
     level,
     base: { process },
@@ -15,7 +18,7 @@ export function createLog(level: string, process: string): Log {
     serializers: { err: pino.stdSerializers.err },
   };
   // With the default of 0, pino reports a flush as complete too early.
-  return pino(settings, pino.destination({ minLength: 1 }));
+  return pino(settings, stream ?? pino.destination({ minLength: 1 }));
 }
 
 const WRITTEN_WITHIN_MS = 1_000;

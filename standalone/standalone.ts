@@ -41,8 +41,6 @@ const DEFAULTS = {
   PRESSROOM_GATEWAY_PORT: '0',
   // There is no load balancer that must react first.
   PRESSROOM_DRAIN_DELAY: '0s',
-  // Keeps the terminal readable.
-  PRESSROOM_LOG_LEVEL: 'warn',
 };
 
 function mongodService(
@@ -132,16 +130,18 @@ async function installParts({ env, apiConfig, workerConfig }: Configs, notify: N
 
 /**
  * Prepares everything that the user may have to fix: configuration, lock, ports, Chrome and mongod.
- * Runs downloads only. Throws an Error with a message for the terminal.
+ * Runs downloads only. `logStream` receives the log (default: stdout). Throws an Error with a
+ * message for the terminal.
  */
 export async function createStandalone(
   environment: NodeJS.ProcessEnv,
   notify: Notify,
+  logStream?: Parameters<typeof createLog>[2],
 ): Promise<Standalone> {
   const configs = readConfigs(environment);
   const { env, processConfig, workerConfig, apiConfig } = configs;
   const stopMs = processConfig.PRESSROOM_DRAIN_TIMEOUT;
-  const log = createLog(processConfig.PRESSROOM_LOG_LEVEL, 'standalone');
+  const log = createLog(processConfig.PRESSROOM_LOG_LEVEL, 'standalone', logStream);
   const dataDir = await openDataFolder(dataFolder(env));
   const lock = await lockDataFolder(dataDir);
   await portsMustBeFree(configs);

@@ -44,7 +44,7 @@ function showWelcome(welcome: Welcome): void {
   );
   if (apiConfig.dashboard.on) showDashboard(welcome, url);
   if (mongodVersion !== undefined && pastEndOfLife(mongodVersion))
-    log.info({ version: mongodVersion }, upgradeAdvice);
+    log.debug({ version: mongodVersion }, upgradeAdvice);
   const firstKey = welcome.firstKey();
   if (firstKey)
     notify(

@@ -113,6 +113,8 @@ const accessLine = z.object({
   resourceErrors: z.int().optional(),
 });
 
+export type AccessLine = z.output<typeof accessLine>;
+
 /** Probes, and what the dashboard loads and polls, are logged at `debug` when they succeed. */
 const QUIET = /^\/(healthz$|readyz$|app\/|console\/v1\/)/;
 const isQuiet = (method: string, path: string, status: number) =>

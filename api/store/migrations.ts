@@ -134,15 +134,21 @@ async function takeLock(meta: Collection<MetaDocument>, owner: string): Promise<
 export async function migrate(db: Db, log: Log, signal?: AbortSignal): Promise<void> {
   const meta = db.collection<MetaDocument>('meta');
   const owner = randomUUID();
+  let isNew: boolean | undefined;
   for (;;) {
     const version = await schemaVersion(meta);
+    isNew ??= version === 0;
     if (version >= SCHEMA_VERSION) return;
     if (!(await takeLock(meta, owner))) {
       await sleep(POLL_MS, undefined, signal && { signal });
       continue;
     }
     const next = MIGRATIONS.find(migration => migration.version > version)!;
-    log.info({ version: next.version, what: next.what }, 'migrating the database');
+    // A new database has nothing to migrate that takes time.
+    log[isNew ? 'debug' : 'info'](
+      { version: next.version, what: next.what },
+      'migrating the database',
+    );
     await next.run(db);
     await meta.updateOne({ _id: 'schema' }, { $max: { version: next.version } }, { upsert: true });
     if (next.version === SCHEMA_VERSION)

@@ -175,7 +175,7 @@ describe('container images', function () {
       // Only the API uses the contract.
       expect(folder(target, 'app/common').includes('contract')).to.equal(target === 'api');
       for (const name of [
-        ...['mocha', 'typescript', 'mongodb-memory-server-core'],
+        ...['mocha', 'typescript', 'mongodb-memory-server-core', 'pino-pretty'],
         ...['vite', 'react', '@mantine', 'playwright-core'],
       ])
         expect(existsSync(join(image(target).root, 'app/node_modules', name)), name).to.equal(

@@ -59,6 +59,7 @@ const OWNERS: Record<string, string | string[]> = {
   'mongodb-memory-server-core': 'standalone/',
   '@puppeteer/browsers': 'standalone/',
   pino: 'common/log.ts',
+  'pino-pretty': 'standalone/',
 };
 
 interface Import {

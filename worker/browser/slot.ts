@@ -335,7 +335,7 @@ export class Slot {
     if (isFault(end.reason)) {
       this.#log[byPage(end.reason) ? 'warn' : 'error'](fields, 'chrome died');
       this.#deps.onDeath(end.reason);
-    } else this.#log.info(fields, 'chrome is replaced');
+    } else if (!this.#stopping.signal.aborted) this.#log.info(fields, 'chrome is replaced');
     if (end.reason !== 'recycle' && end.reason !== 'account') chrome.kill();
     this.#endingCount++;
     const closed = chrome.close().finally(() => this.#endingCount--);

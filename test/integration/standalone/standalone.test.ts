@@ -177,6 +177,56 @@ describe('npm start', () => {
     expect(await second.ended).to.equal(0);
   });
 
+  it('logs a readable line for each request on a terminal, and none within the text of the start', async () => {
+    const pressroom = await npmStart(at('other'), { terminal: true, env: { NO_COLOR: '1' } });
+    started.push(pressroom);
+    const { out, url, ctrlC, ended } = pressroom;
+    await eventually(() => expect(out()).to.include('-o render.pdf'));
+    const text = /Pressroom is ready.*-o render\.pdf/s.exec(out())![0];
+    expect(text).to.not.match(/INFO|WARN|\{"level"/);
+    expect(
+      out()
+        .split('\n')
+        .filter(line => line.includes('WARN')),
+    ).to.deep.equal([]);
+    const { headers } = await render(url, keyIn(out())!);
+    await fetch(`${url}/healthz`);
+    await fetch(`${url}/app/`);
+    await fetch(`${url}/nothing`);
+    await eventually(() => expect(out()).to.include('404 not_found'));
+    const lines = out()
+      .split('\r\n')
+      .filter(line => /: (GET|POST) /.test(line));
+    expect(lines[0]).to.match(
+      /^\[\d\d:\d\d:\d\d\] INFO: POST \/v1\/render 200: [\d.]+ ms, 1 page, \d+ KiB, request /,
+    );
+    expect(lines[0]!.endsWith(headers.get('x-request-id')!)).to.equal(true);
+    expect(lines[1]).to.match(/INFO: GET \/nothing 404 not_found: /);
+    expect(lines).to.have.length(2);
+    ctrlC();
+    expect(await ended).to.equal(0);
+    expect(out()).to.match(/Stopping\.\r\n(.*\r\n)?.*INFO: stopped/);
+  });
+
+  it('logs a JSON line for each request without a terminal, from the configured level', async () => {
+    const jsonLines = (text: string) =>
+      text.split('\n').flatMap(line => (line.startsWith('{') ? [JSON.parse(line)] : []));
+    const requests = async (options?: Parameters<typeof start>[0]) => {
+      const { out, url, ctrlC, ended } = await start(options);
+      expect((await render(url, key)).status).to.equal(200);
+      await fetch(`${url}/healthz`);
+      ctrlC();
+      expect(await ended).to.equal(0);
+      return jsonLines(out()).filter(({ msg }) => msg === 'request');
+    };
+    const [line, ...others] = await requests();
+    expect(line).to.include({ level: 'info', process: 'standalone', path: '/v1/render', pages: 1 });
+    expect(others).to.deep.equal([]);
+    const debug = await requests({ env: { PRESSROOM_LOG_LEVEL: 'debug' } });
+    expect(debug.map(({ path }) => path)).to.include('/healthz');
+    expect(await requests({ env: { PRESSROOM_LOG_LEVEL: 'warn' } })).to.deep.equal([]);
+  });
+
   it('stops when its launcher is killed', async () => {
     const { killLauncher, leader, out } = await start();
     killLauncher();

@@ -47,19 +47,30 @@ export interface NpmStart {
   ended: Promise<number | null>;
 }
 
+interface StartOptions {
+  env?: Record<string, string>;
+  ready?: boolean;
+  /** On a pseudo-terminal. */
+  terminal?: boolean;
+}
+
 /**
  * Starts with `dataDir` and free ports. With `ready: false`, resolves before the installation is
  * ready. The caller must await `ended`.
  */
 export async function npmStart(
   dataDir: string,
-  { env = {}, ready = true }: { env?: Record<string, string>; ready?: boolean } = {},
+  { env = {}, ready = true, terminal = false }: StartOptions = {},
 ): Promise<NpmStart> {
   const { MONGODB_URI: _uri, PRESSROOM_LOG_LEVEL: _level, ...inherited } = process.env;
-  const child = spawn(process.execPath, ['standalone/bootstrap.mjs', 'standalone/main.ts'], {
+  const command = [process.execPath, 'standalone/bootstrap.mjs', 'standalone/main.ts'];
+  const [program, ...args] = terminal
+    ? ['script', '-qefc', `exec ${command.join(' ')}`, '/dev/null']
+    : command;
+  const child = spawn(program!, args, {
     cwd: ROOT,
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     env: {
       ...inherited,
       PRESSROOM_DATA_DIR: dataDir,
@@ -69,6 +80,7 @@ export async function npmStart(
       ...env,
     },
   });
+  if (!terminal) child.stdin.end();
   let out = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', chunk => {
@@ -79,7 +91,8 @@ export async function npmStart(
     code = exit;
     return exit as number | null;
   });
-  const leader = await childOf(child.pid!).catch(() => 0);
+  const launcher = terminal ? await childOf(child.pid!) : child.pid!;
+  const leader = await childOf(launcher).catch(() => 0);
   const url = ready
     ? await eventually(() => {
         const found = /ready at (http:\S+)/.exec(out)?.[1];
@@ -93,10 +106,13 @@ export async function npmStart(
     url,
     out: () => out,
     ctrlC: () => {
+      if (terminal) return void child.stdin.write('\x03');
       process.kill(-child.pid!, 'SIGINT');
       child.kill('SIGINT');
     },
-    killLauncher: () => child.kill('SIGKILL'),
+    killLauncher: () => {
+      if (child.exitCode === null && child.signalCode === null) process.kill(launcher, 'SIGKILL');
+    },
     killLeader: () => process.kill(leader, 'SIGKILL'),
     ended,
   };
