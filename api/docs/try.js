@@ -46,6 +46,12 @@
     }
   }
 
+  /** As the API encodes it: RFC 6266, with `filename*` for a name that is not ASCII. */
+  function filenameOf(disposition) {
+    const encoded = /filename\*=UTF-8''([^;]+)/.exec(disposition)?.[1];
+    return encoded ? decodeURIComponent(encoded) : /filename="([^"]+)"/.exec(disposition)?.[1];
+  }
+
   const size = bytes =>
     bytes < 1024 * 1024
       ? `${Math.ceil(bytes / 1024)} KiB`
@@ -59,6 +65,7 @@
       pdfUrl = URL.createObjectURL(pdf);
       open.href = pdfUrl;
       save.href = pdfUrl;
+      save.download = filenameOf(answer.headers.get('content-disposition'));
       preview.src = pdfUrl;
       found.hidden = false;
       say(

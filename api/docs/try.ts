@@ -38,7 +38,7 @@ ${keysUrl === undefined ? undefined : markup`<p class="hint">No key yet? <a href
 </form>
 <p id="try-says" role="status"></p>
 <div id="try-found" hidden>
-<p><a target="_blank" rel="noopener">Open the PDF</a> · <a download="render.pdf">Download</a></p>
+<p><a target="_blank" rel="noopener">Open the PDF</a> · <a download>Download</a></p>
 <iframe id="try-preview" title="The rendered PDF"></iframe>
 </div>
 <table id="try-headers" aria-label="Response headers"></table>

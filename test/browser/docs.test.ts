@@ -37,11 +37,26 @@ describe('API reference page', () => {
     expect(await status(page).textContent()).to.match(/^200 · \d+ ms · 1 page · \d+ KiB$/);
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download' }).click();
+    expect((await download).suggestedFilename()).to.equal('render.pdf');
     const file = await (await download).createReadStream();
     const chunks: Buffer[] = [];
     for await (const chunk of file) chunks.push(chunk as Buffer);
     expect(Buffer.concat(chunks).subarray(0, 5).toString()).to.equal('%PDF-');
     await page.getByRole('rowheader', { name: 'x-usage-count' }).waitFor();
+    expectNoErrors();
+  });
+
+  it('saves the PDF under the file name of the response', async () => {
+    const { page, expectNoErrors } = await open();
+    await keyIs(page, pressroom.key);
+    for (const filename of ['Invoice 42.pdf', 'Rechnung Ömer.pdf']) {
+      await bodyIs(page, JSON.stringify({ html: 'x', filename }));
+      await render(page);
+      await status(page).filter({ hasText: '200' }).waitFor();
+      const download = page.waitForEvent('download');
+      await page.getByRole('link', { name: 'Download' }).click();
+      expect((await download).suggestedFilename()).to.equal(filename);
+    }
     expectNoErrors();
   });
 
