@@ -28,22 +28,22 @@ const MAX_PENDING = 1_000;
 /** These stay open as long as the page, so that they are not missing anything. */
 const ENDLESS: ReadonlySet<string> = new Set(['eventsource', 'media', 'ping']);
 
-/** Copied, since a slice would keep the whole text in memory. A URL may have megabytes. */
+/** A copy, since a part of a text keeps all of it in memory. A URL may have megabytes. */
 const cut = (text: string, max: number) =>
-  text.length > max ? `${Buffer.from(text.slice(0, max - 1)).toString()}…` : text;
+  Buffer.from(text.length > max ? `${text.slice(0, max - 1)}…` : text).toString();
 
-/** Pure. The page controls the URL. */
+/**
+ * Pure. The page controls the URL. Not parsed: Chrome accepts some URLs that Node does not, such as
+ * `http://a%20b/`.
+ */
 export function shownUrl(url: string): string {
   const scheme = /^(?:data|blob):/i.exec(url)?.[0].toLowerCase();
   if (scheme) return `${scheme} (${url.length.toLocaleString('en')} characters)`;
-  const parsed = URL.parse(url);
-  if (parsed) {
-    Object.assign(parsed, { username: '', password: '', search: '', hash: '' });
-    return cut(parsed.href, MAX_URL_LENGTH);
-  }
-  // Chrome accepts some URLs that Node does not, such as `http://a%20b/`.
-  const plain = url.slice(0, 2 * MAX_URL_LENGTH).replace(/[?#].*/s, '');
-  return cut(plain.replace(/\/\/[^/]*@/, '//').replace(/[\p{C}"`]/gu, ' '), MAX_URL_LENGTH);
+  const plain = url
+    .replace(/[?#].*/s, '')
+    .replace(/^([^/\\]*[/\\]{2})[^/\\]*@/, '$1')
+    .slice(0, MAX_URL_LENGTH + 1);
+  return cut(plain.replace(/[\p{C}"`]/gu, ' '), MAX_URL_LENGTH);
 }
 
 const BY_GUARD: Record<NoConnection, ResourceReason> = {
@@ -111,7 +111,9 @@ export class Resources {
     errors.listed.length = 0;
     session.on('Network.requestWillBeSent', event => {
       const isMain = event.type === 'Document' && event.frameId === session.frameId;
-      if (!isMain && event.type !== 'Preflight') this.#onRequest(event);
+      // A preflight, or the script of a worker, whose end is reported only to the worker.
+      const isUnended = event.loaderId === '';
+      if (!isMain && !isUnended) this.#onRequest(event);
     });
     session.on('Network.responseReceivedExtraInfo', ({ requestId, statusCode }) =>
       this.#onStatus(requestId, statusCode),

@@ -1,7 +1,7 @@
 // @proves fail_on_resource_error, X-Resource-Errors
 // Requests of a page that fail: what the response and the render log say about them.
 
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import type { RenderDetail } from '../../../api/console/contract/accounts.ts';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
@@ -14,6 +14,18 @@ const answer =
   (type: string, body: string | Buffer, head: Record<string, string> = {}) =>
   (_: unknown, response: ServerResponse) =>
     void response.writeHead(200, { 'content-type': type, ...head }).end(body);
+
+/** Requires HTTP Basic in a protection space of its own for each path. */
+const locked =
+  (body: string) =>
+  ({ headers, url }: IncomingMessage, response: ServerResponse) =>
+    void (
+      headers.authorization
+        ? response.writeHead(200, {
+            'content-type': url!.endsWith('css') ? 'text/css' : 'text/html',
+          })
+        : response.writeHead(401, { 'www-authenticate': `Basic realm="${url}"` })
+    ).end(body);
 
 /** A port that nothing listens on, and that Chrome does not block. */
 const CLOSED_PORT = 4_999;
@@ -34,6 +46,10 @@ describe('resources of a page that do not load', () => {
       '/hangs.png': () => {},
       '/page': '<link rel=stylesheet href=missing.css><p>PAGE',
       '/good': '<link rel=stylesheet href=good.css><img src=good.svg>',
+      '/with-worker': '<script>new Worker("worker.js").onmessage = () => {}</script>',
+      '/worker.js': answer('text/javascript', 'postMessage(1)'),
+      '/locked/page': locked('<link rel=stylesheet href=other/style.css>'),
+      '/locked/other/style.css': locked(''),
       '/large.js': answer('text/javascript', Buffer.alloc(2 ** 21, ' ')),
     });
     dns = await startDnsServer();
@@ -157,6 +173,21 @@ describe('resources of a page that do not load', () => {
     expect(row).to.include({ outcome: 'error', reason: 'page_timeout' });
     expect(lines(row)).to.deep.equal(['image /hangs.png timeout']);
     expect(row.resources[0]!.ms).to.be.greaterThan(2_000);
+  });
+
+  it('does not list the script of a worker, whose end is not reported', async () => {
+    const { row } = await render({
+      url: `${base}/with-worker`,
+      wait_for_selector: '#never',
+      timeout: '2s',
+    });
+    expect(row).to.deep.include({ reason: 'page_timeout', resources: [] });
+  });
+
+  it('does not list a resource that loaded after a challenge', async () => {
+    const auth = { username: 'u', password: 'p' };
+    const { row } = await render({ url: `${base}/locked/page`, auth });
+    expect(row).to.deep.include({ outcome: 'ok', resources: [] });
   });
 
   it('says that a network limit was reached', async () => {

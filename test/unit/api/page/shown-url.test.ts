@@ -9,6 +9,17 @@ describe('the URL of a failed request', () => {
     ['the length of a blob URL', 'blob:https://a.test/1?x', 'blob: (23 characters)'],
     ['another scheme', 'file:///etc/passwd?x', 'file:///etc/passwd'],
     ['no credentials of a URL that only Chrome accepts', 'http://u:p@a%20b/c?d', 'http://a%20b/c'],
+    ['no credentials of any length', `http://u:${'p'.repeat(5_000)}@a%20b/c?d`, 'http://a%20b/c'],
+    [
+      'no query after a long path',
+      `http://a%20b/${'x'.repeat(600)}?d`,
+      `http://a%20b/${'x'.repeat(498)}…`,
+    ],
+    [
+      'no credentials inside another scheme',
+      'view-source:http://u:p@a.test/b?c',
+      'view-source:http://a.test/b',
+    ],
   ];
   for (const [what, url, shown] of cases)
     it(`has ${what}`, () => {
