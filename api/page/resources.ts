@@ -1,6 +1,5 @@
 // The requests of a page that failed, for the render log, the response and
-// `fail_on_resource_error`. Not those of the main document, which has errors of its own, nor those
-// inside frames of other sites, which Chrome reports to other sessions.
+// `fail_on_resource_error`. Not those of the main document, which has errors of its own.
 import type { Protocol } from 'devtools-protocol';
 import { type ApiError, renderFailed } from '../../common/contract/errors.ts';
 import {

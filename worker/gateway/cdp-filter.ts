@@ -85,7 +85,12 @@ type Own = (typeof OWN)[number];
 const isOwn = (method: string): method is Own => (OWN as readonly string[]).includes(method);
 
 export type Filtered =
-  | { kind: 'forward'; parts: Buffer[] }
+  | {
+      kind: 'forward';
+      parts: Buffer[];
+      /** The parameters of `Network.enable`, if it is that command. */
+      network?: Record<string, unknown>;
+    }
   /** A command to the gateway itself. */
   | { kind: 'own'; id: number; method: Own; params: Record<string, unknown> }
   /** Answered with an error; the slot stays open. */
@@ -205,6 +210,7 @@ function filterCommand(
   return {
     kind: 'forward',
     parts: [Buffer.from(JSON.stringify({ id, method, params, sessionId }))],
+    ...(method === 'Network.enable' && { network: params }),
   };
 }
 

@@ -26,6 +26,7 @@ import { type SlotPage, showPage } from '../browser/slot-page.ts';
 import type { SlotPool } from '../browser/slot-pool.ts';
 import { type Filtered, filterFrame } from './cdp-filter.ts';
 import { ConsoleOutput } from './console-output.ts';
+import { FrameSessions } from './frame-sessions.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 import { type GatewayRejection, isOrdinary } from './rejections.ts';
 
@@ -78,6 +79,7 @@ interface OpenSlot {
   renderId: string;
   deadline: NodeJS.Timeout;
   console: ConsoleOutput;
+  frames: FrameSessions;
   /** True once the page is shown; false if the API has declared a static document. */
   shown?: boolean;
 }
@@ -126,11 +128,14 @@ export class SlotSocket {
     const onDeadline = () =>
       this.#end('deadline', `the slot reached its limit of ${ticket.maxMs} ms`);
     const deadline = setTimeout(this.#safely(onDeadline), ticket.maxMs);
+    const onFrameOfPage = this.#safely((frame: Buffer) => this.#onFrameOfPage(page, frame));
+    const onFrameEvent = this.#safely((frame: Buffer) => this.#sendFrame(frame));
     this.#slot = {
       page,
       renderId: ticket.renderId,
       deadline,
       console: new ConsoleOutput(page, text => this.#sendConsoleLine(text)),
+      frames: new FrameSessions(page.pipe, onFrameEvent),
     };
     this.#unanswered = 0;
     this.#deps.log.debug({ slot: page.slot, renderId: ticket.renderId }, 'a slot was claimed');
@@ -146,8 +151,7 @@ export class SlotSocket {
     };
     page.guard.onUnreachable(this.#safely(onUnreachable));
     page.guard.admit(ticket.egress);
-    const onFrameOfPage = (frame: Buffer) => this.#onFrameOfPage(page, frame);
-    page.pipe.route(page.sessionId, this.#safely(onFrameOfPage));
+    page.pipe.route(page.sessionId, onFrameOfPage);
   }
 
   /** Sends the reason to the API immediately and closes the socket when the page is closed. */
@@ -173,10 +177,11 @@ export class SlotSocket {
 
   /** With unanswered commands the page may hang or still execute one, so its Chrome is replaced. */
   #release(
-    { page, deadline }: OpenSlot,
+    { page, deadline, frames }: OpenSlot,
     replaceReason = this.#unanswered > 0 ? 'the render was aborted' : undefined,
   ): Promise<void> {
     clearTimeout(deadline);
+    frames.close();
     return this.#deps.slots.release(page, replaceReason);
   }
 
@@ -197,16 +202,17 @@ export class SlotSocket {
       );
       return this.#answerError(filtered.id, NOT_ALLOWED, `${method}: ${problem}`);
     }
-    this.#forward(filtered.parts);
+    this.#forward(filtered);
   }
 
-  #forward(parts: Buffer[]): void {
+  #forward({ parts, network }: Filtered & { kind: 'forward' }): void {
     const slot = this.#slot;
     // Commands that arrive while the slot ends are dropped.
     if (!slot?.page.claimed) return;
     if (slot.shown === undefined) showPage(slot.page);
     slot.shown ??= true;
     this.#unanswered++;
+    if (network) slot.frames.watch(slot.page.sessionId, network);
     slot.page.pipe.forward(parts);
   }
 
@@ -255,6 +261,7 @@ export class SlotSocket {
         : this.#end('renderer_crashed', "the page's process crashed");
     if (isProcessGone(event, frame))
       return page.replaceChrome("the page's process ended without a crash");
+    if (this.#slot?.frames.take(event, frame)) return;
     if (event !== undefined && !FORWARDED.has(event)) return;
     if (
       (event === CONSOLE_CALLED || event === EXCEPTION_THROWN) &&
@@ -264,6 +271,11 @@ export class SlotSocket {
     if (event === CONSOLE_CALLED && frame.length > MAX_CONSOLE_FRAME_BYTES) {
       return this.#sendConsoleLine(`(a message of ${Math.round(frame.length / 1024)} KiB)`);
     }
+    this.#sendFrame(frame);
+  }
+
+  #sendFrame(frame: Buffer): void {
+    if (!this.#isOpen()) return;
     // Limited here because the API receives a frame as a whole: a page can make an error message of
     // any length.
     if (frame.length > MAX_PAGE_FRAME_BYTES)

@@ -30,12 +30,22 @@ const locked =
 /** A port that nothing listens on, and that Chrome does not block. */
 const CLOSED_PORT = 4_999;
 
+/**
+ * Hosts of the test's web server. Chrome gives a frame of another site a process of its own when
+ * the response asks for it, from a host that is trustworthy without TLS.
+ */
+const SITES = ['one.test', 'two.localhost', 'three.localhost'];
+const OWN_PROCESS = { 'origin-agent-cluster': '?1' };
+
 describe('resources of a page that do not load', () => {
   let pressroom: ConsoleFixture;
   let log: LoggedRows;
   let web: WebServer;
   let dns: DnsServer;
   let base: string;
+  const at = (site: string) => `http://${site}:${web.port}`;
+  const page = (body: () => string) => (_: unknown, response: ServerResponse) =>
+    void response.writeHead(200, { 'content-type': 'text/html', ...OWN_PROCESS }).end(body());
   before(async () => {
     web = await startWebServer({
       '/good.css': answer('text/css', 'p{color:red}'),
@@ -46,14 +56,37 @@ describe('resources of a page that do not load', () => {
       '/hangs.png': () => {},
       '/page': '<link rel=stylesheet href=missing.css><p>PAGE',
       '/good': '<link rel=stylesheet href=good.css><img src=good.svg>',
+      '/frames': page(() => `<iframe src="${at('two.localhost')}/nested"></iframe>`),
+      '/nested': page(
+        () => `<img src=in-two.png><iframe src="${at('three.localhost')}/in-three"></iframe>`,
+      ),
+      '/in-three': page(() => '<link rel=stylesheet href=missing.css>'),
+      '/slow-frame': page(() => `<iframe src="${at('two.localhost')}/slow"></iframe>`),
+      '/slow': page(
+        () => '<script>setTimeout(() => { new Image().src = "late.png"; }, 300)</script>',
+      ),
       '/with-worker': '<script>new Worker("worker.js").onmessage = () => {}</script>',
       '/worker.js': answer('text/javascript', 'postMessage(1)'),
+      '/removed-frame': page(
+        () => `<script>setTimeout(() => document.querySelector('iframe').remove(), 500)</script>
+          <iframe src="${at('two.localhost')}/hanging"></iframe>`,
+      ),
+      '/hanging': page(() => '<img src=hangs.png>'),
+      '/streamed-frame': page(
+        () => `<script>setTimeout(() => document.querySelector('iframe').remove(), 500)</script>
+          <iframe src="${at('two.localhost')}/streamed"></iframe>`,
+      ),
+      '/streamed': (_, response) =>
+        void response
+          .writeHead(200, { 'content-type': 'text/html', ...OWN_PROCESS })
+          .write(`<p>${'x'.repeat(5_000)}`),
       '/locked/page': locked('<link rel=stylesheet href=other/style.css>'),
       '/locked/other/style.css': locked(''),
       '/large.js': answer('text/javascript', Buffer.alloc(2 ** 21, ' ')),
     });
     dns = await startDnsServer();
     dns.set('inside.test', '10.9.8.7');
+    for (const site of SITES) dns.set(site, '127.0.0.1');
     base = `http://127.0.0.1:${web.port}`;
     pressroom = await consoleFixture({
       intranet: true,
@@ -145,6 +178,64 @@ describe('resources of a page that do not load', () => {
       expect(header).to.equal(undefined);
       expect(row).to.deep.include({ outcome: 'ok', resourceErrors: 0, resources: [] });
     }
+  });
+
+  describe('in frames with a process of their own', () => {
+    const failed = () => [
+      `image ${at('two.localhost')}/in-two.png 404`,
+      'stylesheet missing.css 404',
+    ];
+    const shown = (row: RenderDetail) =>
+      lines(row).map(line => line.replace(`${at('three.localhost')}/`, ''));
+
+    it('are listed, at any depth', async () => {
+      const frames = `<iframe src="${at('one.test')}/frames"></iframe>`;
+      for (const body of [{ url: `${at('one.test')}/frames` }, { html: html(frames) }]) {
+        const { header, row } = await render(body);
+        expect(row.outcome).to.equal('ok');
+        expect(shown(row)).to.deep.equal(failed());
+        expect(header).to.equal('2');
+      }
+    });
+
+    it('fail a render with fail_on_resource_error', async () => {
+      const error = await pressroom.renderError({
+        url: `${at('one.test')}/frames`,
+        fail_on_resource_error: true,
+      });
+      expect(error).to.include({ status: 502, code: 'render_failed', reason: 'page_status' });
+      expect(error.message)
+        .to.include(`${at('two.localhost')}/in-two.png (404)`)
+        .and.include(`${at('three.localhost')}/missing.css (404)`);
+    });
+
+    it('are waited for by wait_for_network_idle', async () => {
+      const { row } = await render({
+        url: `${at('one.test')}/slow-frame`,
+        wait_for_network_idle: true,
+      });
+      expect(lines(row)).to.deep.equal([`image ${at('two.localhost')}/late.png 404`]);
+    });
+
+    it('do not delay a page that removes the frame', async () => {
+      for (const path of ['removed-frame', 'streamed-frame']) {
+        const { row } = await render({
+          url: `${at('one.test')}/${path}`,
+          wait_for_network_idle: true,
+        });
+        expect(row, path).to.deep.include({ outcome: 'ok', resources: [] });
+      }
+    });
+
+    it('do not list the frames themselves at the time limit', async () => {
+      const { row } = await render({
+        url: `${at('one.test')}/frames`,
+        wait_for_selector: '#never',
+        timeout: '2s',
+      });
+      expect(row).to.include({ reason: 'page_timeout' });
+      expect(shown(row)).to.deep.equal(failed());
+    });
   });
 
   it('lists at most 100 and counts all', async () => {
