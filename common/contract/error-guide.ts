@@ -12,7 +12,7 @@ export interface ErrorAdvice {
 
 export const CODE_ADVICE: Record<ErrorCode, ErrorAdvice> = {
   validation_error: {
-    fix: 'Read the message: it names each field, what is wrong with it and what the field accepts. Correct the request and send it again. Names of fields in other products, such as `displayHeaderFooter`, are answered with the field to use here.',
+    fix: 'Read the message: it names each field, what is wrong with it and what the field accepts. Correct the request and send it again. If the message quotes an exception, the script in `javascript` threw it. Names of fields in other products, such as `displayHeaderFooter`, are answered with the field to use here.',
     retry: 'no',
   },
   payload_too_large: {
@@ -40,7 +40,7 @@ export const CODE_ADVICE: Record<ErrorCode, ErrorAdvice> = {
     retry: 'after',
   },
   render_failed: {
-    fix: 'The member `reason` of the error says what happened. Each reason has a section below.',
+    fix: '`reason` says what happened. Each reason has a section below.',
     retry: 'no',
   },
   forbidden: {
@@ -82,8 +82,8 @@ export const CODE_ADVICE: Record<ErrorCode, ErrorAdvice> = {
 
 export const REASON_ADVICE: Record<RenderFailedReason, ErrorAdvice & { when: string }> = {
   page_status: {
-    when: 'The server of the page answered `url` with an error status (4xx or 5xx), or with a redirect while `raise_for_status` is true.',
-    fix: 'Open the URL without your login, as Pressroom does. If the page needs a login, send `cookies`, `auth` or `extra_http_headers`. To print the error page itself, set `raise_for_status` to false.',
+    when: 'The server of the page answered `url` with an error status (4xx or 5xx), or with a redirect while `raise_for_status` is true. With `fail_on_resource_error`, also: a stylesheet, image, font or script did not load.',
+    fix: 'Open the URL without your login, as Pressroom does. If the page needs a login, send `cookies`, `auth` or `extra_http_headers`. To print the error page itself, set `raise_for_status` to false. If the message names resources, correct their URLs.',
     retry: 'no',
   },
   page_unreachable: {
@@ -92,7 +92,7 @@ export const REASON_ADVICE: Record<RenderFailedReason, ErrorAdvice & { when: str
     retry: 'no',
   },
   page_timeout: {
-    when: 'The render took longer than its time limit. The message names the step that did not finish, for example a `wait_*` condition, and what the page last showed.',
+    when: 'The render took longer than its time limit: `timeout`, or the limit of the installation (60 s by default). The message names the step that did not finish, for example a `wait_*` condition, and its last state.',
     fix: 'Check that the condition becomes true on this page, and how long the page takes in a browser. A page with open connections, such as a chat or a video, never reaches `wait_for_network_idle`: wait for a selector or an expression instead.',
     retry: 'no',
   },
