@@ -157,6 +157,9 @@ class Rewriter {
  */
 export const templateHtml = (html: string): string => new Rewriter(html).html;
 
+/** Chrome's default font of a page. Templates would have the system's, which is a sans-serif. */
+const PAGE_FONT = "'Times New Roman',serif";
+
 /**
  * Resets Chrome's own boxes around both: a caller's style for every `div` would give them a size
  * and a background over the content.
@@ -177,7 +180,7 @@ function template(
   const style = [
     `display:block;position:absolute;${edge}:0;left:0;width:100%;height:${marginIn[edge]}in;box-sizing:border-box`,
     `padding:0 ${marginIn.right}in 0 ${marginIn.left}in;overflow:hidden;contain:paint;align-content:safe center`,
-    `font:10px sans-serif;color:#000;text-align:start;-webkit-print-color-adjust:${printBackground ? 'exact' : 'economy'}`,
+    `font:10px ${PAGE_FONT};color:#000;text-align:start;-webkit-print-color-adjust:${printBackground ? 'exact' : 'economy'}`,
   ];
   return `${FRAME}<page-margin style="${style.join(';')}">${templateHtml(html)}`;
 }

@@ -3,7 +3,7 @@
 // nothing and never cover the content.
 import { expect } from 'chai';
 import { html, type Installation, installation } from '../../support/installation.ts';
-import { pdfColour, pdfInfo, pdfText, pdfWords, type Word } from '../../support/pdf.ts';
+import { pdfColour, pdfFonts, pdfInfo, pdfText, pdfWords, type Word } from '../../support/pdf.ts';
 import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
 
 const PNG =
@@ -119,6 +119,15 @@ describe('header and footer', () => {
       expect(plain).to.be.closeTo((100 / 96) * 25.4, 2);
       expect(await width(0.5)).to.be.closeTo(plain, 0.2);
       expect(await width(2)).to.be.closeTo(plain, 0.2);
+    });
+    it('has the default font of a page, unless the template sets one', async () => {
+      const fonts = async (pdf: Promise<Buffer>) =>
+        new Set((await pdfFonts(await pdf)).map(({ name }) => name.replace(/^[A-Z]+\+/, '')));
+      const plain = await fonts(print({}));
+      expect(plain.size).to.equal(1);
+      expect(await fonts(header('HEAD', { footer: { html: 'FOOT' } }))).to.deep.equal(plain);
+      const other = await fonts(header('<p style="font-family:sans-serif">HEAD</p>'));
+      expect(other).to.have.property('size', 2);
     });
     it('fills the margin with a background of full height', async () => {
       const pdf = await header(blue);
