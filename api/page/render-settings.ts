@@ -156,8 +156,15 @@ function addition(text: string): Addition {
   return url === undefined ? { kind: 'inline', text } : { kind: 'url', url: new URL(url).href };
 }
 
-/** A URL with a server, such as `http://a` or `"//a`; not that of an XML namespace. */
-const SERVER_URL = /[:"'(=]\/\/(?!www\.w3\.org\/)/;
+/** A slash as it is, escaped as in JSON, or as a character reference. */
+const SLASH = String.raw`(?:\\?[/\\]|&#(?:x2f|0*47);|&sol;)`;
+/**
+ * A URL with a server, such as `http://a`, `"//a` or `https:\/\/a`; not that of an XML namespace.
+ */
+const SERVER_URL = new RegExp(
+  String.raw`(?:https?:|[:(=]${SLASH}{2}|["']\s*${SLASH}{2})(?!/*www\.w3\.org/)`,
+  'i',
+);
 
 /**
  * Whether to watch the network, which costs Chrome some milliseconds: not for HTML that names no

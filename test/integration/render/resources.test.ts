@@ -246,6 +246,18 @@ describe('resources of a page that do not load', () => {
     expect(row.resources).to.have.lengthOf(100);
   });
 
+  it('lists those of HTML whose URLs are escaped', async () => {
+    const image = `<img src="${`${base}/a.png`.replaceAll('/', '&#x2F;')}">`;
+    const script = `<script>new Image().src = ${JSON.stringify(`${base}/b.png`).replaceAll('/', '\\/')}</script>`;
+    for (const [tag, name] of [
+      [image, 'a'],
+      [script, 'b'],
+    ] as const) {
+      const { row } = await render({ html: html(tag), wait_delay: '200ms' });
+      expect(lines(row)).to.deep.equal([`image /${name}.png 404`]);
+    }
+  });
+
   it('shows data URLs as their size and cuts others', async () => {
     const { row } = await render({
       html: html(

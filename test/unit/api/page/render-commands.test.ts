@@ -47,12 +47,21 @@ describe('the first commands of a render', () => {
     expect(await watches({ html: `${script}<img src=data:image/png;base64,a//b=>` })).to.equal(
       false,
     );
-    for (const src of ['https://a.test/b', '//a.test/b'])
+    for (const src of [
+      'https://a.test/b',
+      '//a.test/b',
+      ' //a.test/b',
+      'https:/a.test/b',
+      'https:&#x2F;&#x2F;a.test&#x2F;b',
+      '&#47;&#x2f;a.test/b',
+      '\\\\a.test/b',
+    ])
       expect(await watches({ html: `<img src="${src}">` }), src).to.equal(true);
     for (const more of [
       { css: 'p { background: url(//a.test/b) }' },
       { javascript: 'fetch("https://a.test/")' },
       { javascript: 'https://a.test/b.js' },
+      { html: String.raw`<script>new Image().src = "https:\/\/a.test\/b"</script>` },
       { wait_for_network_idle: true },
       { fail_on_resource_error: true },
     ])
