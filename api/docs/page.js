@@ -109,7 +109,7 @@
     showLanguage(tab.dataset.language);
     tab.focus();
     // Examples above may have become longer or shorter.
-    scrollBy({ top: tab.getBoundingClientRect().top - top, behavior: 'instant' });
+    scrollBy({ top: tab.getBoundingClientRect().top - top });
   }
   groups.forEach((group, index) => {
     const tabs = element('div', { className: 'tabs', role: 'tablist' });
