@@ -1,13 +1,17 @@
 // @proves header, header.html, header.height, footer, footer.html, footer.height
 // Header and footer on real PDFs: position, page numbers, and that they run no scripts, load
 // nothing and never cover the content.
+import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { html, type Installation, installation } from '../../support/installation.ts';
 import { pdfColour, pdfFonts, pdfInfo, pdfText, pdfWords, type Word } from '../../support/pdf.ts';
 import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
+import { skip } from '../../support/skip.ts';
 
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+/** A small font. Without it, DejaVu Sans has these characters. */
+const OGHAM = '/usr/share/fonts/truetype/noto/NotoSansOgham-Regular.ttf';
 const MARGIN = { top: '30mm', right: '20mm', bottom: '25mm', left: '15mm' };
 const page = (body: string, css = '') => html(body, `<style>body{margin:0}${css}</style>`);
 const pages = (count: number) =>
@@ -120,9 +124,19 @@ describe('header and footer', () => {
       expect(await width(0.5)).to.be.closeTo(plain, 0.2);
       expect(await width(2)).to.be.closeTo(plain, 0.2);
     });
+    const fonts = async (pdf: Promise<Buffer>) =>
+      new Set((await pdfFonts(await pdf)).map(({ name }) => name.replace(/^[A-Z]+\+/, '')));
+
+    it('has an embedded font, if the page uses the same one', async function () {
+      if (!existsSync(OGHAM)) skip(this, 'the package fonts-noto-core is not installed');
+      const url = `data:font/ttf;base64,${readFileSync(OGHAM, 'base64')}`;
+      const text = `<style>@font-face { font-family: Own; src: url(${url}) }</style><p style="font-family: Own">ᚁᚂᚃ</p>`;
+      expect(await fonts(header(text, { html: page(text) }))).to.deep.equal(
+        new Set(['NotoSansOgham-Regular']),
+      );
+    });
+
     it('has the default font of a page, unless the template sets one', async () => {
-      const fonts = async (pdf: Promise<Buffer>) =>
-        new Set((await pdfFonts(await pdf)).map(({ name }) => name.replace(/^[A-Z]+\+/, '')));
       const plain = await fonts(print({}));
       expect(plain.size).to.equal(1);
       expect(await fonts(header('HEAD', { footer: { html: 'FOOT' } }))).to.deep.equal(plain);
