@@ -20,7 +20,7 @@ import type { Context, Middleware, Route, State } from './http/state.ts';
 import type { RenderUseCase } from './render/render.ts';
 import { accountRoutes } from './routes/account.ts';
 import { type HealthChecks, healthz, readyz } from './routes/health.ts';
-import { countEarlyFailures, logRenders, renderRoute } from './routes/render.ts';
+import { countEarlyFailures, recordRender, renderRoute } from './routes/render.ts';
 import { type TrialRoute, trialRoute } from './routes/trial.ts';
 import type { Store } from './store/store.ts';
 
@@ -100,7 +100,7 @@ export function createApp(deps: AppDeps): App {
       path: '/v1/render',
       handle: [
         countEarlyFailures(onEarlyFailure),
-        ...(console ? [logRenders(console.renders)] : []),
+        recordRender(console?.renders),
         bearer(keys, trustedProxies, 'render'),
         boundRequests(
           requests,

@@ -19,12 +19,12 @@ const sized = (bytes: number): string =>
   bytes < 2 ** 20 ? `${Math.ceil(bytes / 1_024)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** The status, or the error in color. A client that disconnected has received no status. */
-function answerText({ status, code, reason }: AccessLine, { red, yellow }: Colors): string {
-  if (code === undefined) return String(status);
-  if (code === 'client_closed') return yellow(code);
-  const text = `${status} ${code}${reason ? ` (${reason})` : ''}`;
-  return status < 400 || status >= 500 ? red(text) : yellow(text);
+/** The status, with the error in color: yellow when the caller can correct it. */
+function answerText({ status, code, reason, outcome }: AccessLine, colors: Colors): string {
+  const text = [status, code, reason && `(${reason})`].filter(Boolean).join(' ');
+  if (code === undefined) return text;
+  const failed = outcome === 'failed' || (status ?? 0) >= 500;
+  return failed ? colors.red(text) : colors.yellow(text);
 }
 
 /** `POST /v1/render 200: 412.3 ms, 2 pages, 18 KiB, request 019...`. */

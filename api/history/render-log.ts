@@ -4,60 +4,18 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../common/contract/errors.ts';
-import type { RenderRequest } from '../../common/contract/render-request.ts';
 import { type Service, untilDeadline } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { roundedMs } from '../../common/units.ts';
 import { asApiError, ClientClosed } from '../http/errors.ts';
-import { newPageReport } from '../page/page-report.ts';
 import type { RenderTrace } from '../render/render.ts';
 import type { RenderDocument, Store } from '../store/store.ts';
 import { redactedMessage } from './redacted-message.ts';
-import { type RedactedRequest, redactedBody, redactedRequest } from './redacted-request.ts';
+import { type RenderEntry, runEntry } from './render-entry.ts';
 import { insertRenders, type NamedTally, writeTally } from './render-writes.ts';
 import { addTo, newTally } from './usage-tally.ts';
 import { createWindowCount } from './window-count.ts';
-
-/** What the entry points (API, playground, MCP) report about a render in progress. */
-export interface RenderEntry {
-  readonly requestId: string;
-  readonly via: RenderDocument['via'];
-  readonly at: Date;
-  /** Monotonic. */
-  readonly startMs: number;
-  /** The caller, once known. Renders of unknown callers are not recorded. */
-  who?: { account: string; key?: string | undefined; user?: string; app?: string };
-  /** Set by `validated`: the request, or the valid fields of a rejected one. */
-  request?: RedactedRequest;
-  /** Set when the headers of the PDF are written. Monotonic. */
-  endMs?: number;
-  /** Filled in by the use case. */
-  readonly trace: RenderTrace;
-}
-
-declare module '../http/state.ts' {
-  interface State {
-    /** Set when the render log is on. */
-    entry?: RenderEntry;
-  }
-}
-
-/** Resolves or rejects as `validate` does, and sets the request of the entry in both cases. */
-export async function validated(
-  entry: RenderEntry | undefined,
-  body: unknown,
-  validate: () => RenderRequest | Promise<RenderRequest>,
-): Promise<RenderRequest> {
-  try {
-    const request = await validate();
-    if (entry) entry.request = redactedRequest(request);
-    return request;
-  } catch (error) {
-    if (entry) entry.request = redactedBody(body);
-    throw error;
-  }
-}
 
 /** True for a render that ended with an error before it had a slot. There may be many of these. */
 export const endedWithoutSlot = ({ trace: { timings } }: RenderEntry, error: unknown): boolean =>
@@ -81,11 +39,11 @@ const resourceErrorsOf = ({ resources: { count, listed } }: RenderTrace) =>
 /** `error`: undefined for a successful render. */
 export function recordOf(
   entry: RenderEntry,
+  via: RenderDocument['via'],
   account: string,
   error: unknown,
-  nowMs: number,
 ): RenderDocument {
-  const { requestId, via, at, startMs, who, request, trace } = entry;
+  const { requestId, at, totalMs = 0, who, request, trace } = entry;
   const sandbox = request?.sandbox ?? false;
   const timings = Object.fromEntries(
     Object.entries(trace.timings).map(([phase, ms]) => [phase, roundedMs(ms)]),
@@ -106,10 +64,10 @@ export function recordOf(
     ...(request?.reference !== undefined && { reference: request.reference }),
     options: request?.options ?? {},
     timings,
-    totalMs: roundedMs((entry.endMs ?? nowMs) - startMs),
+    totalMs: roundedMs(totalMs),
     ...(error === undefined && trace.pages !== undefined && { pages: trace.pages }),
     ...(error === undefined && trace.bytes !== undefined && { bytes: trace.bytes }),
-    ...(trace.console.length > 0 && { console: trace.console }),
+    ...(trace.console?.length && { console: trace.console }),
     ...resourceErrorsOf(trace),
   };
 }
@@ -131,7 +89,7 @@ const MAX_WITH_DETAILS = 1_000;
 const KEPT_EACH_SECOND = 10;
 /** At shutdown, while MongoDB does not answer. */
 const RETRY_MS = 250;
-const WAYS: readonly RenderEntry['via'][] = ['api', 'playground', 'mcp'];
+const WAYS: readonly RenderDocument['via'][] = ['api', 'playground', 'mcp'];
 const DEFAULTS: RenderLogTimes = { flushEveryMs: 2_000 };
 
 export class RenderLog implements Service {
@@ -140,7 +98,7 @@ export class RenderLog implements Service {
   readonly #log: Log;
   readonly #flushEveryMs: number;
   readonly #dropped: ReturnType<Metrics['counter']>;
-  readonly #succeeded: (via: RenderEntry['via']) => void;
+  readonly #succeeded: (via: RenderDocument['via']) => void;
   readonly #mayKeep = createWindowCount(KEPT_EACH_SECOND, 1_000).take;
   #waiting: RenderDocument[] = [];
   /** One record for all further renders of a key with the same error, until the next write. */
@@ -173,28 +131,20 @@ export class RenderLog implements Service {
   /**
    * Runs `work`, resolves or rejects as it does, and records the outcome. `work` sets account and
    * request in the entry as soon as they are known, and passes `entry.trace` to the use case.
-   * `startMs`: when the request began, monotonic.
    */
   async logged<T>(
-    requestId: string,
-    via: RenderEntry['via'],
-    work: (entry: RenderEntry) => Promise<T>,
-    startMs = performance.now(),
+    entry: RenderEntry,
+    via: RenderDocument['via'],
+    work: () => Promise<T>,
   ): Promise<T> {
-    const entry: RenderEntry = {
-      requestId,
-      via,
-      at: new Date(),
-      startMs,
-      trace: { timings: {}, console: [], ...newPageReport() },
-    };
+    entry.trace.console = [];
     try {
-      const result = await work(entry);
+      const result = await runEntry(entry, work);
       this.#succeeded(via);
-      this.#keep(entry, undefined);
+      this.#keep(entry, via, undefined);
       return result;
     } catch (error) {
-      this.#keep(entry, error);
+      this.#keep(entry, via, error);
       throw error;
     }
   }
@@ -217,12 +167,12 @@ export class RenderLog implements Service {
     this.#dropped.inc(renders);
   }
 
-  #keep(entry: RenderEntry, error: unknown): void {
+  #keep(entry: RenderEntry, via: RenderDocument['via'], error: unknown): void {
     const account = entry.who?.account;
     // A key that was just revoked no longer belongs to an account.
     if (account === undefined || (error instanceof ApiError && error.code === 'unauthorized'))
       return;
-    const record = recordOf(entry, account, error, performance.now());
+    const record = recordOf(entry, via, account, error);
     if (!addTo(this.#tally, record)) this.#lose(1);
     if (endedWithoutSlot(entry, error) && !this.#mayKeep(account)) this.#repeat(record);
     else this.#add(record);

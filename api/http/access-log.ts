@@ -84,6 +84,10 @@ export function serverMetrics(
   return () => broken.inc();
 }
 
+/** How a render ended. Rejected: an error 4xx of the contract. */
+const LOGGED_OUTCOMES = ['succeeded', 'failed', 'rejected', 'canceled'] as const;
+export type LoggedOutcome = (typeof LOGGED_OUTCOMES)[number];
+
 /**
  * Unknown fields are dropped. A line with an invalid field is not written.
  */
@@ -93,14 +97,17 @@ const accessLine = z.object({
   path: z.string().max(130),
   /** Only with PRESSROOM_LOG_CLIENT_ADDRESS=on. */
   clientAddress: z.string().max(64).optional(),
-  status: z.int(),
+  /** Absent when the client disconnected before. */
+  status: z.int().optional(),
+  /** Of a render. */
+  outcome: z.enum(LOGGED_OUTCOMES).optional(),
   /** The error's code, or `client_closed`. */
   code: z.enum([...(Object.keys(STATUS) as (keyof typeof STATUS)[]), 'client_closed']).optional(),
   reason: z.enum(RENDER_FAILED_REASONS).optional(),
   ms: z.number(),
   /** Of the request's body. */
   bodyBytes: z.int().optional(),
-  /** Of the response. */
+  /** Of the response; of the PDF when it is sent as a link. */
   bytes: z.int().optional(),
   accountId: z.string().length(10).optional(),
   keyId: z.string().max(40).optional(),
@@ -143,9 +150,12 @@ export const accessLog = (
     const clientAddress = addressOf?.(ctx);
     const { method, path } = ctx;
     // Only `close` shows whether the response was sent.
-    ctx.res.once('close', () => {
-      const { requestId, code, reason, bodyBytes, accepted, access } = ctx.state;
+    ctx.res.once('close', async () => {
+      const ms = roundedMs(performance.now() - startMs);
       const left = !ctx.res.writableFinished;
+      // A render whose client disconnected ends later.
+      await ctx.state.entry?.ended.promise;
+      const { requestId, code, reason, bodyBytes, accepted, access, entry } = ctx.state;
       count(
         countedPath(path),
         left
@@ -157,18 +167,19 @@ export const accessLog = (
         method,
         path: loggedPath(path),
         clientAddress,
-        status: ctx.res.statusCode,
+        status: ctx.res.headersSent ? ctx.res.statusCode : undefined,
+        outcome: entry?.outcome,
         code: left ? 'client_closed' : code,
         reason,
-        ms: roundedMs(performance.now() - startMs),
+        ms,
         bodyBytes,
-        bytes: left ? undefined : ctx.response.length,
-        accountId: accepted?.accountId ?? access?.account,
+        bytes: left ? undefined : (ctx.response.length ?? entry?.trace.bytes),
+        accountId: entry?.who?.account ?? accepted?.accountId ?? access?.account,
         keyId: accepted?.keyId,
-        reference: ctx.state.entry?.request?.reference,
-        phases: ctx.state.phases,
-        pages: ctx.state.entry?.trace.pages,
-        resourceErrors: ctx.state.entry?.trace.resources.count,
+        reference: entry?.request?.reference,
+        phases: entry?.phases,
+        pages: entry?.trace.pages,
+        resourceErrors: entry?.trace.resources.count,
       });
       if (line.data)
         log[isQuiet(method, path, ctx.res.statusCode) ? 'debug' : 'info'](line.data, 'request');

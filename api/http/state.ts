@@ -3,7 +3,6 @@
 import type Koa from 'koa';
 import type { ErrorCode, RenderFailedReason } from '../../common/contract/errors.ts';
 import type { Accepted } from '../accounts/accepted-keys.ts';
-import type { AllPhases } from '../store/phases.ts';
 import type { Reservation } from './byte-budget.ts';
 
 export interface State {
@@ -26,8 +25,6 @@ export interface State {
   /** Set by errors, for the access log. */
   code?: ErrorCode | 'client_closed';
   reason?: RenderFailedReason;
-  /** Of a render, in ms, for the access log. */
-  phases?: AllPhases;
 }
 
 export type Context = Koa.ParameterizedContext<State>;

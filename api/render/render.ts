@@ -5,8 +5,7 @@ import { ApiError, renderFailed } from '../../common/contract/errors.ts';
 import type { RenderRequest } from '../../common/contract/render-request.ts';
 import type { Caller } from '../accounts/accepted-keys.ts';
 import type { Lease, Leases } from '../leases/leases.ts';
-import type { ConsoleLine } from '../page/page-console.ts';
-import { newPageReport, type PageReport } from '../page/page-report.ts';
+import type { PageReport } from '../page/page-report.ts';
 import { limitMsOf, type PageSessionLimits, runPageSession } from '../page/page-session.ts';
 import { type RenderSettings, renderSettings } from '../page/render-settings.ts';
 import type { PdfFinisher } from '../pdf/finish.ts';
@@ -27,10 +26,6 @@ export interface Rendered {
    * when the database did not answer in time (it is settled later).
    */
   usage: number | undefined;
-  /** Milliseconds. */
-  timings: PhaseTimings;
-  /** Requests of the page that failed. */
-  resourceErrors: number;
 }
 
 /** The memory that the request holds, and the budget for its PDF. */
@@ -41,25 +36,21 @@ export interface Memory {
   budget: Budget;
 }
 
-/** What a render records for the log while it runs, whatever its outcome. */
+/** What a render records while it runs, whatever its outcome. */
 export interface RenderTrace extends PageReport {
   timings: PhaseTimings;
-  console: ConsoleLine[];
   pages?: number;
   /** Of the PDF. */
   bytes?: number;
 }
 
-/**
- * Throws ApiError, or the signal's reason when the client disconnected. Without a `trace` the
- * page's console is not read.
- */
+/** Throws ApiError, or the signal's reason when the client disconnected. */
 export type RenderUseCase<C = Caller> = (
   request: RenderRequest,
   caller: C,
   memory: Memory,
   signal: AbortSignal,
-  trace?: RenderTrace,
+  trace: RenderTrace,
 ) => Promise<Rendered>;
 
 export interface RenderDeps<C> {
@@ -87,7 +78,7 @@ export function createRender<C extends { requestId: string }>(
     try {
       const rendered = await admitAndRender(deps, request, caller, memory, signal, trace);
       meters.ended('ok');
-      meters.phases(rendered.timings, performance.now() - startMs);
+      meters.phases(trace.timings, performance.now() - startMs);
       return rendered;
     } catch (error) {
       const known = asApiError(error);
@@ -104,10 +95,10 @@ async function admitAndRender<C extends { requestId: string }>(
   caller: C,
   memory: Memory,
   signal: AbortSignal,
-  trace: RenderTrace | undefined,
+  trace: RenderTrace,
 ): Promise<Rendered> {
   const { leases, finisher, meters } = deps;
-  const clock = new PhaseClock(trace?.timings ?? {});
+  const clock = new PhaseClock(trace.timings);
   const lease = await clock.time('admit', leases.admit(caller));
   try {
     // After the admission, since scanning the HTML costs more CPU than the rest.
@@ -115,8 +106,7 @@ async function admitAndRender<C extends { requestId: string }>(
     const { sandbox } = settings;
     const startMs = performance.now();
     const job = jobOf(deps, caller.requestId, lease, settings, memory.bodyBytes, signal);
-    const report = trace ?? newPageReport();
-    const printed = await renderOnWorker(deps, job, settings, memory.budget, clock, report);
+    const printed = await renderOnWorker(deps, job, settings, memory.budget, clock, trace);
     const pdf = await clock.time(
       'post',
       finisher.finish(printed, settings, lease.accountId, memory.budget, job.signal),
@@ -124,10 +114,9 @@ async function admitAndRender<C extends { requestId: string }>(
     signal.throwIfAborted();
     meters.ran(performance.now() - startMs);
     const { pages } = printed;
-    if (trace) Object.assign(trace, { pages, bytes: pdf.length });
+    Object.assign(trace, { pages, bytes: pdf.length });
     const usage = sandbox ? undefined : await clock.time('settle', leases.settle(lease));
-    const resourceErrors = report.resources.count;
-    return { pdf, pages, sandbox, usage, timings: clock.timings, resourceErrors };
+    return { pdf, pages, sandbox, usage };
   } finally {
     await leases.release(lease);
   }

@@ -6,12 +6,18 @@ import {
   parseRenderRequest,
 } from '../../common/contract/render-request.ts';
 import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
-import { type RenderEntry, type RenderLog, validated } from '../history/render-log.ts';
+import {
+  beginEntry,
+  endTime,
+  type RenderEntry,
+  runEntry,
+  validated,
+} from '../history/render-entry.ts';
+import type { RenderLog } from '../history/render-log.ts';
 import { ClientClosed, untilClientDisconnects } from '../http/errors.ts';
 import type { Context, Middleware } from '../http/state.ts';
 import { asciiFilename, pdfFilename } from '../pdf/filename.ts';
 import type { Rendered, RenderUseCase } from '../render/render.ts';
-import { allPhases, type PhaseTimings } from '../store/phases.ts';
 
 /**
  * Counts calls that fail before the render begins; a render counts its own outcome. `failed`
@@ -32,10 +38,11 @@ export const countEarlyFailures = (failed: (reason: RenderFailedReason) => void)
   };
 };
 
-export const logRenders = (renders: RenderLog): Middleware => {
+/** `renders`: absent when the dashboard is off. */
+export const recordRender = (renders: RenderLog | undefined): Middleware => {
   return async (ctx, next) => {
-    const work = async (entry: RenderEntry) => {
-      ctx.state.entry = entry;
+    const entry = beginEntry(ctx);
+    const work = async () => {
       try {
         await withPhases(ctx, entry, next);
       } finally {
@@ -43,25 +50,19 @@ export const logRenders = (renders: RenderLog): Middleware => {
         if (accepted) entry.who = { account: accepted.accountId, key: accepted.keyId };
       }
     };
-    await renders.logged(ctx.state.requestId, 'api', work, ctx.state.startMs);
+    await (renders ? renders.logged(entry, 'api', work) : runEntry(entry, work));
   };
 };
 
-/**
- * Ends the time of a render: response header, log line and record have the same phases.
- * (https://www.w3.org/TR/server-timing/)
- */
-function endPhases(ctx: Context, timings: PhaseTimings, entry: RenderEntry | undefined): void {
-  const endMs = performance.now();
-  if (entry) entry.endMs = endMs;
-  const phases = allPhases(timings, endMs - ctx.state.startMs);
-  if (phases === undefined) return;
-  ctx.state.phases = phases;
-  const entries = Object.entries(phases).map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`);
+/** Ends the time of a render, and sets its header (https://www.w3.org/TR/server-timing/). */
+function setServerTiming(ctx: Context, entry: RenderEntry): void {
+  endTime(entry);
+  if (entry.phases === undefined) return;
+  const entries = Object.entries(entry.phases).map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`);
   ctx.set('Server-Timing', entries.join(', '));
 }
 
-/** Also ends the phases of a render that fails. */
+/** Sets the header of a render that fails, too. */
 export async function withPhases<T>(
   ctx: Context,
   entry: RenderEntry,
@@ -70,7 +71,7 @@ export async function withPhases<T>(
   try {
     return await work();
   } catch (error) {
-    endPhases(ctx, entry.trace.timings, entry);
+    setServerTiming(ctx, entry);
     throw error;
   }
 }
@@ -85,11 +86,12 @@ export function setPdfHeaders(ctx: Context, filename: string | undefined): void 
 
 export function answerWithPdf(
   ctx: Context,
-  { pdf, pages, sandbox, usage, timings, resourceErrors }: Rendered,
+  { pdf, pages, sandbox, usage }: Rendered,
   filename: string | undefined,
-  entry: RenderEntry | undefined,
+  entry: RenderEntry,
 ): void {
-  endPhases(ctx, timings, entry);
+  const resourceErrors = entry.trace.resources.count;
+  setServerTiming(ctx, entry);
   setPdfHeaders(ctx, filename);
   ctx.set('X-Pdf-Pages', String(pages));
   if (resourceErrors > 0) ctx.set('X-Resource-Errors', String(resourceErrors));
@@ -108,7 +110,7 @@ export const renderRoute = ({ render, keys, rules }: RenderRoute): Middleware =>
   return async ctx => {
     const { accepted, bodyBytes, requestId, reservation } = ctx.state;
     const { intranet, keyId: _, parallel: __, test, ...caller } = accepted;
-    const { entry } = ctx.state;
+    const entry = ctx.state.entry!;
     try {
       // Only for an early error: the worker's egress guard decides by the result of the admission.
       const request = await validated(entry, ctx.state.body, () => {
@@ -123,7 +125,7 @@ export const renderRoute = ({ render, keys, rules }: RenderRoute): Middleware =>
           { ...caller, requestId },
           { bodyBytes, budget: reservation },
           signal,
-          entry?.trace,
+          entry.trace,
         ),
       );
       answerWithPdf(ctx, rendered, request.filename, entry);

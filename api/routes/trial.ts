@@ -5,6 +5,7 @@ import {
   type InstallationRules,
   parseRenderRequest,
 } from '../../common/contract/render-request.ts';
+import { beginEntry, runEntry, validated } from '../history/render-entry.ts';
 import { type BodyLimits, jsonBody } from '../http/body.ts';
 import { type ByteBudget, createByteBudget } from '../http/byte-budget.ts';
 import { callerIp } from '../http/caller.ts';
@@ -65,10 +66,14 @@ const admitTrialCall = (
 const renderForClient = (render: TrialRoute['render'], rules: InstallationRules): Middleware => {
   return async ctx => {
     const { client, bodyBytes, requestId, reservation } = ctx.state;
-    const request = parseRenderRequest(ctx.state.body, { ...rules, intranet: false });
+    const entry = ctx.state.entry!;
+    const request = await validated(entry, ctx.state.body, () =>
+      parseRenderRequest(ctx.state.body, { ...rules, intranet: false }),
+    );
     ctx.state.body = undefined;
+    const memory = { bodyBytes, budget: reservation };
     const { pdf, sandbox } = await untilClientDisconnects(ctx, signal =>
-      render(request, { client, requestId }, { bodyBytes, budget: reservation }, signal),
+      render(request, { client, requestId }, memory, signal, entry.trace),
     );
     setPdfHeaders(ctx, request.filename);
     if (sandbox) ctx.set('X-Sandbox', 'true');
@@ -76,12 +81,15 @@ const renderForClient = (render: TrialRoute['render'], rules: InstallationRules)
   };
 };
 
+const recordTrialRender: Middleware = (ctx, next) => runEntry(beginEntry(ctx), next);
+
 /** What handles the path, in order. */
 export function trialRoute(
   { leases, render, maxBytes }: TrialRoute,
   { body, budget, rules, trustedProxies }: TrialParts,
 ): Middleware[] {
   return [
+    recordTrialRender,
     admitTrialCall(leases, trustedProxies),
     jsonBody(body, createByteBudget(maxBytes, { whole: budget }), ({ state }) => ({
       id: state.client,

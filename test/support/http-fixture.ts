@@ -126,18 +126,12 @@ export async function httpFixture(fixture: LeaseFixture, options: HttpFixtureOpt
     dashboardUrl: 'http://localhost/app',
   });
   const state = { during: async (_signal: AbortSignal): Promise<void> => {} };
-  const render: RenderUseCase = async (_request, caller, _bodyBytes, signal) => {
+  const render: RenderUseCase = async (_request, caller, _memory, signal, trace) => {
     const lease = await leases.admit(caller);
     try {
       await state.during(signal);
-      return {
-        pdf: PDF,
-        pages: 3,
-        sandbox: false,
-        usage: await leases.settle(lease),
-        timings: { admit: 1.26, print: 20 },
-        resourceErrors: 0,
-      };
+      Object.assign(trace.timings, { admit: 1.26, print: 20 });
+      return { pdf: PDF, pages: 3, sandbox: false, usage: await leases.settle(lease) };
     } finally {
       leases.release(lease);
     }

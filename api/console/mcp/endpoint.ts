@@ -2,6 +2,7 @@
 // 2025. Passes each message to the SDK and its response to the client.
 import { randomUUID } from 'node:crypto';
 import { invalid } from '../../../common/contract/errors.ts';
+import { beginEntry } from '../../history/render-entry.ts';
 import { ClientClosed, untilClientDisconnects } from '../../http/errors.ts';
 import type { Context, Middleware } from '../../http/state.ts';
 import type { AccountShares } from '../downloads/account-shares.ts';
@@ -23,6 +24,7 @@ export function endpoint(deps: ServerDeps & { shares: AccountShares }): Middlewa
     const access = state.access!;
     return {
       ...{ access, requestId, bodyBytes, reservation, signal },
+      beginEntry: () => beginEntry(ctx),
       reserveForPdf: bytes => shares.reserve(ctx, access.account, bytes),
       failed: error => {
         if (error instanceof ClientClosed) state.code = 'client_closed';

@@ -5,7 +5,7 @@ import { type ApiError, invalid } from '../../../common/contract/errors.ts';
 import { kindOf, quoted } from '../../../common/contract/problems.ts';
 import { parseRenderRequest } from '../../../common/contract/render-request.ts';
 import type { Log } from '../../../common/log.ts';
-import { validated } from '../../history/render-log.ts';
+import { type RenderEntry, validated } from '../../history/render-entry.ts';
 import type { Reservation } from '../../http/byte-budget.ts';
 import { asApiError, ClientClosed } from '../../http/errors.ts';
 import { pdfFilename } from '../../pdf/filename.ts';
@@ -32,6 +32,8 @@ export interface McpCall {
   requestId: string;
   bodyBytes: number;
   reservation: Reservation;
+  /** Adds the render to the log line of the request. */
+  beginEntry(): RenderEntry;
   /** Reserves memory for a PDF in the result. False when the budget is exhausted. */
   reserveForPdf(bytes: number): boolean;
   /** Aborts with ClientClosed when the client has disconnected. */
@@ -71,9 +73,10 @@ async function renderAndStore(
   const { access, requestId, bodyBytes, reservation } = call;
   const { account, user, clientName } = access;
   const { delivery: desired, ...fields } = given as Record<string, unknown>;
-  const rendered = await renders.logged(requestId, 'mcp', async entry => {
-    entry.who = { account, user, ...(clientName !== '' && { app: clientName }) };
-    onTrace(entry.trace);
+  const entry = call.beginEntry();
+  entry.who = { account, user, ...(clientName !== '' && { app: clientName }) };
+  onTrace(entry.trace);
+  const rendered = await renders.logged(entry, 'mcp', async () => {
     const quota = pdfs.checkQuota(account);
     quota.catch(() => {}); // an invalid request is reported first
     let delivery = 'link' as Delivery;

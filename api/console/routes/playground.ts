@@ -7,7 +7,8 @@ import {
   parseRenderRequest,
   renderRequestSchema,
 } from '../../../common/contract/render-request.ts';
-import { type RenderEntry, type RenderLog, validated } from '../../history/render-log.ts';
+import { beginEntry, validated } from '../../history/render-entry.ts';
+import type { RenderLog } from '../../history/render-log.ts';
 import { untilClientDisconnects } from '../../http/errors.ts';
 import type { Member } from '../../leases/leases.ts';
 import type { RenderUseCase } from '../../render/render.ts';
@@ -54,8 +55,9 @@ export const playgroundRoutes = ({
         const { bodyBytes, requestId, reservation } = ctx.state;
         const intranet = await mayReachIntranet(store, account.id);
         const member: Member = { accountId: account.id, user: signedIn.user.id, requestId };
-        const work = async (entry: RenderEntry) => {
-          entry.who = { account: account.id, user: signedIn.user.id };
+        const entry = beginEntry(ctx);
+        entry.who = { account: account.id, user: signedIn.user.id };
+        const work = async () => {
           const request = await validated(entry, given, () => {
             const asked = parseRenderRequest(given, { ...rules, intranet });
             return { ...asked, sandbox: asked.sandbox ?? true };
@@ -66,8 +68,7 @@ export const playgroundRoutes = ({
           );
           answerWithPdf(ctx, rendered, request.filename, entry);
         };
-        const timed = (entry: RenderEntry) => withPhases(ctx, entry, () => work(entry));
-        await renders.logged(requestId, 'playground', timed, ctx.state.startMs);
+        await renders.logged(entry, 'playground', () => withPhases(ctx, entry, work));
       },
     }),
   ];

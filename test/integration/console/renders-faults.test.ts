@@ -2,7 +2,9 @@
 // written, and at shutdown.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { beginEntry } from '../../../api/history/render-entry.ts';
 import { MAX_WAITING_RECORDS, RenderLog } from '../../../api/history/render-log.ts';
+import type { State } from '../../../api/http/state.ts';
 import { connectStore, type Store } from '../../../api/store/store.ts';
 import { renderFailed } from '../../../common/contract/errors.ts';
 import { silentLog } from '../../../common/log.ts';
@@ -50,15 +52,19 @@ describe('the render log during failures', () => {
     return { log, metrics };
   }
 
-  const good = (log: RenderLog, key = 'k') =>
-    log.logged(randomUUID(), 'api', async entry => {
-      entry.who = { account, key };
+  const entryOf = (key: string) => {
+    const state = { requestId: randomUUID(), startMs: performance.now() };
+    return Object.assign(beginEntry({ state: state as State }), { who: { account, key } });
+  };
+  const good = (log: RenderLog, key = 'k') => {
+    const entry = entryOf(key);
+    return log.logged(entry, 'api', async () => {
       Object.assign(entry.trace, { timings: { load: 1 }, pages: 1, bytes: 10 });
     });
+  };
   const rejected = (log: RenderLog) =>
     log
-      .logged(randomUUID(), 'api', async entry => {
-        entry.who = { account, key: 'k' };
+      .logged(entryOf('k'), 'api', async () => {
         throw renderFailed('queue_full', 'Too many.');
       })
       .catch(() => {});

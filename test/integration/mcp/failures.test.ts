@@ -23,8 +23,6 @@ const rendered = {
   pages: 1,
   sandbox: true,
   usage: undefined,
-  timings: {},
-  resourceErrors: 0,
 };
 
 describe('the tool render_pdf, when the service fails', () => {

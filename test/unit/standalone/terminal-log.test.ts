@@ -41,7 +41,7 @@ describe('the log on a terminal', () => {
     expect(requestLine(failed)).to.equal(
       `INFO: POST /v1/render 502 render_failed (page_timeout): 412.3 ms, request ${requestId}`,
     );
-    expect(requestLine({ status: 404, code: 'client_closed' })).to.equal(
+    expect(requestLine({ status: undefined, code: 'client_closed' })).to.equal(
       `INFO: POST /v1/render client_closed: 412.3 ms, request ${requestId}`,
     );
   });

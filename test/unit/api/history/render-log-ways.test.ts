@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { beginEntry } from '../../../../api/history/render-entry.ts';
 import { RenderLog } from '../../../../api/history/render-log.ts';
+import type { State } from '../../../../api/http/state.ts';
 import type { Store } from '../../../../api/store/store.ts';
 import { silentLog } from '../../../../common/log.ts';
 import { createMetrics } from '../../../../common/operations.ts';
@@ -8,10 +10,12 @@ describe('the metric of renders by entry point', () => {
   it('counts successful renders only', async () => {
     const metrics = createMetrics({ processDefaults: false });
     const renders = new RenderLog({} as Store, silentLog, metrics);
-    await renders.logged('1', 'mcp', async () => {});
-    await renders.logged('2', 'mcp', async () => {});
-    await renders.logged('3', 'playground', async () => {});
-    await renders.logged('4', 'api', () => Promise.reject(new Error('failed'))).catch(() => {});
+    const entry = () => beginEntry({ state: { requestId: '1', startMs: 0 } as State });
+    await renders.logged(entry(), 'mcp', async () => {});
+    await renders.logged(entry(), 'mcp', async () => {});
+    await renders.logged(entry(), 'playground', async () => {});
+    const fails = () => Promise.reject(new Error('failed'));
+    await renders.logged(entry(), 'api', fails).catch(() => {});
     const samples = (await metrics.text()).match(/^pressroom_renders_by_way_total.*/gm);
     expect(samples).to.deep.equal([
       'pressroom_renders_by_way_total{via="api"} 0',
