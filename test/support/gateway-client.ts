@@ -87,7 +87,9 @@ export async function plainSlot(
     const reply = JSON.parse(String(data)) as Reply;
     waiting.get(reply.id)?.(reply);
   });
-  socket.on('close', code => over.reject(new Error(`the slot was closed with ${code}`)));
+  socket.on('close', (code, reason) =>
+    over.reject(new Error(`the slot was closed with ${code} (${reason})`)),
+  );
   await once(socket, 'open');
   let last = 0;
   const ask = (id: number, text: string) => {
