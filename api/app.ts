@@ -138,7 +138,7 @@ export function createApp(deps: AppDeps): App {
     .use(unrouted);
   // What reaches this comes after the answer has begun: the other end went away.
   app.on('error', (error: Error) =>
-    log.debug({ reason: error.message }, 'an answer could not be sent as a whole'),
+    log.debug({ reason: error.message }, 'could not send the response completely'),
   );
   return {
     handle: app.callback(),

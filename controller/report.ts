@@ -8,6 +8,7 @@ import {
   VERSION,
 } from '../crds/browser-pool.ts';
 import type { PoolMetrics } from './controller-metrics.ts';
+import { countText } from './decide/messages.ts';
 import type { Decision } from './decide/model.ts';
 import type { Events } from './kubernetes/events.ts';
 import { type Newest, newestOf, wrote } from './kubernetes/newest.ts';
@@ -71,7 +72,7 @@ export class Reporter {
       type: 'Normal',
       reason: reasonOf(decision),
       action,
-      note: `${from === undefined ? `Created with ${to} pods.` : `Scaled from ${from} to ${to} pods.`} ${decision.message}`,
+      note: `${from === undefined ? `Created with ${countText(to, 'pod')}.` : `Scaled from ${from} to ${countText(to, 'pod')}.`} ${decision.message}`,
     });
   }
 

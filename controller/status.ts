@@ -5,6 +5,7 @@ import type {
   Condition,
   ConditionType,
 } from '../crds/browser-pool.ts';
+import { countText } from './decide/messages.ts';
 import type { Decision, Load, SlowScrape } from './decide/model.ts';
 import type { DeploymentSeen, PodsSeen } from './observe.ts';
 import { selectorText } from './owned-resources.ts';
@@ -55,8 +56,8 @@ const VERDICTS: Record<ConditionType, (report: PoolReport) => Verdict> = {
     return yes(
       decision.pods === 0 ? 'ScaledToZero' : 'AllReady',
       pool.spec.paused
-        ? `${ready} pods are ready. Reconciliation is paused.`
-        : `${ready} pods are ready.`,
+        ? `Ready pods: ${ready}. Reconciliation is paused.`
+        : `Ready pods: ${ready}.`,
     );
   },
   ScalingActive({ pool, load }) {
@@ -76,7 +77,7 @@ const VERDICTS: Record<ConditionType, (report: PoolReport) => Verdict> = {
     }[limited.by];
     return yes(
       capital(limited.by),
-      `The load requires ${limited.desiredPods} pods, but the number of pods is limited by ${field}.`,
+      `The load requires ${countText(limited.desiredPods, 'pod')}, but the number of pods is limited by ${field}.`,
     );
   },
   MetricsAvailable({ load }) {
@@ -84,7 +85,7 @@ const VERDICTS: Record<ConditionType, (report: PoolReport) => Verdict> = {
     if (load.partial)
       return yes(
         'Partial',
-        'Some processes are missing in Prometheus. The pool does not shrink until they are back.',
+        'Some processes are missing in Prometheus. The pool does not shrink until their metrics return.',
       );
     if (load.slowScrape) return yes('ScrapedTooRarely', slowScrapeMessage(load.slowScrape));
     return yes('Available', 'Prometheus reports the load.');

@@ -27,7 +27,7 @@ export async function proveChrome(
     ...(uid === undefined ? {} : { uid }),
   });
   const version = /\d+(?:\.\d+){3}/.exec(stdout)?.[0];
-  return ok && version ? { version } : { why: why || 'it is not a Chrome' };
+  return ok && version ? { version } : { why: why || 'it is not Chrome' };
 }
 
 async function mustWork(path: string, uid?: number): Promise<void> {

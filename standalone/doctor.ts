@@ -80,9 +80,9 @@ export async function checkMongo(
     const store = connectStore({ uri, operationTimeoutMs: 2_000 }, silentLog);
     try {
       await store.ping(2_000);
-      return ok('MongoDB at MONGODB_URI answers');
+      return ok('MongoDB at MONGODB_URI is responding');
     } catch (error) {
-      return fail(`MongoDB at MONGODB_URI does not answer: ${(error as Error).message}`);
+      return fail(`MongoDB at MONGODB_URI is not responding: ${(error as Error).message}`);
     } finally {
       await store.stop(AbortSignal.timeout(2_000));
     }

@@ -32,7 +32,7 @@ export const upgradeAdvice =
 export async function proveMongod(path: string): Promise<MongodBinary | { why: string }> {
   const { ok, stdout, why } = await runCommand(path, ['--version'], { timeoutMs: 10_000 });
   const version = /db version v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
-  if (!ok || !version) return { why: why || 'it is not a mongod' };
+  if (!ok || !version) return { why: why || 'it is not mongod' };
   return Number(version.split('.')[0]) < OLDEST_MAJOR
     ? { why: `version ${version} is older than ${OLDEST_MAJOR}.0` }
     : { path, version };

@@ -104,7 +104,7 @@ async function lockDataFolder(dataDir: string) {
   throw new Error(
     lock.role === 'standalone'
       ? `Pressroom is already running in ${dataDir} (process ${lock.pid}). Stop it, or set PRESSROOM_DATA_DIR and PRESSROOM_PORT to run another one.`
-      : `A command is using ${dataDir} (process ${lock.pid}). Retry when it has finished.`,
+      : `A command is using ${dataDir} (process ${lock.pid}). Try again when it has finished.`,
   );
 }
 

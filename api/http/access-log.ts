@@ -78,7 +78,7 @@ export function serverMetrics(
   metrics
     .gauge(
       'pressroom_in_flight_limit_bytes',
-      'Memory limit for request bodies and PDFs; calls beyond it are rejected as overloaded.',
+      'Memory limit for request bodies and PDFs; requests beyond it are rejected as overloaded.',
     )
     .set(maxBytesInFlight);
   return () => broken.inc();

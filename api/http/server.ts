@@ -242,7 +242,7 @@ export class HttpServer implements Service {
     this.#answered.set(socket, (socket as Socket).bytesRead);
     const requestId = randomUUIDv7();
     this.#onBroken();
-    this.#log.info({ requestId, status: error.status, code: error.code }, 'broken request');
+    this.#log.info({ requestId, status: error.status, code: error.code }, 'malformed request');
     const write = () => {
       if (!socket.writable) return;
       socket.end(rawAnswer(error, requestId, this.#handler.publicUrl));

@@ -15,7 +15,7 @@ export class DatabaseTimeout extends Error {
   readonly limitMs: number;
 
   constructor(limitMs: number) {
-    super(`MongoDB did not answer within ${limitMs} ms`);
+    super(`MongoDB did not respond within ${limitMs} ms`);
     this.limitMs = limitMs;
   }
 }

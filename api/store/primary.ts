@@ -33,9 +33,9 @@ const LOG_AFTER_MS = 1_000;
 const LOG_EVERY_MS = 10_000;
 
 const STATES: Record<string, string> = {
-  Unknown: 'has not answered yet',
+  Unknown: 'has not responded yet',
   RSPrimary: 'is the primary',
-  PossiblePrimary: 'has not answered yet',
+  PossiblePrimary: 'has not responded yet',
   RSSecondary: 'is a secondary',
   RSArbiter: 'is an arbiter',
   RSOther: 'is starting up, recovering or hidden',

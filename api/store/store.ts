@@ -191,7 +191,7 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
         await client.connect();
         await checkServer(db, operationTimeoutMs);
         await migrate(db, log, signal);
-        if (waiting) log.info({ members: primary.members() }, 'MongoDB answers now');
+        if (waiting) log.info({ members: primary.members() }, 'MongoDB is responding');
         return;
       } catch (error) {
         const never = neverStarts(error, client.options, db.databaseName, primary.incompatible());
@@ -201,7 +201,7 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
         if (!isDatabaseUnavailable(error)) throw error;
         log.warn(
           { members: primary.members(), reason: (error as Error).message },
-          'MongoDB does not answer, waiting for it',
+          'MongoDB is not responding, waiting for it',
         );
         await sleep(RETRY_MS, undefined, signal && { signal }).catch(() => undefined);
       }

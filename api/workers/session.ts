@@ -71,7 +71,7 @@ export const openSession =
     const limit = new AbortController();
     const timer = setTimeout(
       () =>
-        limit.abort(new WorkerUnreachable(`${worker} did not answer within ${HANDSHAKE_MS} ms`)),
+        limit.abort(new WorkerUnreachable(`${worker} did not respond within ${HANDSHAKE_MS} ms`)),
       HANDSHAKE_MS,
     );
     const onAbort = () => limit.abort(signal.reason);
@@ -234,7 +234,7 @@ class CdpSession implements Session {
     if (this.#pinged && silentMs > SLOT_ENDS_MS)
       this.#finish({
         reason: 'silent',
-        message: `the worker was silent for ${Math.round(silentMs)} ms`,
+        message: `no message from the worker for ${Math.round(silentMs)} ms`,
       });
     if (this.#pinged || this.#end) return;
     this.#pinged = true;

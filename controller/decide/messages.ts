@@ -26,40 +26,41 @@ export interface Facts {
 }
 
 const number = (value: number) => (value < 10 ? value.toFixed(1) : String(Math.round(value)));
-const some = (count: number, thing: string) =>
+/** Such as "1 pod" and "2.5 slots". */
+export const countText = (count: number, thing: string) =>
   `${number(count).replace(/\.0$/, '')} ${thing}${count === 1 ? '' : 's'}`;
 
 const queueOf = (facts: Facts): string => {
   const { busySlots, queuedRenders, oldestWaitMs, sampleAgeMs } = facts;
   if (queuedRenders === 0) return 'no queued renders';
-  const queue = `${some(queuedRenders, 'queued render')} ${number(sampleAgeMs / 1_000)} s ago, the oldest for ${number(oldestWaitMs / 1_000)} s`;
+  const queue = `${countText(queuedRenders, 'queued render')} ${number(sampleAgeMs / 1_000)} s ago, the oldest for ${number(oldestWaitMs / 1_000)} s`;
   if (busySlots === 0) return queue;
   return `${queue}; mean age of the running renders ${number(meanRunningMs(facts) / 1_000)} s`;
 };
 
 const observed = (facts: Facts) =>
-  `${some(facts.busySlots, 'busy slot')} on ${some(facts.readyPods, 'ready pod')} (average over ${facts.scaling.stableWindowSeconds} s: ${some(facts.averageSlots, 'slot')}); ${queueOf(facts)}.`;
+  `${countText(facts.busySlots, 'busy slot')} on ${countText(facts.readyPods, 'ready pod')} (average over ${facts.scaling.stableWindowSeconds} s: ${countText(facts.averageSlots, 'slot')}); ${queueOf(facts)}.`;
 
 const conclusions: Record<string, (facts: Facts) => string> = {
   load: ({ scaling, desired }) =>
-    `The target utilization of ${scaling.targetUtilizationPercent} % requires ${some(desired, 'pod')}.`,
+    `The target utilization of ${scaling.targetUtilizationPercent} % requires ${countText(desired, 'pod')}.`,
   panic({ offeredSlots, slotsForAll, queuedRenders, scaling, desired }) {
     if (slotsForAll > 0)
-      return `The queue is not shrinking although all pods are ready. All renders together could use ${some(slotsForAll, 'slot')}, which requires ${some(desired, 'pod')}.`;
-    if (queuedRenders === 0) return `The panic window requires ${some(desired, 'pod')}.`;
-    return `Incoming renders keep about ${some(offeredSlots, 'slot')} busy. Clearing the queue within ${scaling.drainSeconds} s of the new pods being ready requires ${some(desired, 'pod')}.`;
+      return `The queue is not shrinking although all pods are ready. All renders together could use ${countText(slotsForAll, 'slot')}, which requires ${countText(desired, 'pod')}.`;
+    if (queuedRenders === 0) return `The panic window requires ${countText(desired, 'pod')}.`;
+    return `Incoming renders keep about ${countText(offeredSlots, 'slot')} busy. Clearing the queue within ${scaling.drainSeconds} s of the new pods being ready requires ${countText(desired, 'pod')}.`;
   },
-  from_zero: ({ desired }) => `The pool had no pods and requires ${some(desired, 'pod')}.`,
+  from_zero: ({ desired }) => `The pool had no pods and requires ${countText(desired, 'pod')}.`,
   idle: ({ scaling, desired }) =>
-    `At most ${some(desired, 'pod')} ${desired === 1 ? 'was' : 'were'} required in the last ${scaling.scaleDown.delaySeconds} s.`,
+    `At most ${countText(desired, 'pod')} ${desired === 1 ? 'was' : 'were'} required in the last ${scaling.scaleDown.delaySeconds} s.`,
   steady: ({ size, desired }) =>
     desired < size
-      ? `${some(desired, 'pod')} would be enough; the pool keeps ${size} for now.`
-      : `The pool keeps ${some(size, 'pod')}.`,
+      ? `${countText(desired, 'pod')} would be enough; the pool keeps ${size} for now.`
+      : `The pool keeps ${countText(size, 'pod')}.`,
   below_min: ({ pods, scaling }) =>
-    `The pool has ${some(pods, 'pod')}, fewer than minReplicas (${scaling.minReplicas}).`,
+    `The pool has ${countText(pods, 'pod')}, fewer than minReplicas (${scaling.minReplicas}).`,
   above_max: ({ pods, scaling }) =>
-    `The pool has ${some(pods, 'pod')}, more than maxReplicas (${scaling.maxReplicas}).`,
+    `The pool has ${countText(pods, 'pod')}, more than maxReplicas (${scaling.maxReplicas}).`,
   restored: ({ pods, size }) =>
     `Another client scaled the Deployment to ${pods}; the controller restores ${size}.`,
 };
@@ -84,6 +85,6 @@ export function messageForNoLoad(
 ): string {
   const unknown = `The load is unknown. ${why.replace(/\.$/, '')}.`;
   return reason === 'no_metrics'
-    ? `${unknown} The pool keeps ${some(facts.size, 'pod')} until the load is known.`
+    ? `${unknown} The pool keeps ${countText(facts.size, 'pod')} until the load is known.`
     : `${unknown} ${conclusions[reason]!(facts as Facts)}`;
 }

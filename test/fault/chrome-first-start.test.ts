@@ -145,6 +145,6 @@ describe('a worker whose first Chrome does not start', () => {
     const error = await errorOf(
       launchChrome({ ...config.chrome, executable, startTimeoutMs: 500 }, silentLog),
     );
-    expect(error?.message).to.equal(`${executable} did not answer within 0.5 s after its start`);
+    expect(error?.message).to.equal(`${executable} did not respond within 0.5 s after its start`);
   });
 });

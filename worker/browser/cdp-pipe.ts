@@ -262,7 +262,7 @@ export class CdpPipe {
     this.#isClosed = true;
     clearTimeout(this.#resumes);
     for (const { reject, method } of this.#pending.values())
-      reject(new PipeClosed(`Chrome exited before it answered ${method}`));
+      reject(new PipeClosed(`Chrome exited before it responded to ${method}`));
     this.#pending.clear();
     this.#routes.clear();
     this.#closing.resolve();

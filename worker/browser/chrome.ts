@@ -290,7 +290,7 @@ async function untilStarted<T>(
   const timer = setTimeout(
     late.resolve,
     startTimeoutMs,
-    `${executable} did not answer within ${startTimeoutMs / 1_000} s after its start`,
+    `${executable} did not respond within ${startTimeoutMs / 1_000} s after its start`,
   );
   const onAbort = () => late.resolve(`The worker stopped before ${executable} was up`);
   if (signal?.aborted) onAbort();

@@ -10,12 +10,12 @@ export function slotCounters(
   const labels = ['slot', 'reason'] as const;
   const starts = metrics.counter(
     'pressroom_chrome_starts_total',
-    'Chromes started, by slot and reason.',
+    'Chrome starts, by slot and reason.',
     labels,
   );
   const deaths = metrics.counter(
     'pressroom_chrome_deaths_total',
-    'Chromes that ended unexpectedly, by slot and reason.',
+    'Unexpected Chrome exits, by slot and reason.',
     labels,
   );
   return number => {
@@ -45,7 +45,7 @@ export function slotMetrics(metrics: Metrics, pool: string, slots: Slot[]): void
     .set({ pool }, slots.length);
   metrics.gauge(
     'pressroom_chromes',
-    'Running Chromes by state: serving a slot or retiring.',
+    'Running Chrome instances by state: serving a slot or retiring.',
     ['state'],
     gauge => {
       gauge.set({ state: 'serving' }, slots.filter(({ chrome }) => chrome).length);

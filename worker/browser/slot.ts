@@ -157,7 +157,10 @@ export class Slot {
   /** Replaces the Chrome of a ready slot because the next render is for another account. */
   renew(): void {
     if (this.#state === 'ready' && this.#run)
-      this.#retire(this.#run, new ChromeEnd('account', 'another account is next'));
+      this.#retire(
+        this.#run,
+        new ChromeEnd('account', 'the next render belongs to another account'),
+      );
   }
 
   /** Ends the current render, if there is one. */
@@ -169,7 +172,8 @@ export class Slot {
   async stop(): Promise<void> {
     if (!this.#stopping.signal.aborted) {
       this.#stopping.abort();
-      if (this.#run) this.#retire(this.#run, new ChromeEnd('recycle', 'the worker stops'));
+      if (this.#run)
+        this.#retire(this.#run, new ChromeEnd('recycle', 'the worker is shutting down'));
       if (!this.#loop) this.#enter('stopped');
     }
     await this.#loop;

@@ -180,12 +180,12 @@ export class Watchdog {
         this.#rendering && (this.#reniced || busyMs > BUSY_SHARE * (performance.now() - sentAtMs));
       return retire(
         byPage ? 'flooded' : 'hung',
-        byPage ? 'the page kept Chrome too busy to answer' : 'Chrome does not answer',
+        byPage ? 'the page kept Chrome too busy to respond' : 'Chrome is not responding',
       );
     }
     // A page that was claimed meanwhile may be busy with its render.
     if (!pageAnswered && waiting() === page)
-      return retire('unusable', 'the page of a waiting slot does not answer');
+      return retire('unusable', 'the page of a waiting slot is not responding');
     this.#listProcesses();
     this.#probe = setTimeout(() => this.#check(), limits.probeMs);
   }

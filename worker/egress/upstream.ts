@@ -67,14 +67,14 @@ export async function dialThrough(
     };
     const onAbort = () => fail(new Error('the connection attempt was aborted'));
     const timer = setTimeout(
-      () => fail(new Error(`the proxy did not answer within ${limits.timeoutMs} ms`)),
+      () => fail(new Error(`the proxy did not respond within ${limits.timeoutMs} ms`)),
       limits.timeoutMs,
     );
     limits.signal.addEventListener('abort', onAbort, { once: true });
     connecting.on('error', fail);
     connecting.once('connect', ({ statusCode = 0 }, _socket, head) => {
       if (statusCode < 200 || statusCode > 299)
-        return fail(new Error(`the proxy answered ${statusCode} to CONNECT`));
+        return fail(new Error(`the proxy responded to CONNECT with status ${statusCode}`));
       settled();
       if (head.length > 0) socket.unshift(head);
       resolve(socket);

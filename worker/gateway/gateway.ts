@@ -115,7 +115,7 @@ export class Gateway implements Service {
     const drained = slots.drain();
     this.#statusSockets.push();
     await untilDeadline(drained, deadline);
-    slots.endRenders('worker_stopping', 'the worker stops');
+    slots.endRenders('worker_stopping', 'the worker is shutting down');
     // Sockets close after their pages: an API takes the close for the end of the render.
     await Promise.race([drained, sleep(CLOSING_MS, undefined, { ref: false })]);
   }

@@ -215,7 +215,7 @@ export function bootstrapService(
       const link = await setupLink(auth);
       if (!link) return;
       if (onSetupLink) onSetupLink(link);
-      else log.warn({ link }, 'this installation is not set up: open the link, which works once');
+      else log.warn({ link }, 'this installation is not set up: open the link (it works once)');
     },
     stop: async () => {},
   };

@@ -57,7 +57,7 @@ function apiErrorOf(cause: unknown, what: string, log: Log): unknown {
   const { type, statusCode, code, param, requestId: stripeRequestId } = cause;
   const fields = { what, type, status: statusCode, code, param, stripeRequestId };
   if (cause instanceof Stripe.errors.StripeInvalidRequestError) {
-    log.error(fields, 'Stripe rejected a call');
+    log.error(fields, 'Stripe rejected a request');
     if (code === 'resource_missing' && param === 'customer') return new UnknownCustomer(cause);
     const message = `The payment provider rejected the request: ${cause.message.slice(0, 300)}`;
     return new ApiError('conflict', message, { cause });

@@ -6,7 +6,7 @@ import { isDatabaseUnavailable, type Store } from '../../store/store.ts';
 import { OUTAGE } from '../kit/outage.ts';
 
 const ERROR = 'temporarily_unavailable';
-const LOG_MESSAGE = 'a call of the OAuth server failed: the database is unavailable';
+const LOG_MESSAGE = 'a request to the OAuth server failed: the database is unavailable';
 
 type Library = typeof import('oidc-provider');
 type Run<A extends unknown[], R> = (...given: A) => Promise<R>;

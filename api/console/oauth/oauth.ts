@@ -157,10 +157,10 @@ async function loadProvider(shared: Shared, keys: OAuthKeys): Promise<LoadedProv
   countTokens(provider, count);
   // Only logged: the library sends its own error response.
   provider.on('server_error', (_ctx: ProviderContext, error: Error) =>
-    log.error({ err: error }, 'a call of the OAuth server failed'),
+    log.error({ err: error }, 'a request to the OAuth server failed'),
   );
   provider.on('error', (error: Error) =>
-    log.debug({ reason: error.message }, 'a response could not be sent completely'),
+    log.debug({ reason: error.message }, 'could not send the response completely'),
   );
   return { provider, serve: provider.callback() };
 }

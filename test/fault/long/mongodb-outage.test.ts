@@ -40,7 +40,7 @@ const ways: Record<
     up: member => member.start(),
   },
   frozen: {
-    problem: /timed out|has not answered/,
+    problem: /timed out|has not responded/,
     down: member => member.freeze(),
     up: member => member.thaw(),
   },

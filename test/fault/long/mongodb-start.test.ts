@@ -18,7 +18,7 @@ import { asMongoDb5, asWireVersion8 } from '../harness/old-mongod.ts';
 import { ownPort } from '../harness/ports.ts';
 import { type PressroomProcess, startPressroom } from '../harness/pressroom-process.ts';
 
-const WAITS = 'MongoDB does not answer, waiting for it';
+const WAITS = 'MongoDB is not responding, waiting for it';
 
 describe('the start of an API', function () {
   this.timeout(120_000);
@@ -96,7 +96,7 @@ describe('the start of an API', function () {
     const { process, port } = await startApi(cluster.uri);
     await expectWaiting(process, { [`127.0.0.1:${member.port}`]: /ECONNREFUSED/ });
     await member.start();
-    const back = await process.logLine('MongoDB answers now');
+    const back = await process.logLine('MongoDB is responding');
     expect(back['members']).to.deep.equal({ [`127.0.0.1:${member.port}`]: 'is the primary' });
     await process.untilReady();
     const { checks } = JSON.parse((await httpCall(port, 'GET', '/readyz')).body.toString());

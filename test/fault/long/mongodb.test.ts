@@ -101,7 +101,7 @@ describe('a degraded MongoDB', function () {
     await eventually(() => {
       const late = log.filter(({ msg }) => msg === 'a render is not counted yet, retrying');
       expect(late.map(line => line['reason'])).to.deep.equal(
-        visits.map(() => 'MongoDB did not answer within 1000 ms'),
+        visits.map(() => 'MongoDB did not respond within 1000 ms'),
       );
     });
     expect(log.filter(({ msg }) => msg === GONE)).to.deep.equal([]);

@@ -123,7 +123,7 @@ describe('the HTTP server', () => {
           code,
           request_id: answer.headers['x-request-id'],
         });
-        expect(suite.http.lines.find(({ msg }) => msg === 'broken request')).to.include({
+        expect(suite.http.lines.find(({ msg }) => msg === 'malformed request')).to.include({
           requestId: answer.headers['x-request-id'],
           status,
           code,
@@ -180,7 +180,7 @@ describe('the HTTP server', () => {
         const render = await call();
         connection.send(`${render.bytes}${bytes}`);
         await render.began;
-        await until(() => suite.http.lines.some(({ msg }) => msg === 'broken request'));
+        await until(() => suite.http.lines.some(({ msg }) => msg === 'malformed request'));
         connection.send('nonsense\r\n\r\n');
         render.finish();
         expect((await connection.answer()).headers['content-type']).to.equal('application/pdf');

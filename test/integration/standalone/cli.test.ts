@@ -356,7 +356,7 @@ describe('the command line', () => {
     expect(out)
       .to.match(/Node 24/)
       .and.match(/Chrome\/\d+/)
-      .and.include('MongoDB at MONGODB_URI answers')
+      .and.include('MongoDB at MONGODB_URI is responding')
       .and.match(/Fonts for Latin, .*emoji/);
     const bad = await pressroom(['doctor'], { ...env, PRESSROOM_CHROME: '/nowhere/chrome' });
     expect(bad.code).to.equal(1);

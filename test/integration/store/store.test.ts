@@ -160,7 +160,7 @@ describe('the store', () => {
       const store = storeOn(first.uri, pino({}, lines), 400);
       const started = store.start();
       const [line] = await once(lines, 'data');
-      expect(JSON.parse(line)).to.include({ msg: 'MongoDB does not answer, waiting for it' });
+      expect(JSON.parse(line)).to.include({ msg: 'MongoDB is not responding, waiting for it' });
       expect(String(line)).to.contain(`127.0.0.1:${first.port}`);
 
       const abort = new AbortController();
