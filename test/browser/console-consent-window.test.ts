@@ -119,7 +119,7 @@ describe('consent pop-up with SSO', function () {
     const { page: tab } = await all.browser.open(undefined, '/sign-in');
     const popup = await all.popup(tab, await all.client());
     await signInAtProvider(popup, eve.subject);
-    await popup.getByText('no account gives you permission to render').waitFor();
+    await popup.getByText('You do not have permission to render in any account').waitFor();
     await press(popup, 'Cancel');
     await eventually(async () => expect(await all.appStatus(tab)).to.equal('access_denied'));
     await tab.context().close();

@@ -70,8 +70,8 @@ describe('consent page', function () {
       await page.goto(all.ask(await all.client()).url);
       await consentShown(page);
       expect(await pageText(page))
-        .to.include('no account gives you permission to render')
-        .and.include('the developer role');
+        .to.include('You do not have permission to render in any account')
+        .and.include('the Developer role');
       expect(await page.getByRole('button', { name: 'Allow' }).count()).to.equal(0);
       if (role) await looks(page, 'consent-none');
       await press(page, 'Cancel');
@@ -151,7 +151,7 @@ describe('consent page', function () {
     await other.waitForURL(`${browser.origin}/app`);
 
     await press(page, 'Allow');
-    await page.getByText('You have signed in as a different user in the meantime.').waitFor();
+    await page.getByText('You are now signed in as a different user.').waitFor();
     expect(await pageText(page))
       .to.include(ben.email)
       .and.not.include(ada.email);

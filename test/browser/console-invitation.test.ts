@@ -72,7 +72,7 @@ describe('invitation page', () => {
     await used.page.context().close();
     const { page } = await browser.open(undefined, link);
     await page.click('text=Continue');
-    await page.getByRole('alert').filter({ hasText: 'This invitation was used' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'This invitation was already used' }).waitFor();
     expect(await page.locator('form').count()).to.equal(0);
     expect(await axeViolations(page)).to.deep.equal([]);
     await picture(page, 'invitation-used');

@@ -118,9 +118,7 @@ export class TwoFactor {
     const secret = this.#decrypt(pending.secret, user);
     const lastStep = stepOf(secret, code.replaceAll(' ', ''), this.#now());
     if (lastStep === undefined)
-      throw invalid(
-        "`code` is incorrect. Check your device's clock and try the next code of your app.",
-      );
+      throw invalid("`code` is incorrect. Check your device's clock and try the next code.");
     const codes = newRecoveryCodes();
     const confirmed = await this.#update(
       { _id: user._id, 'twoFactorPending.secret': pending.secret, twoFactor: { $exists: false } },

@@ -110,7 +110,7 @@ export const overview = z.object({
     count,
   }),
   running: count,
-  waiting: count.meta({ description: 'How many of the running renders wait for a worker.' }),
+  waiting: count.meta({ description: 'Number of running renders that are queued for a worker.' }),
   lastDay: z.object({
     since: time.meta({
       description:
@@ -143,7 +143,7 @@ export const key = z.object({
   expired: z.boolean(),
   allowedIps: z.array(z.string()),
   scopes: z.array(keyScope).meta({
-    description: '`render` makes renders; `read` reads the account and its usage.',
+    description: '`render` allows renders; `read` allows reading the account and its usage.',
   }),
   test: z
     .boolean()

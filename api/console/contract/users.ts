@@ -132,9 +132,10 @@ export const connectedApps = z.object({
       name: z
         .string()
         .nullable()
-        .meta({ description: 'Name that the app gave itself; null when it gave none.' }),
+        .meta({ description: 'Name from the registration of the app; null when it has none.' }),
       redirect: z.string().meta({
-        description: 'Where the consent was sent: a host, or the custom scheme of an app.',
+        description:
+          'Target of the redirect after consent: a host, or the custom scheme of an app.',
       }),
       scope: z.string(),
       account: accountName,

@@ -46,7 +46,7 @@ const asPage = (log: Log): Middleware => {
       const body = markup`<p class="hint">Request ID: ${requestId}</p><p class="below"><a href="/app">Go to the dashboard</a></p>`;
       const message =
         known?.message ??
-        'Something went wrong on our side. Try again. If it keeps failing, report the request ID.';
+        'An internal error occurred. Try again. If it happens again, send the request ID to your administrator.';
       sendPage(ctx, { title: 'Something went wrong', error: message, body }, known?.status ?? 500);
     }
   };

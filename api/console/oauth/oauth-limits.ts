@@ -34,6 +34,6 @@ export function createOAuthLimits(
 export const tooManyOauthCalls = (retryAfterS: number): ApiError =>
   new ApiError(
     'rate_limited',
-    'Too many calls from this address in the last hour. Try again later.',
+    'Too many requests from this IP address in the last hour. Try again later.',
     { retryAfterS },
   );

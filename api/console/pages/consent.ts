@@ -56,12 +56,12 @@ const MESSAGES: Partial<Record<string, string>> = {
     'The app uses a redirect URI that it did not register. Remove the connection in the app and add it again.',
   temporarily_unavailable:
     'The database is temporarily unavailable. Wait a few seconds and reload this page.',
-  server_error: 'Something went wrong on our side. Go back to the app and try again.',
+  server_error: 'An internal error occurred. Go back to the app and try again.',
 };
 const OTHER_MESSAGE =
   'The app sent an invalid authorization request. Go back to the app and try again.';
 const UNREADABLE_MESSAGE =
-  'Could not read the client metadata document of the app. Try again. If it keeps failing, contact your administrator: the log has the reason.';
+  'Could not read the client metadata document of the app. Try again. If it happens again, contact your administrator. The reason is in the log.';
 
 /** The page for an error that the OAuth server cannot send to the app. `back`: link to the app. */
 export function showOAuthError(
@@ -101,7 +101,7 @@ const sendGone = (ctx: Context) =>
     {
       title: 'Request no longer valid',
       error:
-        'This request was already answered, has expired after an hour, or was started in another browser.',
+        'This request was already answered, has expired (after 1 hour), or was started in another browser.',
       body: markup`<p>Go back to the app and connect it again.</p><p class="below"><a href="/app">Go to the dashboard</a></p>`,
     },
     410,
@@ -119,7 +119,7 @@ async function sendForm(
   const allow = markup`${accountChoice(accounts)}
 <p>It will be able to: <strong>render PDFs</strong> (<code>${SCOPE}</code>). It cannot see your API keys, logs or team. You can disconnect it in your profile at any time.</p>
 <p><button class="main-button" name="answer" value="allow">Allow</button></p>`;
-  const noAccount = markup`<p class="notice">You cannot allow this, because no account gives you permission to render. Ask an owner or admin of your account for the developer role.</p>`;
+  const noAccount = markup`<p class="notice">You do not have permission to render in any account. Ask an owner or admin of your account for the Developer role.</p>`;
   const body = markup`<p>${appLabel(asking)} wants to create PDFs on your behalf.</p>
 <p>${redirectSentence(asking.redirectUri)} Continue only if you started this request.</p>
 <form method="post" action="${consentPath(uidOf(ctx))}">
@@ -159,7 +159,7 @@ async function submitAnswer(flow: ConsentFlow, ctx: Context): Promise<void> {
       ctx,
       asking,
       signedIn,
-      'You have signed in as a different user in the meantime. Review the request again.',
+      'You are now signed in as a different user. Review the request again.',
       409,
     );
   if (sent.get('answer') === 'other') return signOut(flow, ctx, signedIn);

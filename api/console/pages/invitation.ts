@@ -20,7 +20,7 @@ const ACCEPT_PAGE = '/app/invitation/accept';
 const TOKEN_COOKIE_MS = 30 * 60_000;
 
 const GONE =
-  'This invitation was used, was revoked, or has expired after 7 days. If you already joined, sign in. Otherwise, ask for a new link.';
+  'This invitation was already used, was revoked, or has expired (after 7 days). If you already joined, sign in. Otherwise, ask for a new link.';
 
 /** What the steps share. */
 interface InvitationFlow {
@@ -68,7 +68,7 @@ const sendInvitation = (
     ctx,
     {
       title: `Join ${account.name}`,
-      body: markup`<p class="lead">${invitation.email} is invited as ${invitation.role}. ${ROLE_DESCRIPTIONS[invitation.role]}.</p>${rest}`,
+      body: markup`<p class="lead">${invitation.email} is invited with the role ${invitation.role}. Permissions: ${ROLE_DESCRIPTIONS[invitation.role]}.</p>${rest}`,
     },
     status,
   );

@@ -33,7 +33,7 @@ export function secondFactorPages(auth: Auth, route: ReturnType<typeof pageRoute
           label: 'Authentication code',
           autocomplete: 'one-time-code',
           inputmode: 'numeric',
-          hint: 'The 6-digit code that the app shows now.',
+          hint: 'The current 6-digit code in your authenticator app.',
           error,
           focus: true,
           maxLength: 40,
@@ -59,7 +59,7 @@ export function secondFactorPages(auth: Auth, route: ReturnType<typeof pageRoute
     sendPage(ctx, { title: 'Sign in again', error: why, body }, status);
   };
   const expired =
-    'This sign-in expired after five minutes, or your password was changed in the meantime.';
+    'This sign-in has expired (after 5 minutes), or your password was changed in the meantime.';
 
   async function open(ctx: Context): Promise<void> {
     if (await pendingTwoFactor.waiting(ctx)) show(ctx);

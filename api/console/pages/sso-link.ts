@@ -92,7 +92,7 @@ function sendForm(
         maxLength: 40,
       }),
     );
-  const body = markup`<p>${user.email} already has a login with a password. Enter it once to link it. After that you can sign in with “${name}”.</p>
+  const body = markup`<p>${user.email} already has a password here. Enter it once to link SSO. After that, sign in with the button “${name}”.</p>
 ${form(SSO_LINK_PATH, fields, 'Link and sign in')}
 ${auth.passwordSignIn ? markup`<p class="below"><a href="${withNext('/app/sign-in', next)}">Sign in without linking</a></p>` : undefined}`;
   sendPage(ctx, { title: 'Link your login', error, body }, status, {

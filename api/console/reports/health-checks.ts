@@ -49,7 +49,7 @@ const responseTime = ({ roundTripMs }: ServerState): Check =>
     : warn(
         'Database',
         `MongoDB takes ${roundTripMs} ms to respond.`,
-        'Each render calls it twice. Move it closer to the API, or check its load.',
+        'Each render makes two database calls. Move MongoDB closer to the API, or check its load.',
       );
 
 function replicaSet({ members }: ServerState): Check[] {
@@ -186,7 +186,7 @@ export function configurationChecks({
       : warn(
           'Public URL',
           `You use ${host}, but PRESSROOM_PUBLIC_URL is set to ${publicHost}.`,
-          'Links and sign-ins lead to PRESSROOM_PUBLIC_URL. Set it to the address that people use.',
+          'Links and sign-in use PRESSROOM_PUBLIC_URL. Set it to the address that your users open.',
         );
   const proxies =
     forwardedFor && trustedProxies === 0

@@ -97,10 +97,10 @@ const WHEN = {
   rate_limited: 'too many requests; try again after the seconds in `Retry-After`',
   subscription_inactive: 'the account is suspended, or its subscription is unpaid or canceled',
   concurrency_limit: 'the concurrency limit of the plan is reached',
-  ssrf_blocked: 'the URL leads to an address that is not public',
+  ssrf_blocked: 'the URL points to an address that is not public',
   render_failed: 'the page could not be rendered; `reason` has the cause',
   unavailable: 'a required service is temporarily unavailable',
-  internal: 'something went wrong on our side',
+  internal: 'an internal error occurred',
 } satisfies Partial<Record<ErrorCode, string>>;
 type Described = keyof typeof WHEN;
 

@@ -28,7 +28,7 @@ export const usageRoutes = ({ store }: { store: Store }): ConsoleRoute[] => [
     path: '/accounts/:account/usage',
     id: 'getUsage',
     summary:
-      'Retrieve the renders by day and key. A few seconds behind; billing uses the count of the billing period.',
+      'Retrieve the renders by day and key. The figures are a few seconds behind. Billing uses the count of the billing period.',
     access: { permission: 'usage.read' },
     query: usageQuery,
     answer: usage,

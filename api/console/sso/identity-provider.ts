@@ -59,9 +59,13 @@ export interface IdentityProvider {
 }
 
 const tooLarge = () =>
-  new SsoError(502, 'The response of your identity provider is too large.', {
-    problem: `the response has more than ${MAX_ANSWER_BYTES} bytes`,
-  });
+  new SsoError(
+    502,
+    'The response of your identity provider is too large. Contact your administrator.',
+    {
+      problem: `the response has more than ${MAX_ANSWER_BYTES} bytes`,
+    },
+  );
 
 /** Node's fetch with a limit on the size of the response. */
 const boundedFetch: CustomFetch = async (url, options) => {

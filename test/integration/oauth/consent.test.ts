@@ -75,7 +75,7 @@ describe('the consent for an app', () => {
       const page = await openConsent(userBrowser, client, pkce().challenge);
       const shown = (await userBrowser.get(page)).body.toString();
       expect(shown)
-        .to.include('no account gives you permission to render')
+        .to.include('You do not have permission to render in any account')
         .and.not.include('value="allow"');
       const forced = await userBrowser.post(page, {
         user: other.id,
@@ -145,7 +145,7 @@ describe('the consent for an app', () => {
     const answer = await userBrowser.post(page, fields);
     expect(answer.status).to.equal(409);
     expect(answer.body.toString())
-      .to.include('You have signed in as a different user')
+      .to.include('You are now signed in as a different user')
       .and.include(other.email);
     // A second submission is the new user's own consent.
     const code = (await answerConsent(userBrowser, page)).searchParams.get('code');

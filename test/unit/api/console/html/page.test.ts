@@ -132,7 +132,7 @@ describe('an error of a page', () => {
   it('hides the details of an unexpected error', async () => {
     const { status, body } = await answer(new Error('secret inside'));
     expect(status).to.equal(500);
-    expect(body).to.include('Something went wrong on our side').and.not.include('secret inside');
+    expect(body).to.include('An internal error occurred').and.not.include('secret inside');
   });
 
   it('is 503 when the database is unavailable', async () => {
