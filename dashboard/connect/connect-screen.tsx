@@ -53,7 +53,7 @@ export default function ConnectScreen() {
               <Anchor component={Link} href="/playground" underline="always" inherit>
                 playground
               </Anchor>{' '}
-              generates this request with any option for curl, Node, Python, Go and PHP.
+              generates this request with any option in several languages.
             </Text>
           )}
         </Panel>

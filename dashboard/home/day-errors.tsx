@@ -22,7 +22,12 @@ export function DayErrors({ errors }: { errors: DayError[] }) {
         href: ({ code }: DayError) => `/renders${queryOf({ code, from: since })}`,
       })}
       columns={[
-        { title: 'Error', cell: ({ code, reason }) => <code>{reason ?? code}</code> },
+        {
+          title: 'Error',
+          cell: ({ code, reason }) => (
+            <code style={{ whiteSpace: 'nowrap' }}>{reason ?? code}</code>
+          ),
+        },
         {
           title: 'What to do',
           cell: ({ code, reason }) => <TextWithCode>{hintFor(code, reason) ?? ''}</TextWithCode>,

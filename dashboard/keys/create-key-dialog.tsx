@@ -37,7 +37,7 @@ function expiryTime(choice: string, date: string, now = Date.now()): string | un
 }
 
 const SCOPES = [
-  { value: 'render', label: 'Render', description: 'Make renders' },
+  { value: 'render', label: 'Render', description: 'Create renders' },
   { value: 'read', label: 'Read', description: 'Read the account and its usage' },
 ];
 
@@ -138,7 +138,7 @@ function CreateForm({
       </Checkbox.Group>
       <Checkbox
         label="Test key"
-        description="All its renders have a watermark and are not counted."
+        description="Its renders have a watermark and don’t count toward usage."
         checked={test}
         onChange={event => setTest(event.currentTarget.checked)}
       />

@@ -63,8 +63,8 @@ function RotateForm({ forKey, onCancel, onCreated }: FormProps) {
   return (
     <ActionForm action={rotate}>
       <Text size="sm">
-        Creates a new key with the same name and allowed IP addresses. Update your integrations to
-        use the new key.
+        Creates a new key with the same name, scopes and allowed IP addresses. Update your
+        integrations to use the new key.
       </Text>
       <Radio.Group
         label={`Expire the old key (…${forKey.last4})`}

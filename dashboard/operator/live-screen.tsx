@@ -40,9 +40,9 @@ function Now({ live }: { live: Live }) {
   return (
     <FigureList
       figures={[
-        ['Slots busy', `${formatCount(busy)} of ${formatCount(capacity)}`],
+        ['Busy slots', `${formatCount(busy)} of ${formatCount(capacity)}`],
         ['Queued', formatCount(sum(live.processes.map(({ queue }) => queue.waiting)))],
-        ['Oldest wait', oldestMs === 0 ? '–' : formatMs(oldestMs)],
+        ['Longest queue time', oldestMs === 0 ? '–' : formatMs(oldestMs)],
         ['API processes', formatCount(live.processes.length)],
       ]}
     />

@@ -43,7 +43,7 @@ export function ProcessPanel({ process }: { process: Process }) {
           <span>
             {queue.waiting === 0
               ? 'Queue empty'
-              : `${formatCount(queue.waiting)} queued, oldest wait ${formatMs(queue.oldestMs)}`}
+              : `${formatCount(queue.waiting)} queued, the oldest for ${formatMs(queue.oldestMs)}`}
           </span>
         </Group>
       }

@@ -145,7 +145,7 @@ function UserTable({ rows, more, onChange }: TableProps) {
         },
         { title: '2FA', cell: ({ twoFactor }) => (twoFactor ? 'On' : 'Off') },
         {
-          title: 'Last signed in',
+          title: 'Last sign-in',
           cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'Never'),
         },
         {

@@ -1,6 +1,7 @@
 // A mutation with its notices and the queries to refetch afterwards.
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import { CallFailed } from '../session/api.ts';
+import { capitalize } from './format.ts';
 import { notify } from './notices.tsx';
 
 interface Action<I, O> {
@@ -53,6 +54,7 @@ export function fieldError(error: Error | null | undefined, field: string): stri
   if (!(error instanceof CallFailed) || error.code !== 'validation_error') return undefined;
   const named = `\`${field}(\\.[^\`]*)?\``;
   if (!new RegExp(named).test(error.message)) return undefined;
-  const text = error.message.replace(new RegExp(`^${named}:? (is )?`), '').replaceAll('`', '');
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  const text = error.message.replace(new RegExp(`^${named}:? (is )?`), '');
+  // A value in backticks is not capitalized.
+  return capitalize(text).replaceAll('`', '');
 }

@@ -226,7 +226,8 @@ function CodeSection({ draft }: { draft: Draft }) {
         Code
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        Reads your API key from the environment variable {KEY_VARIABLE} and saves render.pdf.
+        The code reads your API key from the environment variable {KEY_VARIABLE} and saves
+        render.pdf.
       </Text>
       <CodeTabs publicUrl={publicUrl} request={request} />
     </section>

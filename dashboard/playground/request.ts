@@ -2,6 +2,7 @@
 // request and the code snippets all use this module.
 
 import type { Json } from '../../common/contract/snippets.ts';
+import { capitalize } from '../parts/format.ts';
 import type { RequestField } from './fields.ts';
 
 export type RequestOptions = { [name: string]: Json };
@@ -121,10 +122,9 @@ export function fieldErrorsOf(message: string): Map<string, string> {
   const sentences = message.split(/(?<=[.?]) (?=`)/);
   const found = sentences.flatMap(sentence => {
     const [, path, rest = ''] = /^`([^`]+)` (?:is )?(.*)$/s.exec(sentence) ?? [];
-    const plain = rest.replaceAll('`', '');
     return path === undefined
       ? []
-      : [[path, plain.charAt(0).toUpperCase() + plain.slice(1)] as [string, string]];
+      : [[path, capitalize(rest).replaceAll('`', '')] as [string, string]];
   });
   return new Map(found);
 }

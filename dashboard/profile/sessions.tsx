@@ -45,7 +45,7 @@ export function SessionsPanel() {
       actions={
         others && (
           <Button size="xs" variant="default" onClick={() => setEnding(true)}>
-            Sign out all others
+            Sign out others
           </Button>
         )
       }

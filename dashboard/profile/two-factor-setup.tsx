@@ -76,7 +76,7 @@ function Confirm({ begun, onCodes }: { begun: TwoFactorBegun; onCodes(codes: str
       />
       <Fact name="Secret" value={begun.secret} copyLabel="Copy secret" />
       <TextInput
-        label="Code from your authenticator app"
+        label="Authentication code"
         value={code}
         error={codeError}
         inputMode="numeric"

@@ -44,7 +44,7 @@ function CodeForm({
     <ActionForm action={act}>
       <Text size="sm">{hint}</Text>
       <TextInput
-        label="Authenticator code or recovery code"
+        label="Authentication or recovery code"
         value={code}
         error={codeError}
         autoComplete="one-time-code"

@@ -6,11 +6,11 @@ const BY_REASON: Record<NonNullable<RenderSummary['reason']>, string> = {
     'The page or a resource returned an error status. Check the URL, or send `raise_for_status: false` to render the page anyway.',
   page_unreachable:
     'Pressroom could not connect to the page. Check the host name and port, and that the page is public.',
-  page_timeout:
-    'Check that the page meets the wait condition named in the message, and how long it takes.',
+  page_timeout: 'Check the condition named in the message, or increase `timeout`.',
   page_crash:
     'The page ran out of memory or crashed Chrome. Use fewer or smaller images, or split the document.',
-  output_limit: 'The PDF exceeds the size limit. Use smaller images, or split the document.',
+  output_limit:
+    'The render exceeded a limit. Use fewer or smaller images, split the document, or print on several pages.',
   no_worker:
     'No worker was available in time. Send fewer renders at once, or ask your administrator to add workers.',
   queue_full: 'The queue was full. Try again after the time in the `Retry-After` header.',

@@ -159,7 +159,7 @@ function Detail({ render }: { render: RenderDetail }) {
           <FailedRequests resources={render.resources} count={render.resourceErrors} />
         </Section>
         <Section
-          title="Page console"
+          title="Console output"
           actions={
             lines.length > 0 && (
               <Badge variant="default" radius="sm" tt="none">

@@ -55,7 +55,7 @@ function Members({
         { title: 'Role', cell: ({ role }) => roleLabel(role) },
         { title: 'Member since', cell: ({ since }) => <When at={since} /> },
         {
-          title: 'Last signed in',
+          title: 'Last sign-in',
           cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'Never'),
         },
         {

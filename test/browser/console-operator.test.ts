@@ -156,7 +156,7 @@ describe('operator screens', function () {
     const { page, expectNoErrors } = await browser.open(operator, '/operator/live');
     const busy = page
       .getByRole('term')
-      .filter({ hasText: 'Slots busy' })
+      .filter({ hasText: 'Busy slots' })
       .locator('xpath=following-sibling::dd');
     await busy.filter({ hasText: /^0 of \d/ }).waitFor();
     const rendering = renderCall(fixture.api.port(), fixture.key, {
@@ -198,7 +198,7 @@ describe('operator screens', function () {
       browser.open(operator, '/operator/live'),
     ]);
     await page.getByRole('list', { name: 'Checks' }).waitFor();
-    await live.getByText('Slots busy').waitFor();
+    await live.getByText('Busy slots').waitFor();
     for (const each of [page, live]) await each.route('**/console/v1/**', route => route.abort());
     await page.getByRole('button', { name: 'Check again' }).click();
     await page.getByRole('alert').filter({ hasText: 'Could not run the health checks' }).waitFor();

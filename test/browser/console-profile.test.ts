@@ -106,7 +106,7 @@ describe('profile screen', function () {
       .getByText(/^[A-Z2-7]{32}$/)
       .textContent())!;
     const app = new TOTP({ secret: Secret.fromBase32(secret) });
-    await dialog(page).getByLabel('Code from your authenticator app').fill(app.generate());
+    await dialog(page).getByLabel('Authentication code').fill(app.generate());
     await dialog(page).getByRole('button', { name: 'Turn on' }).click();
     const codes = await shownCodes(page);
     expect(codes).to.have.length(10);
@@ -119,7 +119,7 @@ describe('profile screen', function () {
     await page.getByText('10 recovery codes left').waitFor();
 
     await page.getByRole('button', { name: 'New recovery codes' }).click();
-    await dialog(page).getByLabel('Authenticator code or recovery code').fill(codes[0]!);
+    await dialog(page).getByLabel('Authentication or recovery code').fill(codes[0]!);
     await dialog(page).getByRole('button', { name: 'Generate codes' }).click();
     const renewed = await shownCodes(page);
     expect(renewed).to.have.length(10);
@@ -127,10 +127,10 @@ describe('profile screen', function () {
     await dialog(page).getByRole('button', { name: 'I’ve saved my recovery codes' }).click();
 
     await page.getByRole('button', { name: 'Turn off' }).click();
-    await dialog(page).getByLabel('Authenticator code or recovery code').fill(codes[2]!);
+    await dialog(page).getByLabel('Authentication or recovery code').fill(codes[2]!);
     await dialog(page).getByRole('button', { name: 'Turn off' }).click();
     await dialog(page).getByText('incorrect or was already used').waitFor();
-    await dialog(page).getByLabel('Authenticator code or recovery code').fill(renewed[0]!);
+    await dialog(page).getByLabel('Authentication or recovery code').fill(renewed[0]!);
     await dialog(page).getByRole('button', { name: 'Turn off' }).click();
     await notice(page, 'Two-factor authentication turned off.');
     await page.getByRole('button', { name: 'Set up' }).waitFor();
@@ -149,7 +149,7 @@ describe('profile screen', function () {
     await elsewhere();
     await page.reload();
     await session(page, 'Firefox on macOS').first().waitFor();
-    await page.getByRole('button', { name: 'Sign out all others' }).click();
+    await page.getByRole('button', { name: 'Sign out others' }).click();
     await dialog(page).getByRole('button', { name: 'Sign out' }).click();
     await session(page, 'Firefox on macOS').first().waitFor({ state: 'detached' });
     await session(page, 'Current').waitFor();

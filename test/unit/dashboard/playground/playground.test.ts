@@ -199,11 +199,12 @@ describe('playground request', () => {
 
   it('assigns the sentences of an error message to the fields that they name', () => {
     const message =
-      '`margin.top` must be a length, such as "10mm", not "x". `lanscape` is not a valid field. Did you mean `landscape`? `scale` is 3.';
+      '`margin.top` must be a length such as `10mm`, not "x". `lanscape` is not a valid field. Did you mean `landscape`? `scale` is 3.';
     const errors = fieldErrorsOf(message);
     expect([...errors.keys()]).to.deep.equal(['margin.top', 'lanscape', 'scale']);
-    expect(errors.get('margin.top')).to.equal('Must be a length, such as "10mm", not "x".');
+    expect(errors.get('margin.top')).to.equal('Must be a length such as 10mm, not "x".');
     expect(errors.get('lanscape')).to.equal('Not a valid field. Did you mean landscape?');
+    expect(fieldErrorsOf('`cookies` `a b` is bad.').get('cookies')).to.equal('a b is bad.');
     expect(fieldErrorsOf('The page returned 404. Set `raise_for_status` to false.').size).to.equal(
       0,
     );
