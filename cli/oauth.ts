@@ -33,7 +33,7 @@ export function addOAuthCommands(program: Command, { notify, withAccounts }: Ter
         throw new CliError('No keys exist yet. They are created when the first app connects.');
       if (rotated === 'other secret')
         throw new CliError(
-          'The keys are encrypted with another PRESSROOM_SECRET. Set the value of the API and retry. Nothing was changed.',
+          'The keys are encrypted with another PRESSROOM_SECRET. Set the value of the API and try again. Nothing was changed.',
         );
       const { signsFrom, oldUntil, dropped } = rotated;
       notify(

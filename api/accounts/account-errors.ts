@@ -13,7 +13,7 @@ import type { BillingMode } from './plans.ts';
  * that a caller cannot tell these apart.
  */
 export const unauthorized = (
-  message = 'The API key is unknown, expired or revoked, or it must not be used from your IP address. Use a key from the dashboard.',
+  message = 'The API key is unknown, expired or revoked, or not allowed from your IP address. Use a key from the dashboard.',
 ) => new ApiError('unauthorized', message, { headers: { 'WWW-Authenticate': 'Bearer' } });
 
 export const missingScope = (scope: KeyScope) =>
@@ -50,7 +50,7 @@ export function subscriptionInactive(
   return new ApiError(
     'subscription_inactive',
     billing === 'stripe' && state !== 'paused'
-      ? `Your subscription is ${STATE_LABELS[state]}. Update your payment method at ${dashboardUrl}, then retry.`
+      ? `Your subscription is ${STATE_LABELS[state]}. Update your payment method at ${dashboardUrl}, then try again.`
       : `Your ${subject} is ${STATE_LABELS[state]}. Contact your administrator, or see ${dashboardUrl}.`,
   );
 }
@@ -59,7 +59,7 @@ export function subscriptionInactive(
 export const tooManyRequests = (requests: number, parallel: number) =>
   new ApiError(
     'concurrency_limit',
-    `Your account has ${requests} requests in progress. Your plan's concurrency limit is ${parallel}. Retry when a request has finished.`,
+    `Your account has ${requests} requests in progress. Your plan's concurrency limit is ${parallel}. Try again when a request has finished.`,
     { retryAfterS: 2, headers: { 'X-Concurrency-Limit': String(parallel) } },
   );
 
@@ -70,14 +70,14 @@ export const tooManyRequests = (requests: number, parallel: number) =>
 export const overShare = (parallel?: number) =>
   new ApiError(
     'concurrency_limit',
-    'The service is busy and your account is using its full share. Retry when one of your requests has finished.',
+    'The service is busy and your account is using its full share. Try again when one of your requests has finished.',
     {
       retryAfterS: 2,
       headers: parallel === undefined ? {} : { 'X-Concurrency-Limit': String(parallel) },
     },
   );
 
-const UNREACHABLE = 'The service cannot reach its database. Retry in a few seconds.';
+const UNREACHABLE = 'The service cannot reach its database. Try again in a few seconds.';
 
 /**
  * For renders. During an outage the error has no cause: the store logs the outage once, and a line

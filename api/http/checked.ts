@@ -12,7 +12,7 @@ type Kind = 'field' | 'parameter';
 
 function unknownNames(names: readonly string[], kind: Kind): string {
   const list = names.slice(0, MAX_SENTENCES).map(quoted).join(', ');
-  return names.length === 1 ? `${list} is not a ${kind}.` : `${list} are not ${kind}s.`;
+  return names.length === 1 ? `${list} is not a valid ${kind}.` : `${list} are not valid ${kind}s.`;
 }
 
 const TYPES: Record<string, string> = {

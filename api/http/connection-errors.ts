@@ -7,7 +7,8 @@ import { envelope } from './errors.ts';
 const SENTENCES: Record<string, string> = {
   HPE_HEADER_OVERFLOW:
     'The headers of the request are larger than 16 KiB. Send fewer or shorter headers.',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'The chunk extensions of the request are too large. Send none.',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW:
+    'The chunk extensions of the request are too large. Do not send any.',
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time. Send it without pauses.',
 };
 

@@ -54,7 +54,7 @@ export const envelope = (
 export function asApiError(error: unknown, onRenderRoute: boolean): ApiError {
   if (error instanceof ApiError) return error;
   const sentence =
-    'Internal error. Try again. If it keeps failing, contact support with the request ID.';
+    'An internal error occurred. Try again. If it happens again, send the request ID to your administrator.';
   return onRenderRoute
     ? renderFailed('internal', sentence, { cause: error })
     : new ApiError('internal', sentence, { cause: error });

@@ -316,7 +316,7 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
 const concurrencyLimit = (limit: number, retryAfterS: number) =>
   new ApiError(
     'concurrency_limit',
-    `Concurrency limit reached: your plan allows ${limit} concurrent ${limit === 1 ? 'render' : 'renders'}. Retry when a render has finished.`,
+    `Concurrency limit reached: your plan allows ${limit} concurrent ${limit === 1 ? 'render' : 'renders'}. Try again when a render has finished.`,
     {
       retryAfterS,
       headers: { 'X-Concurrency-Limit': String(limit) },

@@ -72,7 +72,7 @@ export function createRenewals(
     lease.abort.abort(
       renderFailed(
         'database',
-        'The service lost its database connection during the render. Retry in a few seconds.',
+        'The service lost its database connection during the render. Try again in a few seconds.',
         { retryAfterS: 1 },
       ),
     );

@@ -42,14 +42,14 @@ interface AnonymousClient {
 export const tooManyCalls = (perMinute: number) =>
   new ApiError(
     'rate_limited',
-    `Trial limit reached: ${perMinute} ${perMinute === 1 ? 'render' : 'renders'} per minute per IP address. Retry in a minute, or use an API key.`,
+    `Trial limit reached: ${perMinute} ${perMinute === 1 ? 'render' : 'renders'} per minute per IP address. Try again in a minute, or use an API key.`,
     { retryAfterS: RETRY_AFTER_S },
   );
 
 export const noTrialSlot = () =>
   new ApiError(
     'rate_limited',
-    'All trial slots are in use. Retry in a minute, or use an API key.',
+    'All trial slots are in use. Try again in a minute, or use an API key.',
     {
       retryAfterS: RETRY_AFTER_S,
     },

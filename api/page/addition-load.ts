@@ -1,4 +1,4 @@
-// The load of a style sheet or script that the caller added: its status, its redirects, why it
+// The load of a stylesheet or script that the caller added: its status, its redirects, why it
 // failed. Owns the errors that name `css` and `javascript`.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Protocol } from 'devtools-protocol';
@@ -12,12 +12,12 @@ import { isUnreachable, type NoConnection, netErrorMessage, UNREACHABLE } from '
 import type { Page } from './page.ts';
 
 const KINDS = {
-  css: { type: 'Stylesheet', what: 'a style sheet' },
+  css: { type: 'Stylesheet', what: 'a stylesheet' },
   javascript: { type: 'Script', what: 'a script' },
 } as const;
 
 /**
- * Chrome withholds responses of other sites that are not a style sheet or script, for example an
+ * Chrome withholds responses of other sites that are not a stylesheet or script, for example an
  * HTML error page.
  */
 const WITHHELD = 'net::ERR_BLOCKED_BY_ORB';
@@ -84,7 +84,7 @@ export class AdditionLoad {
       this.#field === 'css' && this.#contentType !== '' && this.#contentType !== 'text/css';
     if (isOther)
       return this.#failed('page_status', `the response is ${this.#contentType}, not ${what}`);
-    // A style sheet with a failing `@import` reports an error too, but applies.
+    // A stylesheet with a failing `@import` reports an error too, but applies.
     const applies = this.#field === 'css' && status !== undefined && this.#failure === '';
     if (ran || applies) return undefined;
     const notTaken =

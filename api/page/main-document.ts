@@ -59,8 +59,7 @@ export function watchBlockedRequests(session: Session): BlockedRequests {
 export const MAX_REDIRECTS = 10;
 
 // The worker's egress guard (worker/egress/address-rule.ts) blocks the address, also of a redirect.
-const SSRF =
-  'The page, or a redirect, leads to an address that is not public. Only public addresses can be rendered.';
+const SSRF = 'The page or a redirect points to an address that is not public. Use a public URL.';
 
 export interface MainDocument {
   /** Rejects with the ApiError when the main document fails; never resolves. */
@@ -138,7 +137,7 @@ export function watchMainDocument(
         failed.reject(
           renderFailed(
             'page_status',
-            `The page returned ${redirectResponse.status}, a redirect, and raise_for_status is true. Set it to false, or send the final URL.`,
+            `The page returned ${redirectResponse.status}, a redirect, and \`raise_for_status\` is true. Set it to false, or send the final URL.`,
           ),
         );
       if (current.redirects > MAX_REDIRECTS)
@@ -155,7 +154,7 @@ export function watchMainDocument(
     failed.reject(
       renderFailed(
         'page_status',
-        `The page returned ${response.status}. Set raise_for_status to false to print error pages.`,
+        `The page returned ${response.status}. Set \`raise_for_status\` to false to print error pages.`,
       ),
     );
   });

@@ -136,7 +136,7 @@ export class Resources {
     const more = count > named.length ? ` and ${count - named.length} more` : '';
     return renderFailed(
       'page_status',
-      `The page could not load ${count} resource${count === 1 ? '' : 's'}: ${names.join(', ')}${more}. Fix the URLs, or set fail_on_resource_error to false.`,
+      `The page could not load ${count} resource${count === 1 ? '' : 's'}: ${names.join(', ')}${more}. Fix the URLs, or set \`fail_on_resource_error\` to false.`,
     );
   }
 

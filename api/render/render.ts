@@ -185,12 +185,12 @@ const slotEnded: Partial<Record<SlotEndReason, () => ApiError>> = {
   renderer_crashed: () =>
     renderFailed(
       'page_crash',
-      'The page crashed its browser process. It may need more memory than a render is allowed, or trigger a bug in the browser.',
+      'The page crashed its browser process. It may need more memory than a render may use, or trigger a bug in the browser. Use fewer or smaller images, or split the document.',
     ),
   memory: () =>
     renderFailed(
       'page_crash',
-      'The page used more memory than a render is allowed. Use smaller images or less content.',
+      'The page used more memory than a render may use. Use fewer or smaller images, or split the document.',
     ),
   deadline: () =>
     renderFailed(
@@ -200,16 +200,20 @@ const slotEnded: Partial<Record<SlotEndReason, () => ApiError>> = {
   flooded: () =>
     renderFailed(
       'output_limit',
-      'The page produced more browser events than a render is allowed. It may send requests endlessly, or use URLs or error messages of several megabytes.',
+      'The page produced too many browser events. Check for endless requests, and for URLs or error messages of several megabytes.',
     ),
 };
 
 const asApiError = (error: unknown): unknown =>
   error instanceof SlotLost
     ? (slotEnded[error.end]?.() ??
-      renderFailed('internal', 'The render failed because of an internal error. Try again.', {
-        cause: error,
-      }))
+      renderFailed(
+        'internal',
+        'The render failed because of an internal error. Try again. If it happens again, send the request ID to your administrator.',
+        {
+          cause: error,
+        },
+      ))
     : error;
 
 /**

@@ -23,8 +23,8 @@ export const accountSchema = z
     concurrency_limit: z
       .int()
       .min(1)
-      .meta({ description: 'How many renders may run at the same time.' }),
-    running: count('How many renders are running or queued now.'),
+      .meta({ description: 'Maximum number of concurrent renders.' }),
+    running: count('Number of running and queued renders.'),
     monthly_quota: count(
       'Renders included in each month. Absent for a plan without a quota.',
     ).optional(),
@@ -163,19 +163,19 @@ export const readErrorCases: ErrorCase[] = [
   {
     code: 'validation_error',
     when: 'A parameter is unknown or invalid.',
-    message: '`group` is not a parameter.',
+    message: '`group` is not a valid parameter.',
   },
   {
     code: 'concurrency_limit',
     when: 'Your account has too many requests in progress.',
     message:
-      "Your account has 12 requests in progress. Your plan's concurrency limit is 4. Retry when a request has finished.",
+      "Your account has 12 requests in progress. Your plan's concurrency limit is 4. Try again when a request has finished.",
     headers: ['Retry-After', 'X-Concurrency-Limit'],
   },
   {
     code: 'unavailable',
     when: 'The database is temporarily unavailable.',
-    message: 'The service cannot reach its database. Retry in a few seconds.',
+    message: 'The service cannot reach its database. Try again in a few seconds.',
     headers: ['Retry-After'],
   },
 ];

@@ -18,7 +18,7 @@ const errorCode = z
 
 export const renderFailedReason = z.enum(RENDER_FAILED_REASONS).meta({
   description:
-    'Only for `render_failed`: the reason. `page_status`, `page_unreachable`, `page_timeout`, `page_crash` and `output_limit` are caused by the page. For the other reasons, retry the request.',
+    'Only for `render_failed`: the reason. `page_status`, `page_unreachable`, `page_timeout`, `page_crash` and `output_limit` are caused by the page. For the other reasons, try again.',
 });
 
 /** The body of every error response. Later releases may add members. */
@@ -104,13 +104,13 @@ export const HEADERS = {
   },
   'X-Resource-Errors': {
     description:
-      'How many requests of the page failed or were blocked, such as missing images. Absent when none did. The render log of the dashboard lists them.',
+      'Number of requests of the page that failed or were blocked, such as missing images. Absent when there are none. The render log of the dashboard lists them.',
     schema: { type: 'integer', minimum: 1 },
     example: 2,
   },
   'Server-Timing': {
     description:
-      'The duration of each phase in milliseconds: `admit`, `queue`, `load`, `wait`, `print`, `post`, `settle`, and `other` for the rest. They add up to the total in the dashboard. Also with the error of a render that had begun.',
+      'The duration of each phase in milliseconds: `admit`, `queue`, `load`, `wait`, `print`, `post`, `settle`, and `other` for the rest. They add up to the total in the dashboard. Also sent with an error if the render had started.',
     schema: { type: 'string' },
     example:
       'admit;dur=1.2, queue;dur=0.1, load;dur=38.4, wait;dur=2.0, print;dur=21.7, settle;dur=1.4, other;dur=0.8',
@@ -126,7 +126,7 @@ export const HEADERS = {
     example: 'Bearer',
   },
   'Retry-After': {
-    description: 'Seconds to wait before a retry.',
+    description: 'Seconds to wait before trying again.',
     schema: { type: 'integer', minimum: 1 },
     example: 2,
   },
@@ -199,13 +199,13 @@ export const renderErrorCases = (dashboardUrl: string): ErrorCase[] => [
     code: 'concurrency_limit',
     when: "Your account has reached its plan's concurrency limit, or its fair share of a busy service. Renders over the limit are rejected immediately, never queued.",
     message:
-      'Concurrency limit reached: your plan allows 2 concurrent renders. Retry when a render has finished.',
+      'Concurrency limit reached: your plan allows 2 concurrent renders. Try again when a render has finished.',
     headers: ['Retry-After', 'X-Concurrency-Limit'],
   },
   {
     code: 'render_failed',
     when: 'The page could not be rendered, or the service is temporarily unable to render. See `reason`.',
-    message: 'The page returned 404. Set raise_for_status to false to print error pages.',
+    message: 'The page returned 404. Set `raise_for_status` to false to print error pages.',
     reason: 'page_status',
     headers: ['Retry-After'],
   },
@@ -224,7 +224,7 @@ export const trialErrorCases: ErrorCase[] = [
     code: 'rate_limited',
     when: 'Your IP address (for IPv6: its /64 network) has reached the limit of trial renders per minute, or all trial slots are in use.',
     message:
-      'Trial limit reached: 5 renders per minute per IP address. Retry in a minute, or use an API key.',
+      'Trial limit reached: 5 renders per minute per IP address. Try again in a minute, or use an API key.',
     headers: ['Retry-After'],
   },
 ];

@@ -100,7 +100,7 @@ const cookieShape = {
     minLength: 1,
     maxLength: MAX_HOST_LENGTH + 1,
   }),
-  path: text('a path string such as "/"', pathProblem, {
+  path: text('a path string such as `/`', pathProblem, {
     description: `The cookie is sent for this URL path and paths below it. Percent-encoded, begins with \`/\`, without a semicolon or a query, at most ${MAX_PATH_LENGTH} characters.`,
     examples: ['/', '/reports'],
     default: DEFAULT_PATH,

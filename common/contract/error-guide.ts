@@ -12,11 +12,11 @@ export interface ErrorAdvice {
 
 export const CODE_ADVICE: Record<ErrorCode, ErrorAdvice> = {
   validation_error: {
-    fix: 'Read the message: it names each field, what is wrong with it and what the field accepts. Correct the request and send it again. If the message quotes an exception, the script in `javascript` threw it. Names of fields in other products, such as `displayHeaderFooter`, are answered with the field to use here.',
+    fix: 'Read the message: it names each field, what is wrong with it and what the field accepts. Correct the request and send it again. If the message quotes an exception, the script in `javascript` threw it. For field names of other products, such as `displayHeaderFooter`, the message names the equivalent field.',
     retry: 'no',
   },
   payload_too_large: {
-    fix: 'Load images, fonts and style sheets by URL instead of embedding them as `data:` URLs, or split the document. The administrator sets the limit with `PRESSROOM_BODY_MAX`.',
+    fix: 'Load images, fonts and stylesheets by URL instead of embedding them as `data:` URLs, or split the document. The administrator sets the limit with `PRESSROOM_BODY_MAX`.',
     retry: 'no',
   },
   unauthorized: {
@@ -28,11 +28,11 @@ export const CODE_ADVICE: Record<ErrorCode, ErrorAdvice> = {
     retry: 'no',
   },
   ssrf_blocked: {
-    fix: 'Pages reach public addresses only. Use a public URL, or render the page yourself and send the result as `html`. To render pages of your internal network, the administrator adds their addresses to `PRESSROOM_EGRESS_ALLOW` and marks the account as `intranet`.',
+    fix: 'Renders load public addresses only. Use a public URL, or render the page yourself and send the result as `html`. To render pages of your internal network, the administrator adds their addresses to `PRESSROOM_EGRESS_ALLOW` and marks the account as `intranet`.',
     retry: 'no',
   },
   concurrency_limit: {
-    fix: 'Wait for the number of seconds in `Retry-After`, then send the request again. To avoid the error, send at most as many requests at once as the header `X-Concurrency-Limit` says, or choose a larger plan.',
+    fix: 'Wait for the number of seconds in `Retry-After`, then send the request again. To avoid the error, send at most as many concurrent requests as the header `X-Concurrency-Limit` allows, or choose a larger plan.',
     retry: 'after',
   },
   rate_limited: {
@@ -40,7 +40,7 @@ export const CODE_ADVICE: Record<ErrorCode, ErrorAdvice> = {
     retry: 'after',
   },
   render_failed: {
-    fix: '`reason` says what happened. Each reason has a section below.',
+    fix: '`reason` has the cause. Each reason has a section below.',
     retry: 'no',
   },
   forbidden: {
@@ -70,7 +70,7 @@ export const CODE_ADVICE: Record<ErrorCode, ErrorAdvice> = {
   },
   internal: {
     when: 'An unexpected error outside a render.',
-    fix: 'Try again. If it happens again, send the request ID to your administrator: the log of the service has the cause.',
+    fix: 'Try again. If it happens again, send the request ID to your administrator. The cause is in the log of the service.',
     retry: 'soon',
   },
   unavailable: {
@@ -83,7 +83,7 @@ export const CODE_ADVICE: Record<ErrorCode, ErrorAdvice> = {
 export const REASON_ADVICE: Record<RenderFailedReason, ErrorAdvice & { when: string }> = {
   page_status: {
     when: 'The server of the page answered `url` with an error status (4xx or 5xx), or with a redirect while `raise_for_status` is true. With `fail_on_resource_error`, also: a stylesheet, image, font or script did not load.',
-    fix: 'Open the URL without your login, as Pressroom does. If the page needs a login, send `cookies`, `auth` or `extra_http_headers`. To print the error page itself, set `raise_for_status` to false. If the message names resources, correct their URLs.',
+    fix: 'Open the URL in a private browser window: Pressroom does not use your login. If the page needs a login, send `cookies`, `auth` or `extra_http_headers`. To print the error page itself, set `raise_for_status` to false. If the message names resources, correct their URLs.',
     retry: 'no',
   },
   page_unreachable: {
@@ -93,7 +93,7 @@ export const REASON_ADVICE: Record<RenderFailedReason, ErrorAdvice & { when: str
   },
   page_timeout: {
     when: 'The render took longer than its time limit: `timeout`, or the limit of the installation (60 s by default). The message names the step that did not finish, for example a `wait_*` condition, and its last state.',
-    fix: 'Check that the condition becomes true on this page, and how long the page takes in a browser. A page with open connections, such as a chat or a video, never reaches `wait_for_network_idle`: wait for a selector or an expression instead.',
+    fix: 'Check that the condition becomes true on this page and that the page loads fast enough in a browser, or set a longer `timeout`. A page with open connections, such as a chat or a video, never reaches `wait_for_network_idle`: wait for a selector or an expression instead.',
     retry: 'no',
   },
   page_crash: {
@@ -133,7 +133,7 @@ export const REASON_ADVICE: Record<RenderFailedReason, ErrorAdvice & { when: str
   },
   internal: {
     when: 'An unexpected error of the service.',
-    fix: 'Try again. If it happens again, send the request ID to your administrator: the log of the service has the cause.',
+    fix: 'Try again. If it happens again, send the request ID to your administrator. The cause is in the log of the service.',
     retry: 'soon',
   },
 };

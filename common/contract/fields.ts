@@ -75,7 +75,7 @@ export const requestShape = {
     minLength: 1,
   }),
   url: text(
-    'a URL string such as "https://example.com/"',
+    'a URL string such as `https://example.com/`',
     value => urlProblem(value, '; use `auth` instead'),
     {
       description:
@@ -87,26 +87,26 @@ export const requestShape = {
       maxLength: MAX_URL_BYTES,
     },
   ),
-  format: text('a paper size string such as "A4" or "210mmx297mm"', formatProblem, {
+  format: text('a paper size string such as `A4` or `210mmx297mm`', formatProblem, {
     description:
       'Paper size. A name (case-insensitive): A0 to A6, Letter, Legal, Tabloid or Ledger. Or `{width}x{height}`, with the unit px, in, cm, mm, pt or pc for each side (without a unit: inches), each from 0.5 to 200 inches. Or `{width}xauto` for a single page as tall as its content, where a width without a unit is in pixels.',
     examples: ['A4', 'letter', '210mmx297mm', '8.5x11', '80mmxauto', '800xauto'],
     default: DEFAULT_FORMAT,
     pattern: FORMAT_PATTERN,
   }),
-  paper_width: text('a length string such as "210mm"', sideProblem, {
+  paper_width: text('a length string such as `210mm`', sideProblem, {
     description: `Paper width, ${LENGTH_UNITS}, from 0.5 to 200 inches. Overrides the width of \`format\`. Requires \`paper_height\`.`,
     examples: ['210mm', '8.5in', '6'],
     pattern: LENGTH_PATTERN,
   }),
-  paper_height: text('a length string such as "297mm"', sideProblem, {
+  paper_height: text('a length string such as `297mm`', sideProblem, {
     description: `Paper height, ${LENGTH_UNITS}, from 0.5 to 200 inches. Overrides the height of \`format\`. Requires \`paper_width\`.`,
     examples: ['297mm', '11in', '9'],
     pattern: LENGTH_PATTERN,
   }),
   prefer_css_page_size: trueOrFalse({
     description:
-      'Uses the sizes of `@page` rules, also of named pages. They count only without `format`, `paper_width`, `landscape` and `single_page`.',
+      'Uses the page sizes of `@page` rules, including those of named pages. Applies only without `format`, `paper_width`, `landscape` and `single_page`.',
     examples: [true],
     default: false,
   }),
@@ -133,7 +133,7 @@ export const requestShape = {
   margin: marginField,
   header,
   footer,
-  pages: text('a string of page ranges such as "1-3, 5"', pagesProblem, {
+  pages: text('a string of page ranges such as `1-3, 5`', pagesProblem, {
     description:
       'The pages to keep: a comma-separated list of `n`, `n-m` and `n-`. Each page appears once, in document order. Numbers beyond the last page are ignored. Cannot be combined with `single_page` or `{width}xauto`.',
     examples: ['1-3, 5', '2-', '1'],
@@ -157,7 +157,7 @@ export const requestShape = {
     .optional(),
   raise_for_status: trueOrFalse({
     description:
-      'Which HTTP statuses of `url` fail the render. `true`: 3xx, 4xx and 5xx. `false`: none, so that error pages are rendered. Not set: 4xx and 5xx.',
+      'HTTP statuses of `url` that fail the render. `true`: 3xx, 4xx and 5xx. `false`: none, so that error pages are rendered. Not set: 4xx and 5xx.',
     examples: [false],
   }),
   cookies,
@@ -172,16 +172,17 @@ export const requestShape = {
   }),
   finish_animations: trueOrFalse({
     description:
-      'Brings CSS animations and transitions to their end, after all `wait_*` conditions. Animations without an end or on a canvas stay as they are.',
+      'Skips CSS animations and transitions to their end, after all `wait_*` conditions. Endless animations and canvas animations are not changed.',
     examples: [true],
     default: false,
   }),
   fail_on_resource_error: trueOrFalse({
-    description: 'Fails (`page_status`) when a stylesheet, image, font or script does not load.',
+    description:
+      'Fails the render with `page_status` when a stylesheet, image, font or script does not load.',
     examples: [true],
     default: false,
   }),
-  wait_delay: text('a duration string such as "500ms"', waitDelayProblem, {
+  wait_delay: text('a duration string such as `500ms`', waitDelayProblem, {
     description:
       'Pause after all other `wait_*` conditions, at most 30 s, such as `500ms`, `1.5s` or `1s500ms` (Go duration syntax).',
     examples: ['500ms', '1.5s', '1s500ms'],
@@ -214,14 +215,14 @@ export const requestShape = {
     examples: [true],
     default: false,
   }),
-  timeout: text('a duration string such as "30s"', value => timeoutProblem(value), {
+  timeout: text('a duration string such as `30s`', value => timeoutProblem(value), {
     description:
       "The time limit for the work on the page, in Go duration syntax: from 1 s to the installation's limit (60 s by default), which applies when not set. The wait for a free worker and `wait_delay` are not included.",
     examples: ['30s', '1m', '2.5s'],
     pattern: DURATION_PATTERN,
   }),
   metadata,
-  filename: text('a file name string such as "invoice-42.pdf"', filenameProblem, {
+  filename: text('a file name string such as `invoice-42.pdf`', filenameProblem, {
     description: `The file name in \`Content-Disposition\`, with or without \`.pdf\`. No \`/\`, \`\\\` or control characters; most other punctuation becomes a dash. Default: \`render.pdf\`.`,
     examples: ['invoice-42.pdf', 'Rechnung Nº 42'],
     pattern: FILENAME_PATTERN,
@@ -230,7 +231,7 @@ export const requestShape = {
   }),
   reference: text('a string', referenceProblem, {
     description:
-      'Your own identifier of the render, such as an order number: in the render log and its search. Not for secrets. No control characters.',
+      'Your own identifier for the render, such as an order number. The render log shows it and can be searched for it. Do not put secrets in it. No control characters.',
     examples: ['order-1042'],
     pattern: REFERENCE_PATTERN,
     minLength: 1,

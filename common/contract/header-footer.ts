@@ -17,7 +17,7 @@ const shape = (edge: 'top' | 'bottom') => ({
     examples: ['<b>Invoice 42</b> page {{page}} of {{total}}', '<span class="pageNumber"></span>'],
     maxLength: MAX_HEADER_LENGTH,
   }),
-  height: text('a length string such as "15mm"', marginProblem, {
+  height: text('a length string such as `15mm`', marginProblem, {
     description: `Height reserved at the ${edge}, a length with the unit px, in, cm, mm, pt or pc (without a unit: inches). The page margin is the larger of this and \`margin.${edge}\`, even without \`html\`. Must not be negative. At least 0.5 inches of the page must remain.`,
     examples: ['15mm', '0.75in'],
     pattern: LENGTH_PATTERN,

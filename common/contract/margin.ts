@@ -21,7 +21,7 @@ const lengths = (error: string, description: string) =>
     z.int({ error }).min(0, { error }).max(0, { error }) as unknown as z.ZodType<0>,
   ] as const;
 
-const SIDE = 'a length string such as "10mm", or 0';
+const SIDE = 'a length string such as `10mm`, or 0';
 const margin = (description: string): z.ZodOptional<z.ZodType<Margin>> =>
   z
     .union(lengths(SIDE, 'A length.'), { error: SIDE })
@@ -36,7 +36,7 @@ export const marginShape: Record<Side, ReturnType<typeof margin>> = {
 };
 
 const MARGIN =
-  'a length string for all sides such as "10mm", or an object with `top`, `right`, `bottom` and `left`';
+  'a length string for all sides such as `10mm`, or an object with `top`, `right`, `bottom` and `left`';
 
 export const marginField = z
   .union([z.strictObject(marginShape), ...lengths(MARGIN, 'The margin on all sides.')], {

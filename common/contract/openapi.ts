@@ -202,7 +202,7 @@ const accountOperation: Operation = {
   tags: ['Account'],
   summary: 'Retrieve the account',
   description:
-    'Returns the plan, its concurrency limit, the running renders and the usage. Requires an API key with the scope `read`, in any state of the subscription.',
+    'Returns the plan, its concurrency limit, the number of running renders and the usage. Requires an API key with the scope `read`. Works in every state of the subscription.',
   security: [{ apiKey: [] }],
   responses: {
     '200': jsonAnswer('The account.', 'Account', EXAMPLE_ACCOUNT),
@@ -227,7 +227,7 @@ const usageOperation = (): Operation => ({
   tags: ['Account'],
   summary: 'Retrieve the usage',
   description:
-    'Returns renders by day or by API key, as in the dashboard. A few seconds behind; the count of the billing period in `GET /v1/account` is up to date. Requires an API key with the scope `read`.',
+    'Returns renders by day or by API key, as in the dashboard. The figures are a few seconds behind; the count of the billing period in `GET /v1/account` is up to date. Requires an API key with the scope `read`.',
   security: [{ apiKey: [] }],
   parameters: usageParameters(),
   responses: {

@@ -109,7 +109,7 @@ export function sideProblem(text: string): string | undefined {
   if (fits(sideIn)) return undefined;
   const hint =
     isUnitless(text) && fits(sideIn / 96)
-      ? `; ${quoted(text)} is ${inches(sideIn)}, did you mean \`${text}px\`?`
+      ? `. ${quoted(text)} is ${inches(sideIn)}. Did you mean \`${text}px\`?`
       : '';
   return `must be from ${MIN_SIDE_IN} to ${MAX_SIDE_IN} inches${hint || `, not ${quoted(text)}`}`;
 }
@@ -124,7 +124,7 @@ export function formatProblem(text: string): string | undefined {
     const width = text.slice(0, -'xauto'.length);
     const hint =
       isUnitless(width) && fits(format.widthIn * 96)
-        ? `; a width without a unit is in pixels, did you mean \`${width}inxauto\`?`
+        ? `. A width without a unit is in pixels. Did you mean \`${width}inxauto\`?`
         : '';
     return `must be from ${MIN_SIDE_IN} to ${MAX_SIDE_IN} inches wide${hint || `, not ${quoted(text)}`}`;
   }
@@ -136,7 +136,7 @@ export function formatProblem(text: string): string | undefined {
     fits(format.widthIn / 96) &&
     fits(format.heightIn / 96);
   const hint = meantPixels
-    ? `; sides without a unit are in inches, did you mean \`${width}pxx${height}px\`?`
+    ? `. Sides without a unit are in inches. Did you mean \`${width}pxx${height}px\`?`
     : '';
   return `must have sides from ${MIN_SIDE_IN} to ${MAX_SIDE_IN} inches${hint || `, not ${quoted(text)}`}`;
 }
@@ -243,7 +243,7 @@ export function contentAreaProblem(fields: PaperFields): string | undefined {
     const bare = margins
       .map(({ text }) => text)
       .find(text => text && isUnitless(text) && Number(text) >= MEANT_PIXELS_IN);
-    const hint = bare ? ` \`${bare}\` is ${inches(Number(bare))}; did you mean \`${bare}px\`?` : '';
+    const hint = bare ? ` \`${bare}\` is ${inches(Number(bare))}. Did you mean \`${bare}px\`?` : '';
     const names = [...new Set(margins.map(({ name }) => `\`${name}\``))];
     const byDefault = margins.every(({ text }) => text !== undefined)
       ? ''

@@ -17,7 +17,7 @@ const isLoaded = (address: string) => {
   return text !== '' && !/^(?:data:|#|about:blank)/i.test(text);
 };
 
-/** The first address in a style sheet that would have to be loaded; fonts and imports aside. */
+/** The first address in a stylesheet that would have to be loaded; fonts and imports aside. */
 export function imageOfCss(css: string): string | undefined {
   for (const [, double, single, bare] of css.replace(FONTS_AND_IMPORTS, '').matchAll(URL_TOKEN)) {
     const address = double ?? single ?? bare ?? '';

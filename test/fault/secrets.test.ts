@@ -123,7 +123,7 @@ describe('the secrets of callers', function () {
     ],
     ['a script from a URL', () => ({ html: marks.html, javascript: address('/gone') }), 502],
     [
-      'a style sheet from a private address',
+      'a stylesheet from a private address',
       () => ({ html: marks.html, css: `http://10.0.0.9/${marks.css}` }),
       422,
     ],

@@ -13,9 +13,9 @@ export const nameText = (max = 100) =>
   z
     .string({ error: 'a string' })
     .trim()
-    .min(1, 'a string that is not blank')
+    .min(1, 'at least 1 character')
     .max(max, `at most ${max} characters`)
-    .regex(/^\P{C}*$/u, 'a string without control characters');
+    .regex(/^\P{C}*$/u, 'text without control characters');
 
 /** The limit of SMTP (RFC 5321, erratum 1690). */
 export const MAX_EMAIL = 254;
@@ -43,4 +43,4 @@ export const searchText = z
   .string()
   .trim()
   .max(100, 'at most 100 characters')
-  .regex(/^\P{C}*$/u, 'a string without control characters');
+  .regex(/^\P{C}*$/u, 'text without control characters');

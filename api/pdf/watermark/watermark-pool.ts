@@ -86,7 +86,7 @@ export class WatermarkPool implements Service {
       if (error instanceof ApiError) throw error;
       throw renderFailed(
         'internal',
-        'The watermark could not be drawn. Try again without `sandbox`, or report the request ID.',
+        'The watermark could not be drawn. Try again without `sandbox`, or send the request ID to your administrator.',
         {
           cause: error,
         },
@@ -167,7 +167,7 @@ export class WatermarkPool implements Service {
   }
 
   async #addInThread(pdf: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<Buffer> {
-    if (this.#stopped) throw new Error('the process stops');
+    if (this.#stopped) throw new Error('the process is shutting down');
     const limit = AbortSignal.any([signal, AbortSignal.timeout(this.#options.drawMs)]);
     const { buffer, byteOffset, byteLength } = await this.#open().run(pdf, {
       transferList: [pdf.buffer],

@@ -50,7 +50,7 @@ describe('a Chrome whose page exceeds a bound', function () {
         const { slot, strike } = await begin(`window.kept = []; ${script}`);
         strike();
         expect(await scenario.failsWith('page_crash')).to.match(
-          /^The page used more memory than a render is allowed\./,
+          /^The page used more memory than a render may use\./,
         );
         await scenario.chromeDied(slot, 'memory');
         await scenario.end();

@@ -46,7 +46,7 @@ describe('open requests of an account', () => {
     expect(answer.json().error).to.include({
       code: 'concurrency_limit',
       message:
-        "Your account has 10 requests in progress. Your plan's concurrency limit is 2. Retry when a request has finished.",
+        "Your account has 10 requests in progress. Your plan's concurrency limit is 2. Try again when a request has finished.",
     });
     expect(answer.headers).to.include({
       'retry-after': '2',

@@ -89,7 +89,7 @@ describe('the routes for reading an account', function () {
     ['from=2024-01-01&to=2026-01-01', 'The range from `from` to `to` must be at most 366 days.'],
     ['to=0000-01-01', '`from` and `to` must not be before 1970-01-31.'],
     ['group_by=month', '`group_by` must be day or key.'],
-    ['groupBy=day', '`groupBy` is not a parameter.'],
+    ['groupBy=day', '`groupBy` is not a valid parameter.'],
   ];
   for (const [query, message] of wrong)
     it(`name the parameter of ?${query}`, async () => {
@@ -100,7 +100,7 @@ describe('the routes for reading an account', function () {
 
   it('accept no parameters at /v1/account', async () => {
     expect((await get('/v1/account?plan=1')).error().message).to.equal(
-      '`plan` is not a parameter.',
+      '`plan` is not a valid parameter.',
     );
   });
 

@@ -293,7 +293,7 @@ describe('accounts and keys', () => {
       await expectError(
         checker({ billing: 'stripe' }).check(text, IP, 'render'),
         'subscription_inactive',
-        'Your subscription is canceled. Update your payment method at http://localhost/app, then retry.',
+        'Your subscription is canceled. Update your payment method at http://localhost/app, then try again.',
       );
     });
 

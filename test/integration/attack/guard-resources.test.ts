@@ -8,7 +8,7 @@ const markup = (what: string, body: string, more: Attack['serve'] = {}, done?: s
 const script = (what: string, code: string, more: Attack['serve'] = {}, done?: string) =>
   markup(what, `<script>${code}</script>`, more, done);
 const css = (what: string, text: string) =>
-  markup(`from a style sheet, ${what}`, `<style>${text}</style><div id=a>A</div><ul><li>B</ul>`);
+  markup(`from a stylesheet, ${what}`, `<style>${text}</style><div id=a>A</div><ul><li>B</ul>`);
 const svg = (what: string, body: string) =>
   markup(
     `from an SVG, ${what}`,
@@ -157,7 +157,7 @@ attacks('a page that loads a resource from a private address', [
     },
   },
   xml(
-    'as a style sheet',
+    'as a stylesheet',
     '<?xml version="1.0"?><?xml-stylesheet type="text/css" href="http://%V/"?><a>PAGE</a>',
   ),
   xml(

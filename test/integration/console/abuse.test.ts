@@ -51,7 +51,7 @@ describe('a malicious request to the management API', function () {
     it('is rejected with the control characters of their names replaced', async () => {
       const { caller, path } = await prepared('PATCH /accounts/:account');
       const answer = await caller.call('PATCH', path, { name: 'x', 'a\u0007\u202eb': 1 });
-      expect(answer.error().message).to.equal('`a\ufffd\ufffdb` is not a field.');
+      expect(answer.error().message).to.equal('`a\ufffd\ufffdb` is not a valid field.');
     });
   });
 
@@ -118,7 +118,7 @@ describe('a malicious request to the management API', function () {
             400,
             'validation_error',
           ]);
-          expect(answer.error().message).to.equal(`\`${field}\` is not a parameter.`);
+          expect(answer.error().message).to.equal(`\`${field}\` is not a valid parameter.`);
         }
       }
     });

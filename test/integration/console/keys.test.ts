@@ -162,14 +162,14 @@ describe('API keys in the management API', () => {
       { allowedIps: Array(51).fill('10.0.0.1') },
       '`allowedIps` must be at most 50 networks',
     ],
-    ['a blank name', { name: ' ' }, '`name` must be a string that is not blank'],
-    ['a name of two lines', { name: 'a\nb' }, '`name` must be a string without control characters'],
+    ['a blank name', { name: ' ' }, '`name` must be at least 1 character'],
+    ['a name of two lines', { name: 'a\nb' }, '`name` must be text without control characters'],
     ['no name', { name: undefined }, '`name` must be a string'],
     ['an unknown scope', { scopes: ['write'] }, '`scopes.0` must be one of render, read'],
     ['no scope', { scopes: [] }, '`scopes` must be one or more of render, read'],
     ['scopes that are no list', { scopes: 'read' }, '`scopes` must be one or more of render, read'],
     ['a test that is no boolean', { test: 'yes' }, '`test` must be true or false'],
-    ['a field that there is not', { hash: 'x' }, '`hash` is not a field'],
+    ['a field that there is not', { hash: 'x' }, '`hash` is not a valid field'],
   ];
   for (const [what, body, message] of wrong)
     it(`reject ${what}, naming the field`, async () => {

@@ -167,7 +167,7 @@ describe('the setup of an installation', () => {
     const wrong: [Record<string, string>, string][] = [
       [{ password: 'short' }, 'Must be at least 12 characters.'],
       [{ email: 'nobody' }, 'Must be an email address'],
-      [{ name: ' ' }, 'Must be a string that is not blank.'],
+      [{ name: ' ' }, 'Must be at least 1 character.'],
       [{ account: at.account }, 'An account with this name already exists.'],
     ];
     for (const [field, message] of wrong) {

@@ -138,7 +138,7 @@ const bodies: RealPage[] = [
     text: ['SHOWN'],
   },
   {
-    what: 'a style sheet and a script in gzip',
+    what: 'a stylesheet and a script in gzip',
     serve: {
       '/uses': '<link rel=stylesheet href=/c.css><p id=o></p><script src=/s.js></script>',
       '/c.css': as(gzipSync('p::before { content: "STYLE " }'), {

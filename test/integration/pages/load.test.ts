@@ -69,7 +69,7 @@ const never: RealPage[] = [
     fails: { reason: 'page_timeout', message: /load event/ },
   },
   {
-    what: 'a style sheet that never answers',
+    what: 'a stylesheet that never answers',
     serve: { '/style': '<link rel=stylesheet href=/silent.css><p>PAGE', '/silent.css': () => {} },
     fails: { reason: 'page_timeout', message: /load event/ },
   },
@@ -121,7 +121,7 @@ const busy: RealPage[] = [
     text: ['PAGE'],
   },
   {
-    what: 'a style sheet that imports itself',
+    what: 'a stylesheet that imports itself',
     serve: {
       '/ring': '<link rel=stylesheet href=/ring.css><p>PAGE',
       '/ring.css': (_request, response) =>

@@ -209,7 +209,7 @@ realPages(
       text: ['<item>XML</item>'],
     },
     {
-      what: 'XML with a style sheet of its own',
+      what: 'XML with a stylesheet of its own',
       serve: {
         '/xml': answer(
           '<?xml version="1.0"?><?xml-stylesheet type="text/css" href="/xml.css"?><list><item>XML</item></list>',

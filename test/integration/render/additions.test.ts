@@ -74,7 +74,7 @@ describe('css and javascript added to a page', () => {
         'with type text/html',
         () => `${base}/page.css`,
         { status: 502, reason: 'page_status' },
-        /`css`.*style sheet/,
+        /`css`.*stylesheet/,
       ],
       [
         'with type text/plain',
@@ -92,7 +92,7 @@ describe('css and javascript added to a page', () => {
         'without a type and with nosniff',
         () => `${base}/unnamed.css`,
         { status: 502 },
-        /`css`.*style sheet/,
+        /`css`.*stylesheet/,
       ],
       ['with a truncated body', () => `${base}/half.css`, { status: 502 }, /`css`.*shop\.example/],
       [
@@ -116,7 +116,7 @@ describe('css and javascript added to a page', () => {
     ];
     for (const [what, css, expected, message] of failures)
       for (const page of ['url', 'html'])
-        it(`fails for a style sheet ${what} on a page from ${page}`, async () => {
+        it(`fails for a stylesheet ${what} on a page from ${page}`, async () => {
           const error = await renderError(
             page === 'url' ? { url: `${base}/`, css: css() } : { html: box(), css: css() },
           );
@@ -172,7 +172,7 @@ describe('css and javascript added to a page', () => {
       ).to.not.include('NEVER');
     });
 
-    it('waits until a style sheet by URL is applied', async () => {
+    it('waits until a stylesheet by URL is applied', async () => {
       expect(await colour({ url: `${base}/`, css: `${base}/late.css` })).to.deep.equal(GREEN);
       expect(await colour({ html: box(), css: `${other}/hop.css` })).to.deep.equal(GREEN);
       expect(await colour({ url: `${base}/`, css: `${base}/untyped.css` })).to.deep.equal(GREEN);

@@ -231,7 +231,7 @@ describe('header and footer', () => {
 
   describe('scripts and resources', () => {
     const hostile: Record<string, (base: string) => string> = {
-      'a style sheet': base =>
+      'a stylesheet': base =>
         `<link rel="stylesheet" href="${base}/x.css"><link rel="alternate stylesheet" title="x" href="${base}/x.css">`,
       'other links': base =>
         ['preload', 'prefetch', 'modulepreload', 'icon', 'preconnect']

@@ -328,7 +328,7 @@ describe('resources of a page that do not load', () => {
       const error = await fails({ html: html(tags) });
       expect(error).to.include({ status: 502, code: 'render_failed', reason: 'page_status' });
       expect(error.message).to.match(
-        /^The page could not load 5 resources: (?:http:\S+\/[a-e]\.\w+ \(404\),? ){3}and 2 more\. Fix the URLs, or set fail_on_resource_error to false\.$/,
+        /^The page could not load 5 resources: (?:http:\S+\/[a-e]\.\w+ \(404\),? ){3}and 2 more\. Fix the URLs, or set `fail_on_resource_error` to false\.$/,
       );
       const one = await fails({ url: `${base}/page` });
       expect(one.message).to.include(`1 resource: ${base}/missing.css (404). Fix`);

@@ -30,7 +30,7 @@ describe('a static document', () => {
     ['a script', '<script>1</script>'],
     ['a handler', '<body onload="draw()">'],
     ['a handler after a slash', '<svg/onload=draw()>'],
-    ['a style sheet by link', '<LINK rel=stylesheet href=a.css>'],
+    ['a stylesheet by link', '<LINK rel=stylesheet href=a.css>'],
     ['an import', '<style>@import "a.css"</style>'],
     ['a font', '<style>@font-face { font-family: x }</style>'],
     ['a background image', '<style>p { background: url(a.png) }</style>'],

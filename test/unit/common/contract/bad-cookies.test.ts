@@ -72,7 +72,7 @@ const WRONG_VALUES: Row[] = [
     path => ['path', path, 'must be a percent-encoded URL path'],
   ),
   ['path', `/${'a'.repeat(1_024)}`, 'must be at most 1024 characters long, not 1025'],
-  ['path', null, 'must be a path string such as "/", not null'],
+  ['path', null, 'must be a path string such as `/`, not null'],
   ['path', 5, 'not a number'],
   ...['secure', 'http_only'].flatMap(member => [
     [member, null, 'must be true or false, not null'],

@@ -23,7 +23,7 @@ const SHAPES: Row[] = [
   [{ html: false }, '.html', 'not a boolean'],
   [{ html: 'x'.repeat(65_537) }, '.html', 'must be at most 65536 characters long, not 65537'],
   [{ html: '😀'.repeat(65_537) }, '.html', 'must be at most 65536 characters long'],
-  [{ height: null }, '.height', 'must be a length string such as "15mm", not null'],
+  [{ height: null }, '.height', 'must be a length string such as `15mm`, not null'],
   [{ height: 15 }, '.height', 'not a number'],
   [{ height: ['15mm'] }, '.height', 'not an array'],
   ...['-1', '-1mm', '15 mm', '1em', '5%', '', 'auto', '1,5cm', '15MM', 'NaN'].map(
@@ -133,7 +133,7 @@ describe('the height of headers and footers', () => {
       { header: { height: '6in' }, footer: { height: '5.5in' } },
       '`header.height` and `footer.height` leave less than 0.5 inches',
     ],
-    [{ header: { height: '15' } }, '`15` is 15 inches; did you mean `15px`?'],
+    [{ header: { height: '15' } }, '`15` is 15 inches. Did you mean `15px`?'],
     [{ header: { height: '6in' }, margin: { top: '11in' } }, '`margin.top` and `margin.bottom`'],
     [{ single_page: true, header: { height: '199.2in' } }, '`header.height` and `margin.bottom`'],
     [

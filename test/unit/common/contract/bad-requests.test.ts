@@ -142,16 +142,16 @@ describe('invalid render requests', () => {
 describe('validation messages', () => {
   it('suggest pixels for a large margin without a unit', () => {
     expect(requestError({ html: 'x', margin: { left: '20' } }).message).to.contain(
-      '`20` is 20 inches; did you mean `20px`?',
+      '`20` is 20 inches. Did you mean `20px`?',
     );
     expect(requestError({ html: 'x', margin: '20' }).message).to.equal(
-      '`margin` leaves less than 0.5 inches of a page that is 8.268 inches wide. `20` is 20 inches; did you mean `20px`?',
+      '`margin` leaves less than 0.5 inches of a page that is 8.268 inches wide. `20` is 20 inches. Did you mean `20px`?',
     );
     expect(requestError({ html: 'x', margin: { left: '20in' } }).message).not.to.contain(
-      'did you mean',
+      'Did you mean',
     );
     expect(requestError({ html: 'x', margin: { left: '4', right: '4' } }).message).not.to.contain(
-      'did you mean',
+      'Did you mean',
     );
   });
 
