@@ -169,7 +169,7 @@ export interface ErrorCase {
 export const renderErrorCases = (dashboardUrl: string): ErrorCase[] => [
   {
     code: 'unauthorized',
-    when: 'The API key is missing, malformed, unknown, expired or revoked, or not allowed from your IP address.',
+    when: 'The API key is missing, malformed, unknown, expired or revoked, does not have the scope `render`, or is not allowed from your IP address.',
     message: 'The `Authorization` header is missing. Send `Authorization: Bearer <API key>`.',
     headers: ['WWW-Authenticate'],
   },

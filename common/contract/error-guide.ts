@@ -20,7 +20,7 @@ export const CODE_ADVICE: Record<ErrorCode, ErrorAdvice> = {
     retry: 'no',
   },
   unauthorized: {
-    fix: 'Send `Authorization: Bearer <API key>` with a key from the dashboard. If the key is correct, check in the dashboard that it has not expired and that it may be used from your IP address. For security, the message does not say which of these applies.',
+    fix: 'Send `Authorization: Bearer <API key>` with a key from the dashboard. If the message names a scope, use a key that has it. Otherwise, check in the dashboard that the key has not expired and that it may be used from your IP address. For security, the message does not say which of these applies.',
     retry: 'no',
   },
   subscription_inactive: {
