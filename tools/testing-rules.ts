@@ -8,7 +8,7 @@ interface Section {
 
 export const RULES: Section[] = [
   {
-    title: 'Requests and answers',
+    title: 'Requests and responses',
     rules: [
       [
         'unknown-endpoints',
@@ -30,14 +30,14 @@ export const RULES: Section[] = [
         'error-envelope',
         'Each error has a code, a message and a request id; `render_failed` has a reason.',
       ],
-      ['connection-errors', 'Errors that Node answers itself come in the envelope.'],
+      ['connection-errors', 'Errors that Node sends itself have the error envelope.'],
       [
         'client-disconnect',
         'A client that disconnects cancels its render, which frees its slot and lease and is not counted.',
       ],
       [
         'half-closed-client',
-        'A client that closes its half of the connection after the request gets the answer.',
+        'A client that closes its half of the connection after the request gets its response.',
       ],
     ],
   },
@@ -102,7 +102,7 @@ export const RULES: Section[] = [
     rules: [
       [
         'permissions',
-        'Each endpoint answers each role with 401, 403, 404 or success, as the table of permissions says.',
+        'Each endpoint returns 401, 403, 404 or success to each role, as in the table of permissions.',
       ],
       ['foreign-ids', 'The ids of another account get 404, and nothing changes.'],
       [
@@ -116,7 +116,7 @@ export const RULES: Section[] = [
         'display-names',
         'Names contain no control characters or direction marks. HTML in them is shown as text.',
       ],
-      ['console-openapi', 'The OpenAPI document describes every endpoint, and answers match it.'],
+      ['console-openapi', 'The OpenAPI document describes every endpoint, and responses match it.'],
       [
         'teams',
         'A team has at least one owner, also under concurrent changes, and at most 100 members. Only owners make owners.',
@@ -182,10 +182,10 @@ export const RULES: Section[] = [
       ],
       [
         'oauth-without-database',
-        'Without MongoDB the OAuth server answers 503 with `Retry-After`, and loses nothing.',
+        'Without MongoDB the OAuth server returns 503 with `Retry-After`, and loses nothing.',
       ],
       ['oauth-key-rotation', 'Signing keys rotate by a command, without a restart.'],
-      ['oauth-replicas', 'Every API process answers every step. Keys are created once.'],
+      ['oauth-replicas', 'Every API process can serve every step. Keys are created once.'],
       [
         'mcp-process-death',
         'When an API process dies, the slot of its call is released and no partial PDF is served.',
@@ -214,7 +214,7 @@ export const RULES: Section[] = [
         'Meta refresh, redirects and documents that are not HTML behave as in a browser.',
       ],
       ['windows', 'Dialogs, print(), close(), popups and downloads do not stop a render.'],
-      ['page-rules', '`@page` rules never change the paper, and the margins of the request hold.'],
+      ['page-rules', '`@page` rules change the paper only with `prefer_css_page_size`.'],
     ],
   },
   {
