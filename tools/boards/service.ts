@@ -287,7 +287,7 @@ export const service: Board = {
         {
           title: 'Trial renders by outcome',
           description:
-            'Renders without an API key, which no other panel includes. They start only while no paid render is queued. rate_limited is normal: the trial limits are working.',
+            'Renders without an API key, which no other panel includes. They start only while most slots are free. rate_limited is normal: the trial limits are working.',
           kind: 'stack',
           unit: 'reqps',
           queries: [
