@@ -36,12 +36,16 @@ export function percentileMs(
   return Math.round(USAGE_BUCKETS_MS[bucket]! / Math.sqrt(GROWTH));
 }
 
+type Counts = Record<string, number>;
+
+/** Adds a histogram, or other counts by name, to `sum`. */
+export function addCounts(sum: Counts, counts: Readonly<Counts>): void {
+  for (const [bucket, count] of Object.entries(counts)) sum[bucket] = (sum[bucket] ?? 0) + count;
+}
+
 /** The sum of several histograms, or of other counts by name. */
-export function addedUp(
-  histograms: Iterable<Readonly<Record<string, number>>>,
-): Record<string, number> {
-  const sum: Record<string, number> = {};
-  for (const counts of histograms)
-    for (const [bucket, count] of Object.entries(counts)) sum[bucket] = (sum[bucket] ?? 0) + count;
+export function addedUp(histograms: Iterable<Readonly<Counts>>): Counts {
+  const sum: Counts = {};
+  for (const counts of histograms) addCounts(sum, counts);
   return sum;
 }

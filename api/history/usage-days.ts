@@ -1,10 +1,10 @@
 // The daily figures of an account, summed by day and by key. Best effort: the billed count is in
 // the account's document.
-import { MAX_USAGE_DAYS } from '../../common/contract/account.ts';
+import { MAX_USAGE_DAYS, MAX_USAGE_KEYS } from '../../common/contract/account.ts';
 import { invalid } from '../../common/contract/errors.ts';
 import type { Document, Store, UsageDayDocument } from '../store/store.ts';
-import type { KeyNames, NamedKey } from './key-names.ts';
-import { addedUp, percentileMs } from './usage-buckets.ts';
+import { keyNames, type NamedKey } from './key-names.ts';
+import { addCounts, percentileMs } from './usage-buckets.ts';
 
 const DEFAULT_DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -22,14 +22,19 @@ export interface UsageRange {
 
 type Day = Omit<UsageDayDocument, 'flushes'>;
 
-export interface UsageFigures {
-  /** Counted renders. */
-  ok: number;
-  sandbox: number;
-  failed: number;
-  rejected: number;
-  pages: number;
-  bytes: number;
+interface ExportedDay extends UsageFigures {
+  day: string;
+  /** Empty for renders without an API key. */
+  key: string;
+  name: string | null;
+}
+
+/** `ok`: counted renders. */
+const COUNTS = ['ok', 'sandbox', 'failed', 'rejected', 'pages', 'bytes'] as const;
+export type UsageCounts = Record<(typeof COUNTS)[number], number>;
+type KeyDocument = { _id: string } & UsageCounts;
+
+export interface UsageFigures extends UsageCounts {
   /** Milliseconds. */
   p50Ms: number | null;
   p95Ms: number | null;
@@ -37,8 +42,8 @@ export interface UsageFigures {
 
 export interface UsageReport extends UsageRange {
   days: ({ day: string } & UsageFigures)[];
-  /** Most renders first. The ID is null for renders without an API key. */
-  keys: ((NamedKey | { id: null; name: null; last4: null }) & UsageFigures)[];
+  /** Most renders first, at most MAX_USAGE_KEYS. The ID is null for renders without an API key. */
+  keys: ((NamedKey | { id: null; name: null; last4: null }) & UsageCounts)[];
   total: UsageFigures;
 }
 
@@ -64,69 +69,154 @@ function* daysIn({ from, to }: UsageRange): Generator<string> {
 
 const storedKey = (key: string) => (key === NO_KEY_QUERY ? NO_KEY : key);
 
-/** Ordered by day and key. At most 366 days, with up to 200 current keys and revoked ones. */
-export async function readDays(
+/** Documents of about 1 KB that are in memory at once. */
+const BATCH = 500;
+
+const daysOf = (account: string, { from, to }: UsageRange): Document => ({
+  '_id.account': account,
+  '_id.day': { $gte: from, $lte: to },
+});
+
+/** The keys with the most renders, in this order. */
+async function busiestKeys(
   store: Store,
   account: string,
-  { from, to }: UsageRange,
-  key?: string,
-): Promise<Day[]> {
-  const filter: Document = {
-    '_id.account': account,
-    '_id.day': { $gte: from, $lte: to },
+  range: UsageRange,
+): Promise<KeyDocument[]> {
+  const sums = COUNTS.map(name => [name, { $sum: `$${name}` }]);
+  const found = store.console.usageDays.aggregate<KeyDocument>(
+    [
+      { $match: daysOf(account, range) },
+      {
+        $group: {
+          _id: '$_id.key',
+          ...Object.fromEntries(sums),
+          renders: { $sum: { $add: ['$ok', '$sandbox', '$failed'] } },
+        },
+      },
+      { $sort: { renders: -1, rejected: -1, _id: 1 } },
+      { $limit: MAX_USAGE_KEYS },
+      { $unset: 'renders' },
+    ],
+    store.limits,
+  );
+  return store.limited(found.toArray());
+}
+
+/**
+ * Calls `onDay` for each key of each day, by day: the order of the index, so that MongoDB does not
+ * collect them. `onDay` may throw to end the reading.
+ */
+async function readDays(
+  store: Store,
+  account: string,
+  range: UsageRange,
+  key: string | undefined,
+  onDay: (day: Day) => void,
+): Promise<void> {
+  const filter = {
+    ...daysOf(account, range),
     ...(key !== undefined && { '_id.key': storedKey(key) }),
   };
   const found = store.console.usageDays.find(filter, {
     projection: { flushes: 0 },
-    sort: { '_id.day': 1, '_id.key': 1 },
+    sort: { '_id.day': 1 },
+    batchSize: BATCH,
     ...store.limits,
   });
-  return store.limited(found.toArray());
-}
-
-const sumOf = (
-  days: readonly Day[],
-  field: 'ok' | 'sandbox' | 'failed' | 'rejected' | 'pages' | 'bytes',
-) => days.reduce((sum, day) => sum + (day[field] ?? 0), 0);
-
-/** The sums of several documents. */
-export function figuresOf(days: readonly Day[]): UsageFigures {
-  const durations = addedUp(days.map(({ durations = {} }) => durations));
-  return {
-    ok: sumOf(days, 'ok'),
-    sandbox: sumOf(days, 'sandbox'),
-    failed: sumOf(days, 'failed'),
-    rejected: sumOf(days, 'rejected'),
-    pages: sumOf(days, 'pages'),
-    bytes: sumOf(days, 'bytes'),
-    p50Ms: percentileMs(durations, 0.5),
-    p95Ms: percentileMs(durations, 0.95),
+  const readAll = async () => {
+    for await (const day of found) onDay(day);
   };
+  await store.limited(readAll());
 }
 
-/** `key` selects the days of one key; `keys` always lists all. Pure. */
-export function usageOf(
+class Sums {
+  readonly #counts = { ok: 0, sandbox: 0, failed: 0, rejected: 0, pages: 0, bytes: 0 };
+  readonly #durations: Record<string, number> = {};
+
+  add({ ok, sandbox, failed, rejected = 0, pages, bytes, durations = {} }: Day): void {
+    addCounts(this.#counts, { ok, sandbox, failed, rejected, pages, bytes });
+    addCounts(this.#durations, durations);
+  }
+
+  figures(): UsageFigures {
+    return {
+      ...this.#counts,
+      p50Ms: percentileMs(this.#durations, 0.5),
+      p95Ms: percentileMs(this.#durations, 0.95),
+    };
+  }
+}
+
+/** Sums the documents of a range by day. Pure. */
+export class UsageSums {
+  readonly #byDay: Map<string, Sums>;
+  readonly #total = new Sums();
+
+  constructor(range: UsageRange) {
+    this.#byDay = new Map([...daysIn(range)].map(day => [day, new Sums()]));
+  }
+
+  add(day: Day): void {
+    this.#byDay.get(day._id.day)?.add(day);
+    this.#total.add(day);
+  }
+
+  figures(): Pick<UsageReport, 'days' | 'total'> {
+    const days = [...this.#byDay].map(([day, sums]) => ({ day, ...sums.figures() }));
+    return { days, total: this.#total.figures() };
+  }
+}
+
+/** `key` selects the days of one key; the list of keys does not depend on it. */
+export async function readUsage(
+  store: Store,
+  account: string,
   range: UsageRange,
-  all: readonly Day[],
-  nameOf: KeyNames,
   key?: string,
-): UsageReport {
-  const forDays = key === undefined ? all : all.filter(({ _id }) => _id.key === storedKey(key));
-  const byDay = Map.groupBy(forDays, each => each._id.day);
-  const byKey = Map.groupBy(all, each => each._id.key);
+): Promise<UsageReport> {
+  const sums = new UsageSums(range);
+  const [keys, nameOf] = await Promise.all([
+    busiestKeys(store, account, range),
+    keyNames(store, account),
+    readDays(store, account, range, key, day => sums.add(day)),
+  ]);
   return {
     ...range,
-    days: [...daysIn(range)].map(day => ({ day, ...figuresOf(byDay.get(day) ?? []) })),
-    keys: [...byKey]
-      .map(([key, days]) => ({
-        ...(key === NO_KEY ? { id: null, name: null, last4: null } : nameOf(key)),
-        ...figuresOf(days),
-      }))
-      .sort(
-        (one, other) =>
-          other.ok + other.sandbox + other.failed - (one.ok + one.sandbox + one.failed) ||
-          other.rejected - one.rejected,
-      ),
-    total: figuresOf(forDays),
+    ...sums.figures(),
+    keys: keys.map(({ _id, ...counts }) => ({
+      ...(_id === NO_KEY ? { id: null, name: null, last4: null } : nameOf(_id)),
+      ...counts,
+    })),
   };
+}
+
+/** Rows of an export, with about 100 bytes each. */
+export const MAX_EXPORTED_ROWS = 100_000;
+
+/**
+ * A row for each day and key, in this order. Throws ApiError `validation_error` when there are more
+ * than `maxRows`.
+ */
+export async function exportedUsage(
+  store: Store,
+  account: string,
+  range: UsageRange,
+  key?: string,
+  maxRows = MAX_EXPORTED_ROWS,
+): Promise<ExportedDay[]> {
+  const nameOf = await keyNames(store, account);
+  const rows: ExportedDay[] = [];
+  await readDays(store, account, range, key, day => {
+    if (rows.length === maxRows)
+      throw invalid(
+        `The export has more than ${maxRows} rows. Choose a shorter range or one API key.`,
+      );
+    const sums = new Sums();
+    sums.add(day);
+    const { day: date, key: id } = day._id;
+    rows.push({ day: date, key: id, name: nameOf(id).name, ...sums.figures() });
+  });
+  const order = ({ day, key }: ExportedDay) => `${day} ${key}`;
+  return rows.sort((one, other) => (order(one) < order(other) ? -1 : 1));
 }

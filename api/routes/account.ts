@@ -12,8 +12,7 @@ import { orUnavailable, unauthorized } from '../accounts/account-errors.ts';
 import type { AccountRequests } from '../accounts/account-requests.ts';
 import { type FoundStatus, STATUS_FIELDS, statusOf } from '../accounts/account-status.ts';
 import type { Plan } from '../accounts/plans.ts';
-import { keyNames } from '../history/key-names.ts';
-import { rangeOf, readDays, type UsageFigures, usageOf } from '../history/usage-days.ts';
+import { rangeOf, readUsage, type UsageCounts } from '../history/usage-days.ts';
 import { bearer, boundRequests } from '../http/caller.ts';
 import { checked, strict } from '../http/checked.ts';
 import type { Context, Middleware, Route } from '../http/state.ts';
@@ -72,11 +71,7 @@ export function accountRoutes({
     const { accountId } = ctx.state.accepted;
     const { group_by = 'day', ...days } = checked(usageQuery, { ...ctx.query }, 'parameter');
     const range = rangeOf(days, Date.now());
-    const [all, nameOf] = await Promise.all([
-      readDays(store, accountId, range),
-      keyNames(store, accountId),
-    ]);
-    const report = usageOf(range, all, nameOf);
+    const report = await readUsage(store, accountId, range);
     return {
       ...range,
       items:
@@ -94,7 +89,7 @@ export function accountRoutes({
   ];
 }
 
-const shown = ({ ok, sandbox, failed, rejected, pages, bytes }: UsageFigures) => ({
+const shown = ({ ok, sandbox, failed, rejected, pages, bytes }: UsageCounts) => ({
   counted: ok,
   sandbox,
   failed,

@@ -42,6 +42,11 @@ export const accountSchema = z
 export type AccountAnswer = z.output<typeof accountSchema>;
 
 export const MAX_USAGE_DAYS = 366;
+/**
+ * Keys in a report: those with the most renders. Days and total include the others too. An account
+ * has at most 200 keys, but may have revoked any number.
+ */
+export const MAX_USAGE_KEYS = 1_000;
 
 const DAY = 'a day in UTC such as 2026-11-30';
 const day = z.iso.date({ error: DAY });
@@ -102,8 +107,7 @@ export const usageSchema = z
           .meta({ description: 'The figures of a day or of a key.' }),
       )
       .meta({
-        description:
-          'With `group_by=day` every day of the range in order, otherwise every key with requests.',
+        description: `With \`group_by=day\` every day of the range in order, otherwise every key with requests, at most the ${MAX_USAGE_KEYS} keys with the most renders.`,
       }),
     total: z.object(figures).meta({ description: 'The figures of the whole range.' }),
   })

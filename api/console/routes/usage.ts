@@ -1,8 +1,6 @@
 // The routes for the usage of an account by day and key: as JSON for the dashboard, as CSV for
 // spreadsheets.
-
-import { keyNames } from '../../history/key-names.ts';
-import { figuresOf, rangeOf, readDays, usageOf } from '../../history/usage-days.ts';
+import { exportedUsage, rangeOf, readUsage } from '../../history/usage-days.ts';
 import type { Store } from '../../store/store.ts';
 import { usage, usageQuery } from '../contract/accounts.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
@@ -32,42 +30,34 @@ export const usageRoutes = ({ store }: { store: Store }): ConsoleRoute[] => [
     access: { permission: 'usage.read' },
     query: usageQuery,
     answer: usage,
-    handle: async ({ account: { id }, query }) => {
-      const range = rangeOf(query, Date.now());
-      const [all, nameOf] = await Promise.all([readDays(store, id, range), keyNames(store, id)]);
-      return usageOf(range, all, nameOf, query.key);
-    },
+    handle: ({ account: { id }, query }) =>
+      readUsage(store, id, rangeOf(query, Date.now()), query.key),
   }),
   route({
     method: 'get',
     path: '/accounts/:account/usage.csv',
     id: 'getUsageCsv',
-    summary: 'Export the usage as CSV, with a line for each day and key that has renders.',
+    summary:
+      'Export the usage as CSV, with a line for each day and key that has renders, at most 100,000.',
     access: { permission: 'usage.read' },
     query: usageQuery,
     answer: 'text/csv',
     handle: async ({ account: { id }, query, ctx }) => {
       const range = rangeOf(query, Date.now());
-      const [days, nameOf] = await Promise.all([
-        readDays(store, id, range, query.key),
-        keyNames(store, id),
+      const days = await exportedUsage(store, id, range, query.key);
+      const lines = days.map(day => [
+        day.day,
+        day.key,
+        day.name,
+        day.ok,
+        day.sandbox,
+        day.failed,
+        day.pages,
+        day.bytes,
+        day.p50Ms,
+        day.p95Ms,
+        day.rejected,
       ]);
-      const lines = days.map(day => {
-        const { ok, sandbox, failed, rejected, pages, bytes, p50Ms, p95Ms } = figuresOf([day]);
-        return [
-          day._id.day,
-          day._id.key,
-          nameOf(day._id.key).name,
-          ok,
-          sandbox,
-          failed,
-          pages,
-          bytes,
-          p50Ms,
-          p95Ms,
-          rejected,
-        ];
-      });
       ctx.set(
         'Content-Disposition',
         `attachment; filename="pressroom-usage-${range.from}-${range.to}.csv"`,
