@@ -51,7 +51,7 @@ export function Minutes({ minutes }: { minutes: Live['lastMinutes'] }) {
       <figcaption>
         <Group justify="space-between" gap="sm" mt={6}>
           <Text size="xs" c="dimmed">
-            Last {minutes.length} minutes. Peak: {formatCount(peak)} renders/min.
+            Last {minutes.length} minutes. Peak: {formatCount(peak)}/min.
           </Text>
           <Group gap="md">
             <Text size="xs">

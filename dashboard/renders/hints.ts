@@ -3,7 +3,7 @@ import type { RenderSummary } from '../../api/console/contract/accounts.ts';
 
 const BY_REASON: Record<NonNullable<RenderSummary['reason']>, string> = {
   page_status:
-    'The page or a resource returned an error status. Check the URL, or send `raise_for_status: false` to render the page anyway.',
+    'The page or a resource did not load. Check the URLs, or set `raise_for_status` or `fail_on_resource_error` to false.',
   page_unreachable:
     'Pressroom could not connect to the page. Check the host name and port, and that the page is public.',
   page_timeout: 'Check the condition named in the message, or increase `timeout`.',

@@ -9,16 +9,10 @@ import { useMay, useSession } from '../session/session.tsx';
 const MESSAGES: Partial<Record<Overview['account']['state'], { title: string; text: string }>> = {
   past_due: {
     title: 'Payment failed',
-    text: 'Your subscription is past due. Pay the open invoice to keep rendering.',
+    text: 'Your subscription is past due. Renders work until the grace period ends.',
   },
-  unpaid: {
-    title: 'Renders are blocked',
-    text: 'Your subscription is unpaid. Pay the open invoice to resume rendering within seconds.',
-  },
-  canceled: {
-    title: 'Renders are blocked',
-    text: 'Your subscription is canceled. Choose a plan to resume rendering.',
-  },
+  unpaid: { title: 'Renders are blocked', text: 'Your subscription is unpaid.' },
+  canceled: { title: 'Renders are blocked', text: 'Your subscription is canceled.' },
   paused: { title: 'Renders are blocked', text: 'This account is suspended.' },
 };
 
@@ -35,10 +29,10 @@ export function AccountBanner() {
       'Contact your administrator.'
     ) : mayPay ? (
       <Anchor component={Link} href="/billing" inherit c="inherit" fw={600} underline="always">
-        Go to plan & billing
+        Go to Plan & billing
       </Anchor>
     ) : (
-      'Contact an owner of this account.'
+      'Ask a member with the Owner or Billing role.'
     );
   return (
     <Alert

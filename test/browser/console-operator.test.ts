@@ -167,7 +167,7 @@ describe('operator screens', function () {
     const left = rendering.catch(() => 'left');
     await busy.filter({ hasText: /^1 of \d/ }).waitFor();
     await page.getByText(/^1 of \d+ busy$/).waitFor();
-    await page.getByText(/^Last \d+ minutes\. Peak: \d+ renders\/min\.$/).waitFor();
+    await page.getByText(/^Last \d+ minutes\. Peak: \d+\/min\.$/).waitFor();
     await page.getByText(/^\d+ rejected \(not in the chart\)$/).waitFor();
     rendering.disconnect();
     expect(await left).to.equal('left');
