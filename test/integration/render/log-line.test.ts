@@ -43,7 +43,8 @@ describe('the process log of a render', () => {
   const log = pino({ level: 'trace' }, { write: line => void lines.push(line) });
   before(async () => {
     web = await startWebServer({
-      '/page': '<script>console.log("MARKER-console"); throw Error("MARKER-thrown")</script>',
+      '/MARKER-path':
+        '<script>console.log("MARKER-console"); throw Error("MARKER-thrown")</script>',
     });
     base = `http://127.0.0.1:${web.port}`;
     const env = {
@@ -200,25 +201,45 @@ describe('the process log of a render', () => {
     expect(await lineWith(headers)).to.include({ status: 401, clientAddress: '2001:db8::1' });
   });
 
-  it('has no query, console output, exception, code, header or cookie', async () => {
+  /** Each contains a marker that neither the API nor the worker may log. */
+  const marked = (): [body: object, outcome: string][] => {
     const secrets = {
       extra_http_headers: { 'X-Own': 'MARKER-header' },
       cookies: [{ name: 'a', value: 'MARKER-cookie', domain: '127.0.0.1' }],
       css: 'p { --a: "MARKER-css" }',
     };
-    const page = { url: `${base}/page?token=MARKER-query`, ...secrets };
-    const bodies = [
-      { ...page, javascript: '"MARKER-script"' },
-      { ...page, javascript: 'throw Error("MARKER-own-error")' },
-      { ...page, wait_for_expression: 'MARKER_expression()' },
-      { ...page, wait_for_selector: '#MARKER-selector' },
-      { html: html(`MARKER-html<img src="${base}/a.png?MARKER-resource">`), ...secrets },
-      { url: `${base}/missing?MARKER-missing` },
-      { html: 'MARKER-invalid', landscape: 'MARKER-value' },
+    const page = { url: `${base}/MARKER-path?token=MARKER-query#MARKER-fragment`, ...secrets };
+    const resource = html(`MARKER-html<img src="${base}/MARKER.png?MARKER-resource">`);
+    const dead = 'http://marker-host.invalid/MARKER-dead';
+    return [
+      [{ ...page, javascript: 'console.error("MARKER-script")' }, 'succeeded'],
+      [{ ...page, javascript: 'throw Error("MARKER-own-error")' }, 'rejected'],
+      [{ ...page, wait_for_expression: 'MARKER_expression()' }, 'failed'],
+      [{ ...page, wait_for_selector: '#MARKER-selector' }, 'failed'],
+      [{ html: resource, ...secrets }, 'succeeded'],
+      [{ html: resource, ...secrets, fail_on_resource_error: true }, 'failed'],
+      [{ html: html(`<img src="${dead}">`), fail_on_resource_error: true }, 'failed'],
+      [{ url: `${base}/missing?MARKER-missing` }, 'failed'],
+      [{ url: dead }, 'failed'],
+      [{ url: 'http://10.0.0.1/MARKER-private' }, 'rejected'],
+      [{ html: 'MARKER-invalid', landscape: 'MARKER-value' }, 'rejected'],
     ];
-    const statuses: unknown[] = [];
-    for (const body of bodies) statuses.push((await lineOf(body))['status']);
-    expect(statuses).to.deep.equal([200, 400, 502, 502, 200, 502, 400]);
-    expect(lines.filter(line => line.includes('MARKER'))).to.deep.equal([]);
+  };
+
+  for (const way of ['api', 'playground', 'mcp'] as const)
+    it(`has no URL, console output, exception, code, header or cookie of ${WAYS[way]}`, async function () {
+      this.timeout(60_000);
+      const outcomes: unknown[] = [];
+      for (const [body] of marked())
+        outcomes.push((await lineWith((await send(way, body)).headers))['outcome']);
+      expect(outcomes).to.deep.equal(marked().map(([, outcome]) => outcome));
+      expect(lines.filter(line => /MARKER/i.test(line))).to.deep.equal([]);
+    });
+
+  it('has no content of a trial render', async () => {
+    const body = { html: html('MARKER-html'), wait_for_expression: 'MARKER_expression()' };
+    const { headers } = await send('trial', body);
+    expect(await lineWith(headers)).to.include({ outcome: 'failed' });
+    expect(lines.filter(line => /MARKER/i.test(line))).to.deep.equal([]);
   });
 });
