@@ -69,6 +69,7 @@ export function recordOf(
     ...(error === undefined && trace.bytes !== undefined && { bytes: trace.bytes }),
     ...(trace.console?.length && { console: trace.console }),
     ...resourceErrorsOf(trace),
+    ...(trace.warnings.length > 0 && { warnings: trace.warnings }),
   };
 }
 

@@ -185,6 +185,9 @@ function template(
   return `${FRAME}<page-margin style="${style.join(';')}">${templateHtml(html)}`;
 }
 
+export const hasTemplates = ({ print }: RenderSettings): boolean =>
+  print.headerHtml !== undefined || print.footerHtml !== undefined;
+
 /**
  * The parameters of Page.printToPDF for a header, a footer or both. The other one is empty, since
  * Chrome has default texts.

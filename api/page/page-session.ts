@@ -9,6 +9,7 @@ import { CommandFailed, type Session } from '../workers/session.ts';
 import { BrowserFailed, SlotLost } from '../workers/slot-port.ts';
 import { finishAnimations } from './animations.ts';
 import { css } from './css.ts';
+import { hasTemplates } from './header-footer.ts';
 import { javascript } from './javascript.ts';
 import { lazyImages } from './lazy-images.ts';
 import { load } from './load.ts';
@@ -19,6 +20,7 @@ import { newPageReport, type PageReport } from './page-report.ts';
 import { type Output, printDocument } from './print.ts';
 import { type RenderSettings, watchesNetwork } from './render-settings.ts';
 import { Resources } from './resources.ts';
+import { measureTemplates } from './template-overflow.ts';
 import { delay, expression, fonts, networkIdle, selector, watchNetwork } from './waits.ts';
 
 async function allResourcesLoaded({ resources }: Page): Promise<void> {
@@ -40,10 +42,16 @@ export interface Step {
 const always = () => true;
 
 /**
- * The order is the contract's: load event, fonts, css, javascript, lazy images, selector,
+ * Header and footer are measured on the blank page. Then the order is the contract's: load event, fonts, css, javascript, lazy images, selector,
  * expression, network idle, delay, animations, resource errors, then print.
  */
 export const STEPS: Step[] = [
+  {
+    waitingFor: () => '`header` and `footer` to be laid out',
+    phase: 'load',
+    applies: hasTemplates,
+    run: measureTemplates,
+  },
   { waitingFor: () => "the page's load event", phase: 'load', applies: always, run: load },
   {
     waitingFor: () => "the page's fonts",
@@ -151,7 +159,7 @@ async function causeOf(session: Session, failure: CommandFailed): Promise<Error>
 function watchedPage(
   session: Session,
   settings: RenderSettings,
-  { resources }: PageReport,
+  report: PageReport,
   fail: Page['fail'],
 ): Page {
   const blockedRequests = watchBlockedRequests(session);
@@ -165,11 +173,12 @@ function watchedPage(
     session,
     settings,
     blockedRequests,
+    warnings: report.warnings,
     document: watchMainDocument(session, settings.source, blockedRequests),
     navigation: watchNavigation(session),
     network: watchNetwork(session),
     resources: watchesNetwork(settings)
-      ? new Resources(session, blockedRequests, resources)
+      ? new Resources(session, blockedRequests, report.resources)
       : undefined,
     lastSeen: '',
     fail,

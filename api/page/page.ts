@@ -1,6 +1,7 @@
 // What a step of a render has at hand: the page's session, the settings, what is known of its
 // document and network, and a way to fail between steps.
 
+import type { RenderWarning } from '../../common/contract/warnings.ts';
 import type { Session } from '../workers/session.ts';
 import type { BlockedRequests, MainDocument, Navigation } from './main-document.ts';
 import type { RenderSettings } from './render-settings.ts';
@@ -18,6 +19,8 @@ export interface Page {
   navigation: Navigation;
   network: NetworkActivity;
   blockedRequests: BlockedRequests;
+  /** Of the render so far. */
+  warnings: RenderWarning[];
   /** Undefined for a document that loads nothing. */
   resources: Resources | undefined;
   /**

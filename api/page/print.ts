@@ -8,7 +8,7 @@ import { longestSideIn, pageCount, readChromePdf } from '../pdf/chrome-pdf.ts';
 import { type Budget, type Printed, pdfTooLarge } from '../pdf/printed.ts';
 import { type Command, CommandFailed, type Session } from '../workers/session.ts';
 import { SlotLost } from '../workers/slot-port.ts';
-import { headerFooter } from './header-footer.ts';
+import { hasTemplates, headerFooter } from './header-footer.ts';
 import type { Page } from './page.ts';
 import type { RenderSettings } from './render-settings.ts';
 import { printSinglePage, type Sheet } from './single-page.ts';
@@ -231,8 +231,7 @@ async function printOnce(
   budget: Budget,
   ranges = settings.print.pageRanges,
 ): Promise<Printed> {
-  const { marginIn, headerHtml, footerHtml } = settings.print;
-  const { top, right, bottom, left } = marginIn;
+  const { top, right, bottom, left } = settings.print.marginIn;
   const { stream } = await session.command('Page.printToPDF', {
     paperWidth: settings.paper.widthIn,
     paperHeight: heightIn,
@@ -246,7 +245,7 @@ async function printOnce(
     generateTaggedPDF: output.tagged,
     generateDocumentOutline: false,
     transferMode: 'ReturnAsStream',
-    ...((headerHtml !== undefined || footerHtml !== undefined) && headerFooter(settings)),
+    ...(hasTemplates(settings) && headerFooter(settings)),
     ...(ranges && { pageRanges: ranges }),
   });
   output.onPrinted?.();

@@ -90,11 +90,12 @@ export function answerWithPdf(
   filename: string | undefined,
   entry: RenderEntry,
 ): void {
-  const resourceErrors = entry.trace.resources.count;
+  const { resources, warnings } = entry.trace;
   setServerTiming(ctx, entry);
   setPdfHeaders(ctx, filename);
   ctx.set('X-Pdf-Pages', String(pages));
-  if (resourceErrors > 0) ctx.set('X-Resource-Errors', String(resourceErrors));
+  if (resources.count > 0) ctx.set('X-Resource-Errors', String(resources.count));
+  if (warnings.length > 0) ctx.set('X-Warnings', warnings.join(', '));
   if (sandbox) ctx.set('X-Sandbox', 'true');
   if (usage !== undefined) ctx.set('X-Usage-Count', String(usage));
   ctx.body = pdf;

@@ -2,6 +2,7 @@
 // and OAuth.
 import type { RenderFailedReason } from '../../common/contract/errors.ts';
 import type { ResourceError } from '../../common/contract/resource-errors.ts';
+import type { RenderWarning } from '../../common/contract/warnings.ts';
 import type { PhaseTimings } from './phases.ts';
 
 export const ROLES = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
@@ -138,6 +139,8 @@ export interface RenderDocument {
   resourceErrors?: number;
   /** The first 100 of them. */
   resources?: ResourceError[];
+  /** Absent when there are none. */
+  warnings?: RenderWarning[];
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   STATUS,
 } from './errors.ts';
 import type { SchemaNames } from './json-schema.ts';
+import { RENDER_WARNINGS, WARNING_TEXTS } from './warnings.ts';
 
 export const EXAMPLE_REQUEST_ID = '019a8c5e-7d2b-7c44-9e1f-3b6a52c8d011';
 
@@ -108,6 +109,11 @@ export const HEADERS = {
     schema: { type: 'integer', minimum: 1 },
     example: 2,
   },
+  'X-Warnings': {
+    description: `What may be wrong with the PDF, separated by commas. Absent when nothing is. ${RENDER_WARNINGS.map(word => `\`${word}\`: ${WARNING_TEXTS[word]}`).join(' ')}`,
+    schema: { type: 'string' },
+    example: 'header_overflow',
+  },
   'Server-Timing': {
     description:
       'The duration of each phase in milliseconds: `admit`, `queue`, `load`, `wait`, `print`, `post`, `settle`, and `other` for the rest. They add up to the total in the dashboard. Also sent with an error if the render had started.',
@@ -145,6 +151,7 @@ export const PDF_HEADERS = [
   'X-Sandbox',
   'X-Pdf-Pages',
   'X-Resource-Errors',
+  'X-Warnings',
   'Server-Timing',
   'Content-Disposition',
 ] as const satisfies HeaderName[];

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft, CircleAlert, FlaskConical } from 'lucide-react';
 import { Link, useParams } from 'wouter';
 import type { RenderDetail } from '../../api/console/contract/accounts.ts';
+import { WARNING_TEXTS } from '../../common/contract/warnings.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { FactList } from '../parts/facts.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -129,6 +130,7 @@ function Detail({ render }: { render: RenderDetail }) {
             ['Requested by', user ? `${callerOf(render)}, ${user}` : callerOf(render)],
             ['Counts toward usage', counted ? 'Yes' : sandbox ? 'No (sandbox)' : 'No'],
             ['Reference', render.reference],
+            ['Warnings', render.warnings.map(word => WARNING_TEXTS[word]).join(' ') || null],
             ['Request ID', <Code key="id">{id}</Code>],
           ]}
         />

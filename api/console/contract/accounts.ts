@@ -8,7 +8,7 @@ import { MIN_SAMPLES } from '../../history/usage-buckets.ts';
 import { ACCOUNT_STATES, KEY_SCOPES } from '../../store/documents.ts';
 import { PHASES } from '../../store/phases.ts';
 import { count, cursorQuery, id, nameText, page, searchText, time } from './common.ts';
-import { failedRequests } from './failed-requests.ts';
+import { pageReport } from './page-report.ts';
 import { billingMode } from './users.ts';
 
 export const accountState = z.enum(ACCOUNT_STATES, {
@@ -60,7 +60,7 @@ export const renderDetail = renderSummary.extend({
     .partialRecord(z.enum(PHASES), z.number())
     .meta({ description: 'Duration of each phase in milliseconds.' }),
   console: z.array(z.object({ level: z.string(), text: z.string() })),
-  ...failedRequests,
+  ...pageReport,
   user: z
     .string()
     .nullable()

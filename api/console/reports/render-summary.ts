@@ -12,6 +12,7 @@ export const SUMMARY_FIELDS = {
   console: 0,
   resourceErrors: 0,
   resources: 0,
+  warnings: 0,
   message: 0,
 } as const;
 export type SummaryDocument = Omit<RenderDocument, keyof typeof SUMMARY_FIELDS>;
@@ -57,5 +58,6 @@ export const detailOf = (
     status,
     reason,
   })),
+  warnings: render.warnings ?? [],
   user: userName,
 });

@@ -19,7 +19,7 @@ import {
 } from '../../../common/contract/json-schema.ts';
 import { API_VERSION, headerRefs, LICENSE, pdfAnswer } from '../../../common/contract/openapi.ts';
 import * as accountSchemas from '../contract/accounts.ts';
-import * as failedRequestSchemas from '../contract/failed-requests.ts';
+import * as pageReportSchemas from '../contract/page-report.ts';
 import * as peopleSchemas from '../contract/users.ts';
 import type { ConsoleRoute } from '../kit/route.ts';
 import { CONSOLE_PREFIX } from './console-router.ts';
@@ -78,7 +78,7 @@ type Tag = keyof typeof TAGS;
  */
 const names: SchemaNames = new Map<z.core.$ZodType, string>([
   ...ENVELOPE_NAMES,
-  ...Object.entries({ ...peopleSchemas, ...accountSchemas, ...failedRequestSchemas }).flatMap(
+  ...Object.entries({ ...peopleSchemas, ...accountSchemas, ...pageReportSchemas }).flatMap(
     ([name, value]): [z.ZodType, string][] =>
       value instanceof z.ZodType ? [[value, capital(name)]] : [],
   ),

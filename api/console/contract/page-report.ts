@@ -1,6 +1,7 @@
-// Schemas for the requests of a page that failed, in the details of a render.
+// Schemas for what the page reported, in the details of a render: failed requests and warnings.
 import { z } from 'zod';
 import { RESOURCE_REASONS } from '../../../common/contract/resource-errors.ts';
+import { RENDER_WARNINGS } from '../../../common/contract/warnings.ts';
 import { count } from './common.ts';
 
 export const resourceReason = z.enum(RESOURCE_REASONS);
@@ -13,10 +14,12 @@ export const failedRequest = z.object({
   reason: resourceReason.nullable(),
   ms: z.number(),
 });
-/** The requests of a page that failed. */
-export const failedRequests = {
+export const pageReport = {
   resourceErrors: count.meta({ description: 'Requests of the page that failed or were blocked.' }),
   resources: z
     .array(failedRequest)
     .meta({ description: 'The first 100 of them, with the HTTP status or the reason.' }),
+  warnings: z
+    .array(z.enum(RENDER_WARNINGS))
+    .meta({ description: 'What may be wrong with the PDF, as in the header `X-Warnings`.' }),
 };
