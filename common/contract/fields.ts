@@ -106,7 +106,7 @@ export const requestShape = {
   }),
   prefer_css_page_size: trueOrFalse({
     description:
-      'Uses the page sizes of `@page` rules, including those of named pages. Applies only without `format`, `paper_width`, `landscape` and `single_page`.',
+      'Uses the page sizes of `@page` rules, including named pages. Applies only without `format`, `paper_width`, `landscape` and `single_page`.',
     examples: [true],
     default: false,
   }),
@@ -172,7 +172,7 @@ export const requestShape = {
   }),
   finish_animations: trueOrFalse({
     description:
-      'Skips CSS animations and transitions to their end, after all `wait_*` conditions. Endless animations and canvas animations are not changed.',
+      'Skips CSS animations and transitions to their end, after all `wait_*` conditions. Endless and canvas animations are not changed.',
     examples: [true],
     default: false,
   }),
@@ -231,7 +231,7 @@ export const requestShape = {
   }),
   reference: text('a string', referenceProblem, {
     description:
-      'Your own identifier for the render, such as an order number. The render log shows it and can be searched for it. Do not put secrets in it. No control characters.',
+      'Your own identifier for the render, such as an order number. Shown and searchable in the render log. Not for secrets. No control characters.',
     examples: ['order-1042'],
     pattern: REFERENCE_PATTERN,
     minLength: 1,

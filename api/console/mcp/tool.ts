@@ -34,7 +34,7 @@ export const toolDescription = ({
     `Show the link to the user: it works for ${duration(linkMs)}, for anyone who has it.`,
     'A successful render counts toward the usage of the account, unless `sandbox` is true, which adds a watermark.',
     `Limits: ${mebibytes(bodyMaxBytes)} per request, ${duration(renderMs)} per render, ${mebibytes(outputMaxBytes)} per PDF.`,
-    'Errors name the field to fix or the time to wait before trying again.',
+    'An error names the field to fix or when to try again.',
   ].join(' ');
 
 const resultSchema = z.object({
