@@ -11,7 +11,9 @@ import {
   keyRevoked,
 } from '../api/console/security/audit.ts';
 import { ACCOUNT_STATES, KEY_SCOPES, type Store } from '../api/store/store.ts';
-import { CliError } from './failure.ts';
+import { parseNetwork } from '../common/addresses.ts';
+import { COMMAND } from './command-name.ts';
+import { CliError, wrongUsage } from './failure.ts';
 import type { Work } from './on-accounts.ts';
 import { table } from './table.ts';
 
@@ -23,6 +25,10 @@ export interface Terminal {
   withAccounts<T>(work: Work<T>): Promise<T>;
 }
 
+const JSON_OPTION = ['--json', 'Print JSON instead of a table'] as const;
+const jsonText = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+
+const ACCOUNT_HEAD = ['NAME', 'PLAN', 'STATE', 'INTRANET', 'KEYS', 'RUNNING', 'USAGE'];
 const accountRow = (account: Account) => [
   account.name,
   account.plan,
@@ -33,7 +39,23 @@ const accountRow = (account: Account) => [
   String(account.usage),
 ];
 
-const keyRow = (account: string, key: ShownKey) => [
+const accountJson = ({ name, plan, state, intranet, keys, running, usage }: Account) => ({
+  name,
+  plan,
+  state,
+  intranet,
+  keys,
+  running,
+  usage,
+});
+
+interface OwnedKey {
+  account: string;
+  key: ShownKey;
+}
+
+const KEY_HEAD = ['ID', 'ACCOUNT', 'NAME', 'KEY', 'TYPE', 'SCOPES', 'CREATED', 'EXPIRES'];
+const keyRow = ({ account, key }: OwnedKey) => [
   key.id,
   account,
   key.name,
@@ -43,6 +65,42 @@ const keyRow = (account: string, key: ShownKey) => [
   key.createdAt.toISOString().slice(0, 10),
   key.expiresAt?.toISOString().slice(0, 10) ?? 'never',
 ];
+
+const keyJson = ({ account, key }: OwnedKey) => ({
+  id: key.id,
+  account,
+  name: key.name,
+  last4: key.last4,
+  test: key.test ?? false,
+  scopes: key.scopes,
+  allowed_ips: key.allowedIps ?? [],
+  created_at: key.createdAt,
+  expires_at: key.expiresAt ?? null,
+});
+
+/** A date includes that day. */
+function parseExpiry(text: string): Date {
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const time = isDate || /^\d{4}-\d{2}-\d{2}T.*(?:Z|[+-]\d{2}:\d{2})$/.test(text);
+  const expiresAt = new Date(isDate ? `${text}T23:59:59.999Z` : text);
+  if (!time || Number.isNaN(expiresAt.getTime()))
+    throw wrongUsage(
+      `--expires must be a date, such as 2027-12-31, or a time, such as 2027-12-31T12:00:00Z. \`${text}\` is neither.`,
+    );
+  if (expiresAt.getTime() <= Date.now())
+    throw wrongUsage(`--expires must be in the future. \`${text}\` is not.`);
+  return expiresAt;
+}
+
+/** Checked here, so that the message names the option. */
+function parseNetworks(entries: string[]): string[] {
+  for (const entry of entries)
+    if (!parseNetwork(entry))
+      throw wrongUsage(
+        `--allowed-ip must be an IP address or a CIDR range, such as 203.0.113.7 or 2001:db8::/32. \`${entry}\` is neither.`,
+      );
+  return entries;
+}
 
 /** Records the change in the account's own audit log, which its members see. */
 const note = (store: Store, account: string, act: AuditAction) =>
@@ -62,7 +120,7 @@ export function addAccountCommands(
       '--plan <plan>',
       'Plan: free, starter, growth, scale, or one of PRESSROOM_PLANS (default: free)',
     )
-    .addHelpText('after', '\nExample:\n  pressroom accounts create acme --plan growth')
+    .addHelpText('after', `\nExample:\n  ${COMMAND} accounts create acme --plan growth`)
     .action(async (name: string, { plan }: { plan?: string }) => {
       const account = await withAccounts(async (all, { store }) => {
         const made = await all.createAccount(name, plan === undefined ? {} : { plan });
@@ -71,7 +129,7 @@ export function addAccountCommands(
       });
       print(`${account.name}\n`);
       notify(
-        `Created account ${JSON.stringify(account.name)} on the ${account.plan} plan. Create its first key: pressroom keys create --account ${JSON.stringify(account.name)}`,
+        `Created account ${JSON.stringify(account.name)} on the ${account.plan} plan. Create its first key: ${COMMAND} keys create --account ${JSON.stringify(account.name)}`,
       );
     });
 
@@ -80,14 +138,10 @@ export function addAccountCommands(
     .description(
       'List all accounts with their running renders and usage in the current billing period',
     )
-    .action(async () => {
+    .option(...JSON_OPTION)
+    .action(async ({ json }: { json?: true }) => {
       const all = await withAccounts(store => store.listAccounts());
-      print(
-        table(
-          ['NAME', 'PLAN', 'STATE', 'INTRANET', 'KEYS', 'RUNNING', 'USAGE'],
-          all.map(accountRow),
-        ),
-      );
+      print(json ? jsonText(all.map(accountJson)) : table(ACCOUNT_HEAD, all.map(accountRow)));
     });
 
   accounts
@@ -102,7 +156,7 @@ export function addAccountCommands(
       ).choices(['on', 'off']),
     )
     .addOption(new Option('--state <state>', 'Subscription state').choices([...ACCOUNT_STATES]))
-    .addHelpText('after', '\nExample:\n  pressroom accounts set acme --plan scale --intranet on')
+    .addHelpText('after', `\nExample:\n  ${COMMAND} accounts set acme --plan scale --intranet on`)
     .action(
       async (
         name: string,
@@ -133,7 +187,7 @@ async function ownerOf(all: Accounts, keyId: string): Promise<Account> {
       return account;
   }
   throw new CliError(
-    `No account has a key with the ID ${keyId}. Run \`pressroom keys list\` to see all IDs.`,
+    `No account has a key with the ID ${keyId}. Run \`${COMMAND} keys list\` to see all IDs.`,
   );
 }
 
@@ -141,6 +195,8 @@ interface NewKeyOptions {
   account: string;
   name: string;
   scope?: string[];
+  expires?: string;
+  allowedIp?: string[];
   test?: boolean;
 }
 
@@ -158,19 +214,29 @@ export function addKeyCommands(program: Command, { print, notify, withAccounts }
         'What the key may do: make renders, read the account and its usage (default: both)',
       ).choices([...KEY_SCOPES]),
     )
+    .option(
+      '--expires <date>',
+      'The last day of the key in UTC, such as 2027-12-31, or a time (default: never)',
+    )
+    .option(
+      '--allowed-ip <network...>',
+      'Addresses that may use the key, such as 203.0.113.0/24 (default: all)',
+    )
     .option('--test', 'Create a test key: its renders have a watermark and are not counted')
     .addHelpText(
       'after',
-      '\nExample:\n  export PRESSROOM_KEY=$(pressroom keys create --account acme --name "billing job")\n  pressroom keys create --account acme --name monitoring --scope read',
+      `\nExamples:\n  export PRESSROOM_KEY=$(${COMMAND} keys create --account acme --name "billing job")\n  ${COMMAND} keys create --account acme --name monitoring --scope read --expires 2027-12-31`,
     )
-    .action(async ({ account, name, scope, test }: NewKeyOptions) => {
+    .action(async ({ account, name, scope, expires, allowedIp, test }: NewKeyOptions) => {
+      const settings = {
+        ...(scope && { scopes: scope }),
+        ...(expires !== undefined && { expiresAt: parseExpiry(expires) }),
+        ...(allowedIp && { allowedIps: parseNetworks(allowedIp) }),
+        ...(test && { test }),
+      };
       const { text, key } = await withAccounts(async (all, { store }) => {
         const { id } = await all.accountByName(account);
-        const made = await all.createKey(account, {
-          name,
-          ...(scope && { scopes: scope }),
-          ...(test && { test }),
-        });
+        const made = await all.createKey(account, { name, ...settings });
         await note(store, id, keyCreated(made.key));
         return made;
       });
@@ -182,22 +248,22 @@ export function addKeyCommands(program: Command, { print, notify, withAccounts }
     .command('list')
     .description('List the API keys of one account or of all accounts')
     .option('--account <name>', 'Account name (default: all accounts)')
-    .action(async ({ account }: { account?: string }) => {
-      const rows = await withAccounts(async all => {
+    .option(...JSON_OPTION)
+    .action(async ({ account, json }: { account?: string; json?: true }) => {
+      const owned = await withAccounts(async all => {
         const names =
           account === undefined ? (await all.listAccounts()).map(({ name }) => name) : [account];
-        return (
-          await Promise.all(
-            names.map(async name => (await all.listKeys(name)).map(key => keyRow(name, key))),
-          )
-        ).flat();
+        const lists = names.map(async name =>
+          (await all.listKeys(name)).map(key => ({ account: name, key })),
+        );
+        return (await Promise.all(lists)).flat();
       });
-      print(table(['ID', 'ACCOUNT', 'NAME', 'KEY', 'TYPE', 'SCOPES', 'CREATED', 'EXPIRES'], rows));
+      print(json ? jsonText(owned.map(keyJson)) : table(KEY_HEAD, owned.map(keyRow)));
     });
 
   keys
     .command('revoke')
-    .argument('<key-id>', 'Key ID (see `pressroom keys list`)')
+    .argument('<key-id>', `Key ID (see \`${COMMAND} keys list\`)`)
     .description('Revoke an API key (takes effect immediately)')
     .option('--account <name>', 'Account of the key (default: search all accounts)')
     .action(async (keyId: string, { account }: { account?: string }) => {

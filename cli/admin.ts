@@ -11,6 +11,7 @@ import { createAudit } from '../api/console/security/audit.ts';
 import { createUsers } from '../api/console/users/users.ts';
 import type { Terminal } from './accounts.ts';
 import { askPassword } from './ask-password.ts';
+import { COMMAND } from './command-name.ts';
 import { CliError, wrongUsage } from './failure.ts';
 
 interface PasswordOptions {
@@ -69,7 +70,7 @@ export function addAdminCommands(
     )
     .addHelpText(
       'after',
-      '\nExample:\n  pressroom admin create --email ada@example.com --name "Ada Lovelace"',
+      `\nExample:\n  ${COMMAND} admin create --email ada@example.com --name "Ada Lovelace"`,
     )
     .action(
       async (options: PasswordOptions & { email: string; name?: string; account?: string }) => {
@@ -82,7 +83,7 @@ export function addAdminCommands(
           const there = await firstOwner.isTaken(account);
           if (!there && options.account !== undefined)
             throw new CliError(
-              `There is no account named \`${account}\`. Run \`pressroom accounts list\` to see all accounts.`,
+              `There is no account named \`${account}\`. Run \`${COMMAND} accounts list\` to see all accounts.`,
             );
           const user = await createUsers(store).create({ email, name, password, operator: true });
           if (there) await firstOwner.addOwner(account, user._id);
@@ -106,7 +107,7 @@ export function addAdminCommands(
     .option(...FILE)
     .option(...STDIN)
     .option('--two-factor-off', 'Also turn off two-factor authentication (for a lost device)')
-    .addHelpText('after', '\nExample:\n  pressroom admin reset-password --email ada@example.com')
+    .addHelpText('after', `\nExample:\n  ${COMMAND} admin reset-password --email ada@example.com`)
     .action(async (options: PasswordOptions & { email: string; twoFactorOff?: boolean }) => {
       const password = checked('The password', newPassword.safeParse(await passwordOf(options)));
       const ended = await withAccounts(async (_accounts, { store }) => {

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { readApiConfig } from '../api/config.ts';
 import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts';
 import { addAdminCommands } from './admin.ts';
+import { COMMAND } from './command-name.ts';
 import { wrongUsage } from './failure.ts';
 import { addOAuthCommands } from './oauth.ts';
 import { onAccounts } from './on-accounts.ts';
@@ -27,15 +28,15 @@ const terminal: Terminal = {
   },
 };
 
-const program = new Command('pressroom')
+const program = new Command(COMMAND)
   .description('Manage accounts, API keys, administrators and OAuth keys of this installation.')
   .addHelpText(
     'after',
     `
 Examples:
-  pressroom accounts create acme --plan growth
-  pressroom keys create --account acme
-  pressroom admin create --email ada@example.com`,
+  ${COMMAND} accounts create acme --plan growth
+  ${COMMAND} keys create --account acme
+  ${COMMAND} admin create --email ada@example.com`,
   );
 addAccountCommands(program, terminal);
 addKeyCommands(program, terminal);

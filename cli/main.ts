@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { doctor } from '../standalone/doctor.ts';
 import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts';
 import { addAdminCommands } from './admin.ts';
+import { COMMAND } from './command-name.ts';
 import { withAccounts } from './database.ts';
 import { EXIT_CODES, wrongUsage } from './failure.ts';
 import { addOAuthCommands } from './oauth.ts';
@@ -15,7 +16,7 @@ const terminal: Terminal = {
   withAccounts: work => withAccounts(process.env, printNotice, work),
 };
 
-const program = new Command('pressroom')
+const program = new Command(COMMAND)
   .description('Self-hosted HTML-to-PDF service.')
   .version('0.1.0')
   .addHelpText(
@@ -24,10 +25,10 @@ const program = new Command('pressroom')
 Commands use the database in MONGODB_URI (with PRESSROOM_PEPPER). Without it they use the installation that \`npm start\` created in PRESSROOM_DATA_DIR.
 
 Examples:
-  pressroom standalone
-  pressroom accounts create acme --plan growth
-  export PRESSROOM_KEY=$(pressroom keys create --account acme)
-  pressroom render invoice.html -o invoice.pdf
+  ${COMMAND} standalone
+  ${COMMAND} accounts create acme --plan growth
+  export PRESSROOM_KEY=$(${COMMAND} keys create --account acme)
+  ${COMMAND} render invoice.html -o invoice.pdf
 
 ${EXIT_CODES}`,
   );
@@ -56,7 +57,7 @@ for (const [name, description] of [
     .description(description)
     .action(() => {
       throw wrongUsage(
-        `\`pressroom ${name}\` takes no arguments. Configure it with environment variables.`,
+        `\`${COMMAND} ${name}\` takes no arguments. Configure it with environment variables.`,
       );
     });
 }

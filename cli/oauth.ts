@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { rotateOAuthKeys } from '../api/console/oauth/keys.ts';
 import { createAudit } from '../api/console/security/audit.ts';
 import type { Terminal } from './accounts.ts';
+import { COMMAND } from './command-name.ts';
 import { CliError } from './failure.ts';
 
 const minuteOf = (date: Date) => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
@@ -17,7 +18,7 @@ export function addOAuthCommands(program: Command, { notify, withAccounts }: Ter
     )
     .addHelpText(
       'after',
-      '\nThe keys sign the cookies of consents in progress. Access and refresh tokens do not depend on them.\n\nExample:\n  pressroom oauth rotate-keys',
+      `\nThe keys sign the cookies of consents in progress. Access and refresh tokens do not depend on them.\n\nExample:\n  ${COMMAND} oauth rotate-keys`,
     )
     .action(async () => {
       const rotated = await withAccounts(async (_accounts, { store, secret }) => {

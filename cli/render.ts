@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebReadableStream } from 'node:stream/web';
 import { type Command, Option } from 'commander';
 import type { Terminal } from './accounts.ts';
+import { COMMAND } from './command-name.ts';
 import { CliError, wrongUsage } from './failure.ts';
 import { fieldOptions, givenFields, jsonObject } from './request-options.ts';
 
@@ -120,17 +121,17 @@ export function addRenderCommand(program: Command, { notify }: Terminal): void {
   command
     .addHelpText(
       'after',
-      '\nExamples:\n  pressroom render invoice.html --format A4 --margin 2cm --footer "{{page}} of {{total}}"',
+      `\nExamples:\n  ${COMMAND} render invoice.html --format A4 --margin 2cm --footer "{{page}} of {{total}}"`,
     )
     .addHelpText(
       'after',
-      '  pressroom render https://example.com/report -o report.pdf --single-page --wait-for-selector "#ready"',
+      `  ${COMMAND} render https://example.com/report -o report.pdf --single-page --wait-for-selector "#ready"`,
     )
-    .addHelpText('after', '  cat page.html | pressroom render - > render.pdf')
+    .addHelpText('after', `  cat page.html | ${COMMAND} render - > render.pdf`)
     .action(async (from: string, { output = defaultOutput(from), key, server, json }: Own) => {
       if (!key)
         throw wrongUsage(
-          'No API key given. Use --key or set PRESSROOM_KEY. Create a key with `pressroom keys create`.',
+          `No API key given. Use --key or set PRESSROOM_KEY. Create a key with \`${COMMAND} keys create\`.`,
         );
       if (!URL.canParse(server))
         throw wrongUsage(
