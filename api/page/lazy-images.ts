@@ -6,6 +6,10 @@ import { inOwnWorld } from './waits.ts';
 const BOUNDS = {
   scrollMs: 10_000,
   imagesMs: 10_000,
+  /** At each screen, since scripts often react only when scrolling has stopped for a moment. */
+  pauseMs: 150,
+  /** For all pauses. A longer page is scrolled without further ones. */
+  pausesMs: 5_000,
   /**
    * How much a page may grow while scrolling, in screens. An infinite list has no end.
    */
@@ -20,7 +24,7 @@ const BOUNDS = {
  * In an isolated world, whose clock and frames the page cannot change. The wait for a frame has a
  * limit.
  */
-const LOOK_AT_ALL = `async ({ scrollMs, imagesMs, growthScreens, boxes, elements }) => {
+const LOOK_AT_ALL = `async ({ scrollMs, imagesMs, pauseMs, pausesMs, growthScreens, boxes, elements }) => {
   const start = performance.now();
   const sleep = ms => new Promise(resolve => setTimeout(resolve, ms));
   const frame = () => Promise.race([new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve))), sleep(200)]);
@@ -43,12 +47,19 @@ const LOOK_AT_ALL = `async ({ scrollMs, imagesMs, growthScreens, boxes, elements
     }
   };
   const scrollTo = (box, top) => box.scrollTo({ top, behavior: 'instant' });
+  let pausedMs = 0;
+  const pause = async () => {
+    if (pausedMs >= pausesMs) return;
+    pausedMs += pauseMs;
+    await sleep(pauseMs);
+  };
   const scrollThrough = async box => {
     const screen = Math.max(box.clientHeight, 100);
     const end = box.scrollHeight + growthScreens * screen;
     for (let top = 0; top < Math.min(box.scrollHeight, end) && performance.now() - start < scrollMs; top += screen) {
       scrollTo(box, top);
       await frame();
+      if (top > 0) await pause();
       makeEager();
     }
   };

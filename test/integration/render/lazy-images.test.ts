@@ -67,6 +67,27 @@ describe('lazy_load_images', () => {
       .and.to.include('LAST');
   });
 
+  it('shows what scripts show when scrolling has stopped for a moment', async () => {
+    const debounced = `<script>
+      let timer;
+      addEventListener('scroll', () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+          for (const hidden of document.querySelectorAll('p[hidden]')) {
+            const { top } = hidden.previousElementSibling.getBoundingClientRect();
+            if (top > -innerHeight && top < innerHeight) hidden.hidden = false;
+          }
+        }, 100);
+      });
+    </script>`;
+    const section = (name: string) => `${gap}<p hidden>${name}</p>`;
+    const page = html(
+      `<style>div { break-inside: auto }</style>${['ONE', 'TWO', 'THREE', 'FOUR'].map(section).join('')}${gap}${debounced}`,
+    );
+    const words = await pdfText(await lazy({ html: page }));
+    for (const name of ['ONE', 'TWO', 'THREE', 'FOUR']) expect(words).to.include(name);
+  });
+
   it('loads images in scrollable boxes and with smooth scrolling', async () => {
     const inner = `<div style="height:300px;overflow:auto">${gap}${watched('INNER')}</div>`;
     const page = html(
