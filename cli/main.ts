@@ -4,6 +4,7 @@ import { doctor } from '../standalone/doctor.ts';
 import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts';
 import { addAdminCommands } from './admin.ts';
 import { COMMAND } from './command-name.ts';
+import { addCompletionCommand } from './completion.ts';
 import { withAccounts } from './database.ts';
 import { EXIT_CODES, wrongUsage } from './failure.ts';
 import { addOAuthCommands } from './oauth.ts';
@@ -61,5 +62,6 @@ for (const [name, description] of [
       );
     });
 }
+addCompletionCommand(program, terminal);
 
 await runProgram(program);

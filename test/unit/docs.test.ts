@@ -16,6 +16,9 @@ const pages = execFileSync(
 )
   .split('\n')
   .filter(page => page !== '' && existsSync(join(ROOT, page)));
+/** Variables of a caller, in examples and for the command line. */
+const ON_THE_CLIENT = ['PRESSROOM_KEY', 'PRESSROOM_SERVER'];
+
 const read = (page: string) => readFileSync(join(ROOT, page), 'utf8');
 
 describe('the documentation', () => {
@@ -56,8 +59,7 @@ describe('the documentation', () => {
     expect(named(/`pressroom_[a-z_]+`/g).filter(name => !metrics.includes(name))).to.deep.equal([]);
     expect(
       named(/\bPRESSROOM_[A-Z_]+[A-Z]\b(?!_)/g).filter(
-        // The key of a caller in examples.
-        name => name !== 'PRESSROOM_KEY' && !variables.includes(name),
+        name => !ON_THE_CLIENT.includes(name) && !variables.includes(name),
       ),
     ).to.deep.equal([]);
     const collections = globSync('api/{store,leases,accounts}/*.ts', { cwd: ROOT })
