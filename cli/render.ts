@@ -68,6 +68,25 @@ async function send(server: string, key: string, body: unknown): Promise<Respons
   }
 }
 
+const PROGRESS_MS = 1_000;
+
+/** From the first second on, one line on a terminal. Scripts see nothing. */
+async function withProgress<T>(what: string, work: Promise<T>): Promise<T> {
+  const { stderr } = process;
+  if (!stderr.isTTY) return work;
+  const startMs = performance.now();
+  const timer = setInterval(() => {
+    const seconds = Math.round((performance.now() - startMs) / 1000);
+    stderr.write(`\r${what}: ${seconds} s\x1b[K`);
+  }, PROGRESS_MS);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+    if (performance.now() - startMs >= PROGRESS_MS) stderr.write('\r\x1b[K');
+  }
+}
+
 /** The API's error message, if the response has one. */
 async function errorOf(response: Response): Promise<CliError> {
   const body = await response.text();
@@ -137,11 +156,11 @@ export function addRenderCommand(program: Command, { notify }: Terminal): void {
         throw wrongUsage(
           `--server must be a URL, such as http://localhost:8080. \`${server}\` is not one.`,
         );
-      const response = await send(server, key, {
-        ...(await source(from)),
-        ...givenFields(command, fields),
-        ...json,
-      });
+      const body = { ...(await source(from)), ...givenFields(command, fields), ...json };
+      const response = await withProgress(
+        `Rendering ${from === '-' ? 'standard input' : from}`,
+        send(server, key, body),
+      );
       if (
         !response.ok ||
         !response.body ||

@@ -300,6 +300,23 @@ describe('the command line', () => {
       expect(piped.out.slice(0, 5)).to.equal('%PDF-');
     });
 
+    it('shows on a terminal how long a render takes, and nothing elsewhere', async () => {
+      const settings = { ...here, PRESSROOM_KEY: key };
+      const args = ['render', 'page.html', '-o', 'slow.pdf', '--wait-delay', '2500ms'];
+      expect((await good(args, settings)).errors).to.equal('Saved slow.pdf (1 page).\n');
+      const { PATH = '', HOME = '' } = process.env;
+      const command = [process.execPath, PRESSROOM, ...args].join(' ');
+      const terminal = spawn('script', ['-qec', command, '/dev/null'], {
+        cwd: at(),
+        env: { PATH, HOME, TERM: 'xterm', ...settings },
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      const shown = await text(terminal.stdout);
+      expect(shown).to.include('Rendering page.html: 1 s').and.include('Rendering page.html: 2 s');
+      // The line is gone before the message.
+      expect(shown.trimEnd()).to.match(/\r\x1b\[KSaved slow\.pdf \(1 page\)\.$/);
+    });
+
     it('prints the error message of the API and writes no file', async () => {
       const settings = { ...here, PRESSROOM_KEY: key };
       const wrong = await pressroom(
