@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { PDFDocument } from 'pdf-lib';
 import { eventually } from '../../support/eventually.ts';
 import { html, type Installation, installation } from '../../support/installation.ts';
-import { pdfFonts, pdfInfo, pdfPicture, pdfText } from '../../support/pdf.ts';
+import { pdfFonts, pdfInfo, pdfPageSizes, pdfPicture, pdfText } from '../../support/pdf.ts';
 
 const TEXTS = {
   'plain text': 'Invoice 42',
@@ -215,6 +215,18 @@ describe('post-processing of a PDF', () => {
           expect(await coverage(pdf, [255, 255, 255], number)).to.be.within(0.03, 0.4);
         expect((await pdfText(pdf)).split(/\s+/)).to.include.members(['ONE', 'TWO']);
       });
+
+    it('draws the watermark on each page size of `prefer_css_page_size`', async () => {
+      const pdf = await watermarked({
+        html: page(
+          '<style>@page{size:A5}@page wide{size:A4 landscape}@page label{size:60mm 40mm;margin:5mm}</style><p>ONE</p><p style="page:wide">TWO</p><p style="page:label">THREE</p>',
+        ),
+        prefer_css_page_size: true,
+      });
+      expect(await pdfPageSizes(pdf)).to.deep.equal(['148x210', '297x210', '60x40']);
+      for (const number of [1, 2, 3])
+        expect(await coverage(pdf, [255, 255, 255], number)).to.be.within(0.03, 0.4);
+    });
 
     it('draws a translucent watermark', async () => {
       const halves = page(
