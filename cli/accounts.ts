@@ -211,7 +211,7 @@ export function addKeyCommands(program: Command, { print, notify, withAccounts }
     .addOption(
       new Option(
         '--scope <scope...>',
-        'What the key may do: make renders, read the account and its usage (default: both)',
+        'What the key may do: render, read the account and its usage (default: both)',
       ).choices([...KEY_SCOPES]),
     )
     .option(

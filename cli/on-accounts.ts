@@ -23,7 +23,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
  * Runs `work` on the accounts in `uri`, with the plans and peppers of `env`; without peppers there,
- * with `pepper`. Throws CliError when MongoDB does not answer.
+ * with `pepper`. Throws CliError when MongoDB does not respond.
  */
 export async function onAccounts<T>(
   { uri, pepper, secret }: OpenDatabase,
@@ -36,7 +36,7 @@ export async function onAccounts<T>(
     await store.start(signal);
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new CliError(`MongoDB does not answer: ${(error as Error).message}`, 1, error);
+    throw new CliError(`MongoDB does not respond: ${(error as Error).message}`, 1, error);
   }
   try {
     const { plans, peppers, billing } = readApiConfig(env);

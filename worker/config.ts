@@ -66,7 +66,7 @@ export const workerVariables = z.object({
     '`on`: a Chrome is restarted before it renders for another account, so that no browser process serves two accounts.',
   ),
   PRESSROOM_CHROME_PROBE_INTERVAL: duration('5s', 500).describe(
-    'Interval of liveness probes to Chrome, and the time limit for an answer. A Chrome that does not answer in time is killed.',
+    'Interval of liveness probes to Chrome, and the time limit for a response. A Chrome that does not respond in time is killed.',
   ),
   PRESSROOM_RENDER_MEMORY: bytes('1GiB', 64 * 2 ** 20).describe(
     'Memory limit of one render, over all processes of its Chrome. Beyond it the render fails with `page_crash`.',

@@ -268,7 +268,7 @@ export const controller: Board = {
         {
           title: 'Lost leases',
           description:
-            'Leases lost during a render by reason; each aborted its render. Healthy: none. not_renewed: MongoDB did not answer for longer than a lease lasts. gone: the lease was deleted, or the database was restored.',
+            'Leases lost during a render by reason; each aborted its render. Healthy: none. not_renewed: MongoDB did not respond for longer than a lease lasts. gone: the lease was deleted, or the database was restored.',
           kind: 'bars',
           unit: 'short',
           queries: [

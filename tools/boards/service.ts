@@ -274,7 +274,7 @@ export const service: Board = {
         {
           title: 'Uncounted renders',
           description:
-            'Delivered renders that were not counted for their account. Healthy: none. given_up: MongoDB did not answer for nine minutes. lease_gone: the database was restored. The API log names the accounts.',
+            'Delivered renders that were not counted for their account. Healthy: none. given_up: MongoDB did not respond for nine minutes. lease_gone: the database was restored. The API log names the accounts.',
           kind: 'bars',
           unit: 'short',
           queries: [
