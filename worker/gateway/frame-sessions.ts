@@ -39,6 +39,12 @@ const canceled = (requestId: string) =>
     }),
   );
 
+/** The parameters of both events. Only an attachment has the target. */
+interface Attachment {
+  sessionId: string;
+  targetInfo?: { type: string };
+}
+
 export class FrameSessions {
   readonly #pipe: CdpPipe;
   readonly #onEvent: (frame: Buffer) => void;
@@ -61,9 +67,11 @@ export class FrameSessions {
   /** Handles an event of a session about the frames in it. Returns false for any other event. */
   take(event: string | undefined, frame: Buffer): boolean {
     if (event !== ATTACHED && event !== DETACHED) return false;
-    const { sessionId } = JSON.parse(frame.toString()).params as { sessionId: string };
-    if (event === ATTACHED) this.#attach(sessionId);
-    else {
+    const { sessionId, targetInfo } = JSON.parse(frame.toString()).params as Attachment;
+    if (event === ATTACHED) {
+      if (targetInfo?.type === 'iframe') this.#attach(sessionId);
+      this.#send(sessionId, 'Runtime.runIfWaitingForDebugger');
+    } else {
       this.#cancelAll(sessionId);
       this.#detach(sessionId);
     }
@@ -74,13 +82,15 @@ export class FrameSessions {
     for (const sessionId of this.#pending.keys()) this.#detach(sessionId);
   }
 
-  /** Frames wait until the worker has attached to them, or their first requests would be missed. */
+  /**
+   * Frames wait until the worker has attached to them, or their first requests would be missed. With
+   * a filter for frames, Chromium 156 would make web workers wait, too, without an event.
+   */
   #attachIn(sessionId: string): void {
     this.#send(sessionId, 'Target.setAutoAttach', {
       autoAttach: true,
       waitForDebuggerOnStart: true,
       flatten: true,
-      filter: [{ type: 'iframe' }],
     });
   }
 
@@ -89,7 +99,6 @@ export class FrameSessions {
     this.#pipe.route(sessionId, frame => this.#onFrame(sessionId, frame));
     this.#send(sessionId, 'Network.enable', this.#network);
     this.#attachIn(sessionId);
-    this.#send(sessionId, 'Runtime.runIfWaitingForDebugger');
   }
 
   #detach(sessionId: string): void {
