@@ -166,7 +166,7 @@ export const requestShape = {
   ...additionsShape,
   lazy_load_images: trueOrFalse({
     description:
-      'Scrolls through the page before the `wait_*` conditions, with pauses, so that lazy images load and content appears that scripts show while scrolling. Then waits up to 10 s for images that are loading.',
+      'Scrolls through the page before the `wait_*` conditions so that lazy images and content load. Waits up to 10 s for images.',
     examples: [true],
     default: false,
   }),

@@ -130,7 +130,7 @@ describe('an invitation', () => {
     expect(await members()).to.have.length(2);
     const late = await browser().post('/app/invitation', { token });
     expect(late.status).to.equal(404);
-    expect(late.body.toString()).to.include('was used');
+    expect(late.body.toString()).to.include('was already used');
   });
 
   it('is accepted once when a user clicks twice', async () => {
