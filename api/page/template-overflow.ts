@@ -10,39 +10,38 @@ import { onceInOwnWorld, PageThrew } from './waits.ts';
 
 /** A gateway accepts no command over 1 MiB, and JSON takes up to six bytes per character. */
 const MAX_CHARS = 128 * 1024;
-/** For the images, which are all `data:` URLs. */
-const IMAGES_MS = 500;
+/** For the frame, and for its images, which are all `data:` URLs. */
+const LOAD_MS = 500;
 
 /**
- * Lays the templates out as the print does: in one document, in standards mode, at the width of the
- * paper. A page number takes the room of one digit. The load event is awaited because the next one
- * must be that of the caller's document. As in the print, nothing is loaded and no handler runs.
+ * Lays each template out as the print does: in standards mode, with the size of the paper. A page
+ * number takes the room of one digit. The sandbox runs no scripts and the policy loads nothing, as
+ * in the print, whatever the template contains.
  */
-const MEASURE = `async ({ templates, widthPx, heightPx, imagesMs }) => {
-  document.open();
-  const loaded = new Promise(resolve => addEventListener('load', resolve, { once: true }));
-  document.write('<!doctype html>');
-  document.close();
-  await loaded;
-  const boxes = templates.map(html => {
-    const sheet = document.createElement('page-sheet');
-    sheet.style.cssText = 'display:block;position:relative;width:' + widthPx + 'px;height:' + heightPx + 'px';
-    const inert = new DOMParser().parseFromString(html, 'text/html');
-    for (const element of inert.querySelectorAll('*'))
-      for (const { name, value } of [...element.attributes])
-        if (/^on|src|href$|^poster$|^background$|^data$/.test(name) && !/^\\s*(data:|#)/i.test(value))
-          element.removeAttribute(name);
-    // Parsed again: removed in this world, the page's world would still run a handler.
-    sheet.innerHTML = inert.head.innerHTML + inert.body.innerHTML;
-    document.body.append(sheet);
-    for (const number of sheet.querySelectorAll('.pageNumber, .totalPages')) number.textContent = '1';
-    return sheet.querySelector('page-margin');
-  });
-  if (document.images.length > 0) {
-    const decoded = Promise.allSettled([...document.images].map(image => image.decode()));
-    await Promise.race([decoded, new Promise(resolve => setTimeout(resolve, imagesMs))]);
-  }
-  return boxes.map(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1);
+const MEASURE = `async ({ templates, widthPx, heightPx, loadMs }) => {
+  const policy = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'";
+  const late = new Promise(resolve => setTimeout(resolve, loadMs));
+  const isTooTall = async html => {
+    const frame = document.createElement('iframe');
+    frame.sandbox = 'allow-same-origin';
+    frame.style.cssText = 'position:fixed;border:0;width:' + widthPx + 'px;height:' + heightPx + 'px';
+    frame.srcdoc = '<!doctype html><meta http-equiv="Content-Security-Policy" content="' + policy + '"><body><div></div>';
+    const loaded = new Promise(resolve => frame.addEventListener('load', resolve, { once: true }));
+    document.documentElement.append(frame);
+    try {
+      await Promise.race([loaded, late]);
+      const inner = frame.contentDocument;
+      inner.querySelector('div').innerHTML = html;
+      for (const number of inner.querySelectorAll('.pageNumber, .totalPages')) number.textContent = '1';
+      const decoded = Promise.allSettled([...inner.images].map(image => image.decode()));
+      await Promise.race([decoded, late]);
+      const { scrollHeight, clientHeight } = inner.querySelector('page-margin');
+      return scrollHeight > clientHeight + 1;
+    } finally {
+      frame.remove();
+    }
+  };
+  return Promise.all(templates.map(isTooTall));
 }`;
 
 /** Most callers send the same header and footer with every document. */
@@ -58,7 +57,7 @@ async function measure(
     templates: [header, footer],
     widthPx: widthIn * PX_PER_IN,
     heightPx: heightIn * PX_PER_IN,
-    imagesMs: IMAGES_MS,
+    loadMs: LOAD_MS,
   });
   return RENDER_WARNINGS.filter((_, at) => tooTall[at]);
 }

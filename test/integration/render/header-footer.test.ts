@@ -25,7 +25,17 @@ describe('header and footer', () => {
   let pressroom: Installation;
   let web: WebServer;
   before(async () => {
-    web = await startWebServer({ '/dot.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>' });
+    web = await startWebServer({
+      '/dot.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+      '/slow.svg': (_, response) =>
+        void setTimeout(
+          () =>
+            response
+              .writeHead(200, { 'content-type': 'image/svg+xml' })
+              .end('<svg xmlns="http://www.w3.org/2000/svg" width="77" height="7"/>'),
+          500,
+        ),
+    });
     const allowed = {
       PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}`,
       PRESSROOM_EGRESS_PORTS: `80,${web.port}`,
@@ -245,6 +255,10 @@ describe('header and footer', () => {
         `<style>@font-face{font-family:F;src:url(${base}/x.woff)} b{font-family:F}</style><b>.</b>`,
       'masks and fills': base =>
         `<b style="clip-path:u\\72l(${base}/x.svg#a)">.</b><svg width=9 height=9><rect fill="u\\72l(${base}/x.svg#a)" width="9" height="9"/><use href="${base}/x.svg#a"/></svg>`,
+      'an image set': base =>
+        `<b style="background:image-set('${base}/x' 1x)">.</b><style>p{background:image-set('${base}/y' 1x)}</style><p>.</p>`,
+      'an animated image': base =>
+        `<svg width=9 height=9><image width=9 height=9><set attributeName="href" to="${base}/x"/></image><image width=9 height=9><animate attributeName="href" values="${base}/y;${base}/z" dur="9s"/></image></svg>`,
       'a frame': base =>
         `<iframe src="${base}/x"></iframe><object data="${base}/x">.</object><embed src="${base}/x">`,
       'a video': base =>
@@ -288,6 +302,17 @@ describe('header and footer', () => {
       });
   });
 
+  it('does not end the wait for the images of the page', async () => {
+    const image = `<img src="http://127.0.0.1:${web.port}/slow.svg">`;
+    const text = await flat(
+      await print({
+        html: page(image),
+        header: { html: 'HEAD' },
+        javascript: 'document.body.append("WIDTH " + document.images[0].naturalWidth)',
+      }),
+    );
+    expect(text).to.include('WIDTH 77');
+  });
   it('does not change the number of pages', async () => {
     expect(
       (
