@@ -128,7 +128,9 @@ export class AdditionLoad {
     this.#url = request.url;
     this.#contentType = '';
     this.#failure = '';
-    this.#statuses.delete(requestId);
+    // Not the status of the response itself, which may have arrived before this event.
+    if (this.#statuses.get(requestId) === redirectResponse?.status)
+      this.#statuses.delete(requestId);
   }
 
   #onResponse({ requestId, response }: Protocol.Network.ResponseReceivedEvent): void {
