@@ -67,6 +67,7 @@ export function recordOf(
     totalMs: roundedMs(totalMs),
     ...(error === undefined && trace.pages !== undefined && { pages: trace.pages }),
     ...(error === undefined && trace.bytes !== undefined && { bytes: trace.bytes }),
+    ...(error === undefined && trace.title !== undefined && { title: trace.title }),
     ...(trace.console?.length && { console: trace.console }),
     ...resourceErrorsOf(trace),
     ...(trace.warnings.length > 0 && { warnings: trace.warnings }),

@@ -28,8 +28,13 @@ export function exceptionText({ exception, text }: Protocol.Runtime.ExceptionDet
   return JSON.stringify(line!.length > MAX_CHARS ? `${line!.slice(0, MAX_CHARS)}…` : line);
 }
 
-const threw = (details: Protocol.Runtime.ExceptionDetails) =>
-  invalid(`\`javascript\` failed in the page with ${exceptionText(details)}.`);
+/** The cause of an error: what the inline script threw, for the render log. */
+export class ScriptThrew extends Error {}
+
+const threw = (details: Protocol.Runtime.ExceptionDetails, cause?: ScriptThrew) =>
+  invalid(`\`javascript\` failed in the page with ${exceptionText(details)}.`, cause);
+const inlineThrew = (details: Protocol.Runtime.ExceptionDetails) =>
+  threw(details, new ScriptThrew(`javascript: ${JSON.parse(exceptionText(details))}`));
 
 /**
  * A script with `await` runs as in a browser's console, which allows it at the top level but does
@@ -42,14 +47,14 @@ async function runText(session: Session, text: string): Promise<void> {
     awaitPromise: true,
     ...(replMode && { replMode }),
   });
-  if (exceptionDetails) throw threw(exceptionDetails);
+  if (exceptionDetails) throw inlineThrew(exceptionDetails);
   if (!replMode || result.subtype !== 'promise') return;
   const settled = await session.command('Runtime.callFunctionOn', {
     functionDeclaration: 'function () { return this }',
     objectId: result.objectId!,
     awaitPromise: true,
   });
-  if (settled.exceptionDetails) throw threw(settled.exceptionDetails);
+  if (settled.exceptionDetails) throw inlineThrew(settled.exceptionDetails);
 }
 
 /** The prefix of the console message that marks the end of a script. */

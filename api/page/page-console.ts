@@ -59,6 +59,8 @@ export interface PageConsole {
    * Resolves when all output has arrived, or as much as is kept, or after WAIT_MS. Never rejects.
    */
   received(): Promise<void>;
+  /** Adds what an inline script threw, which Chrome does not report. */
+  threw(text: string): void;
 }
 
 /**
@@ -103,5 +105,6 @@ export function readConsole(session: Session, lines: ConsoleLine[]): PageConsole
       ]);
       over.abort();
     },
+    threw: text => add('error', text),
   };
 }

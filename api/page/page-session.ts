@@ -10,7 +10,7 @@ import { BrowserFailed, SlotLost } from '../workers/slot-port.ts';
 import { finishAnimations } from './animations.ts';
 import { css } from './css.ts';
 import { hasTemplates } from './header-footer.ts';
-import { javascript } from './javascript.ts';
+import { javascript, ScriptThrew } from './javascript.ts';
 import { lazyImages } from './lazy-images.ts';
 import { load } from './load.ts';
 import { watchBlockedRequests, watchMainDocument, watchNavigation } from './main-document.ts';
@@ -271,6 +271,8 @@ export async function runPageSession(
     if (!signal.aborted && !(error instanceof SlotLost)) {
       pageConsole?.request();
       await pageConsole?.received();
+      const { cause } = error as Error;
+      if (cause instanceof ScriptThrew) pageConsole?.threw(cause.message);
     }
     if (error instanceof CommandFailed) throw await causeOf(session, error);
     throw isTimeout(error) ? timeoutOf(page, error) : error;

@@ -81,6 +81,38 @@ function information(written: string, metadata: PdfMetadata): string {
   return [...entries].map(([name, value]) => `/${name} ${value}`).join('\n');
 }
 
+const MAX_TITLE_LENGTH = 128;
+
+/** The opposite of `textString`, also for the escapes that Chrome writes. */
+function decoded(written: string): string {
+  const inside = written.slice(1, -1);
+  if (written.startsWith('<')) {
+    const units = Buffer.from(inside, 'hex');
+    return units
+      .subarray(0, units.length & ~1)
+      .swap16()
+      .toString('utf16le')
+      .replace('\uFEFF', '');
+  }
+  return inside.replace(/\\([0-7]{3}|.)/gs, (_, escaped: string) =>
+    escaped.length === 3 ? String.fromCharCode(Number.parseInt(escaped, 8)) : escaped,
+  );
+}
+
+/**
+ * The title that the PDF will have, for the render log: one line of at most 128 characters. Undefined
+ * when there is none.
+ */
+export function titleOf(
+  { object, trailer }: ChromePdf,
+  { title }: PdfMetadata,
+): string | undefined {
+  const written = entriesOf(object(reference(trailer, 'Info'), MAX_READ_BYTES)).get('Title');
+  const text = title ?? (written === undefined ? '' : decoded(written));
+  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  return line.slice(0, MAX_TITLE_LENGTH).toWellFormed() || undefined;
+}
+
 /** The bytes to append to the PDF. Throws when it has no information dictionary. */
 export function metadataUpdate(
   { bytes, object, tableAt, trailer }: ChromePdf,

@@ -9,6 +9,7 @@ import type { PageReport } from '../page/page-report.ts';
 import { limitMsOf, type PageSessionLimits, runPageSession } from '../page/page-session.ts';
 import { type RenderSettings, renderSettings } from '../page/render-settings.ts';
 import type { PdfFinisher } from '../pdf/finish.ts';
+import { titleOf } from '../pdf/metadata.ts';
 import type { Budget, Printed } from '../pdf/printed.ts';
 import type { Dispatcher, Job } from '../queue/dispatcher.ts';
 import type { PhaseTimings } from '../store/phases.ts';
@@ -42,6 +43,8 @@ export interface RenderTrace extends PageReport {
   pages?: number;
   /** Of the PDF. */
   bytes?: number;
+  /** Of the PDF, at most 128 characters. */
+  title?: string;
 }
 
 /** Throws ApiError, or the signal's reason when the client disconnected. */
@@ -107,6 +110,7 @@ async function admitAndRender<C extends { requestId: string }>(
     const startMs = performance.now();
     const job = jobOf(deps, caller.requestId, lease, settings, memory.bodyBytes, signal);
     const printed = await renderOnWorker(deps, job, settings, memory.budget, clock, trace);
+    const title = titleOf(printed.pdf, settings.metadata);
     const pdf = await clock.time(
       'post',
       finisher.finish(printed, settings, lease.accountId, memory.budget, job.signal),
@@ -114,7 +118,7 @@ async function admitAndRender<C extends { requestId: string }>(
     signal.throwIfAborted();
     meters.ran(performance.now() - startMs);
     const { pages } = printed;
-    Object.assign(trace, { pages, bytes: pdf.length });
+    Object.assign(trace, { pages, bytes: pdf.length, title });
     const usage = sandbox ? undefined : await clock.time('settle', leases.settle(lease));
     return { pdf, pages, sandbox, usage };
   } finally {

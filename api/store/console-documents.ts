@@ -127,6 +127,8 @@ export interface RenderDocument {
   url?: string;
   /** The caller's identifier. */
   reference?: string;
+  /** Of the PDF, at most 128 characters. */
+  title?: string;
   /** The other fields of the request: harmless values as they are, others as their size. */
   options: Record<string, string | number | boolean>;
   /** Milliseconds. */

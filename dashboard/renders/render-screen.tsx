@@ -129,6 +129,7 @@ function Detail({ render }: { render: RenderDetail }) {
             ['Size', bytes === null ? null : formatBytes(bytes)],
             ['Requested by', user ? `${callerOf(render)}, ${user}` : callerOf(render)],
             ['Counts toward usage', counted ? 'Yes' : sandbox ? 'No (sandbox)' : 'No'],
+            ['Title', render.title],
             ['Reference', render.reference],
             ['Warnings', render.warnings.map(word => WARNING_TEXTS[word]).join(' ') || null],
             ['Request ID', <Code key="id">{id}</Code>],

@@ -23,11 +23,11 @@ export const RENDER_COLUMNS: Column<RenderSummary>[] = [
   {
     title: 'Render',
     fill: true,
-    cell: ({ outcome, rejected, reference, source, url, sandbox, code, reason, times }) => (
+    cell: ({ outcome, rejected, reference, title, source, url, sandbox, code, reason, times }) => (
       <Group gap="sm" wrap="nowrap" component="span">
         <OutcomeBadge outcome={outcome} rejected={rejected} />
         <span className={classes.what}>
-          <span className={classes.source}>{reference ?? sourceOf({ source, url })}</span>
+          <span className={classes.source}>{reference ?? title ?? sourceOf({ source, url })}</span>
           {outcome === 'error' && code && (
             <Text span size="xs" c="dimmed" ff="monospace">
               {reason ?? code}

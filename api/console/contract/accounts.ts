@@ -47,6 +47,7 @@ export const renderSummary = z.object({
     .meta({ description: 'Null when the request was rejected before it was parsed.' }),
   url: z.string().nullable(),
   reference: z.string().nullable().meta({ description: 'The `reference` of the request.' }),
+  title: z.string().nullable().meta({ description: 'The title of the PDF.' }),
   totalMs: z.number(),
   pages: count.nullable(),
   bytes: count.nullable(),

@@ -36,6 +36,7 @@ export const summaryOf = (
   source: render.source ?? null,
   url: render.url ?? null,
   reference: render.reference ?? null,
+  title: render.title ?? null,
   totalMs: render.totalMs,
   pages: render.pages ?? null,
   bytes: render.bytes ?? null,

@@ -89,6 +89,28 @@ describe('the log of renders', () => {
     expect(row.console).to.deep.equal([{ level: 'log', text: 'of the page' }]);
   });
 
+  it('contains the title of the PDF', async () => {
+    const titled = '<title>Rechnung <b>42</b> für Zoë</title>x';
+    expect(await rowOf({ html: titled }, 200)).to.include({ title: 'Rechnung <b>42</b> für Zoë' });
+    const metadata = { title: 'Of the request' };
+    expect(await rowOf({ html: titled, metadata }, 200)).to.include({ title: 'Of the request' });
+    for (const untitled of ['<p>x', '<title></title>x'])
+      expect(await rowOf({ html: untitled }, 200)).to.include({ title: null });
+    expect(await rowOf({ html: titled, javascript: 'throw 1' }, 400)).to.include({ title: null });
+  });
+
+  it('contains what an inline script threw', async () => {
+    for (const [javascript, thrown] of [
+      ['throw new Error("boom")', 'Error: boom'],
+      ['console.log("before"); await Promise.reject(new TypeError("late"))', 'TypeError: late'],
+      ['throw "a text"', 'a text'],
+    ] as const) {
+      const row = await rowOf({ html: html('x'), javascript }, 400);
+      expect(row.console.at(-1)).to.deep.equal({ level: 'error', text: `javascript: ${thrown}` });
+      expect(row.message).to.not.include(thrown);
+    }
+  });
+
   it('contains the error of a failed page with its completed phases', async () => {
     const row = await rowOf({ url: `http://127.0.0.1:${web.port}/missing` }, 502);
     expect(row).to.include({

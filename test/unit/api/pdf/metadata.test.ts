@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pageCount, readChromePdf } from '../../../../api/pdf/chrome-pdf.ts';
-import { metadataUpdate, textString } from '../../../../api/pdf/metadata.ts';
+import { metadataUpdate, textString, titleOf } from '../../../../api/pdf/metadata.ts';
 
 /** A PDF with Chrome's structure: Info first, one classic table, a trailer. */
 function chromePdf({
@@ -55,6 +55,34 @@ describe('a PDF of Chrome', () => {
     it(`is not ${what}`, () => {
       expect(() => readChromePdf([bytes])).to.throw('the PDF from Chrome is incomplete');
     });
+});
+
+describe('the title of a PDF', () => {
+  const title = (written: string, metadata = {}) =>
+    titleOf(
+      readChromePdf([chromePdf({ info: `/Title ${written}\n/Creator (Chromium)` })]),
+      metadata,
+    );
+  for (const text of ['Invoice 42', 'A (b) \\ c', 'Rechnung für Zoë 😀', 'x'.repeat(128)])
+    it(`is read as it was written: ${text.slice(0, 20)}`, () => {
+      expect(title(textString(text))).to.equal(text);
+    });
+  it('is that of the request, if it has one', () => {
+    expect(title('(Page)', { title: 'Request' })).to.equal('Request');
+    expect(title('(Page)', { title: '' })).to.equal(undefined);
+  });
+  it('is one short line without control characters', () => {
+    expect(title(textString(' a\n\tb\u202Ec\u0000 '))).to.equal('a b c');
+    expect(title(textString('é'.repeat(500)))).to.have.length(128);
+    expect(title(`(${String.raw`a\012b\(`})`)).to.equal('a b(');
+  });
+  it('is undefined when there is none', () => {
+    expect(titleOf(readChromePdf([chromePdf({ info: '/Creator (Chromium)' })]), {})).to.equal(
+      undefined,
+    );
+    for (const written of ['()', '<>', '<FEF>', textString('x'.repeat(20_000))])
+      expect(title(written)).to.equal(undefined);
+  });
 });
 
 describe('the metadata', () => {
