@@ -38,29 +38,33 @@ const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 /** Where nothing matches, such as the source of a render, the shell completes file names. */
 function bash(root: Entry): string {
   const inside = all(root.subcommands);
-  const words = ({ subcommands, values, options }: Entry) =>
-    [...subcommands.map(lastWord), ...values, ...options.map(({ long }) => long), '--help'].join(
-      ' ',
-    );
+  const words = ({ path, subcommands, values, options }: Entry) => {
+    const commands = [...subcommands.map(lastWord), ...values].join(' ');
+    const flags = [...options.map(({ long }) => long), '--help'].join(' ');
+    return `    ${quoted(path)}) words=${quoted(commands)} options=${quoted(flags)} ;;`;
+  };
   const choices = inside.flatMap(({ path, options }) =>
-    options.flatMap(option => {
-      const words = choicesOf(option)?.join(' ');
-      return words ? [`    '${path} ${option.long}') words='${words}' ;;`] : [];
-    }),
+    options.flatMap(option =>
+      option.required
+        ? [`    '${path} ${option.long}') words=${quoted(choicesOf(option)?.join(' ') ?? '')} ;;`]
+        : [],
+    ),
   );
   return `_pressroom() {
-  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} path='' word words='' at
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} within='' word words='' options='' at
   for ((at = 1; at < COMP_CWORD; at++)); do
     word=\${COMP_WORDS[at]}
-    case "\${path:+$path }$word" in
-      ${inside.map(({ path }) => quoted(path)).join(' | ')}) path="\${path:+$path }$word" ;;
+    case "\${within:+$within }$word" in
+      ${inside.map(({ path }) => quoted(path)).join(' | ')}) within="\${within:+$within }$word" ;;
     esac
   done
-  case "$path" in
-    '') words=${quoted(words(root))} ;;
-${inside.map(entry => `    ${quoted(entry.path)}) words=${quoted(words(entry))} ;;`).join('\n')}
+  case "$within" in
+${[root, ...inside].map(words).join('\n')}
   esac
-  case "$path $previous" in
+  case "$current" in
+    -*) words=$options ;;
+  esac
+  case "$within $previous" in
 ${choices.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))

@@ -14,7 +14,9 @@ describe('the page on the command line', () => {
   it('lists all commands', async () => {
     const { stdout } = await run(process.execPath, [PRESSROOM, 'completion', 'bash']);
     const paths = [
-      ...stdout.matchAll(/^ {4}'([a-z]+(?: [a-z][a-z-]*)?)'\) words='(?!create|rotate|list)/gm),
+      ...stdout.matchAll(
+        /^ {4}'([a-z]+(?: [a-z][a-z-]*)?)'\) words='(?:|bash zsh fish)' options/gm,
+      ),
     ];
     const page = await readFile(new URL('../../../docs/command-line.md', import.meta.url), 'utf8');
     expect(
@@ -83,6 +85,12 @@ for (const [shell, args] of Object.entries(SHELLS))
         'off',
       ]);
       expect(await completed('render', 'x.html', '--emulate-media', 's')).to.deep.equal(['screen']);
+    });
+
+    it('leaves names of files to the shell', async () => {
+      if (shell === 'fish') return;
+      expect(await completed('render', '')).to.deep.equal([]);
+      expect(await completed('render', 'x.html', '--output', '')).to.deep.equal([]);
     });
 
     it('completes the choices of an argument', async () => {
