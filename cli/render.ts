@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebReadableStream } from 'node:stream/web';
 import { type Command, Option } from 'commander';
+import { RENDER_WARNINGS, WARNING_TEXTS } from '../common/contract/warnings.ts';
 import type { Terminal } from './accounts.ts';
 import { COMMAND } from './command-name.ts';
 import { CliError, wrongUsage } from './failure.ts';
@@ -66,6 +67,20 @@ async function send(server: string, key: string, body: unknown): Promise<Respons
       error,
     );
   }
+}
+
+/** What may be wrong with the PDF. */
+function remarks(headers: Headers): string[] {
+  const failed = headers.get('x-resource-errors');
+  const warnings = headers.get('x-warnings')?.split(', ') ?? [];
+  return [
+    ...(failed
+      ? [
+          `${failed} ${failed === '1' ? 'resource' : 'resources'} of the page did not load. The render log in the dashboard has the details.`,
+        ]
+      : []),
+    ...RENDER_WARNINGS.filter(word => warnings.includes(word)).map(word => WARNING_TEXTS[word]),
+  ];
 }
 
 const PROGRESS_MS = 1_000;
@@ -172,5 +187,6 @@ export function addRenderCommand(program: Command, { notify }: Terminal): void {
       notify(
         `${output === '-' ? 'Rendered the PDF' : `Saved ${output}`}${pages ? ` (${pages} ${pages === '1' ? 'page' : 'pages'})` : ''}.`,
       );
+      for (const line of remarks(response.headers)) notify(line);
     });
 }

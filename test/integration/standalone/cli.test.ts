@@ -317,6 +317,19 @@ describe('the command line', () => {
       expect(shown.trimEnd()).to.match(/\r\x1b\[KSaved slow\.pdf \(1 page\)\.$/);
     });
 
+    it('says what may be wrong with the PDF', async () => {
+      await writeFile(at('flawed.html'), '<img src="http://10.0.0.1/logo.png">x');
+      const header = '<div style="height:100mm">x</div>';
+      const { errors } = await good(['render', 'flawed.html', '--header', header], {
+        ...here,
+        PRESSROOM_KEY: key,
+      });
+      expect(errors)
+        .to.include('Saved flawed.pdf (1 page).\n')
+        .and.include('1 resource of the page did not load.')
+        .and.include('The header is taller than its height');
+    });
+
     it('prints the error message of the API and writes no file', async () => {
       const settings = { ...here, PRESSROOM_KEY: key };
       const wrong = await pressroom(
