@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { createSessions } from '../../../api/console/auth/sessions.ts';
 import { passwords } from '../../../api/console/security/passwords.ts';
 import { createUsers } from '../../../api/console/users/users.ts';
 import { type ConsoleFixture, consoleFixture } from '../../support/console/console-fixture.ts';
+import { runNodeProgram } from '../../support/run-program.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -21,17 +19,9 @@ describe('pressroom admin', () => {
   const folder = temporaryFolder();
   let fixture: ConsoleFixture;
 
-  async function run(args: string[], input = '', program = PROGRAMS['the command line']) {
-    const { PATH = '', HOME = '' } = process.env;
-    const env = { PATH, HOME, MONGODB_URI: fixture.uri, PRESSROOM_PEPPER: 'a pepper of the tests' };
-    const child = spawn(process.execPath, [program, 'admin', ...args], { env });
-    child.stdin.end(input);
-    const [out, errors, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ]);
-    return { code, out, errors };
+  function run(args: string[], input = '', program = PROGRAMS['the command line']) {
+    const env = { MONGODB_URI: fixture.uri, PRESSROOM_PEPPER: 'a pepper of the tests' };
+    return runNodeProgram(program, ['admin', ...args], env, { input });
   }
   const admin = (args: string[], ...more: [input?: string, program?: string]) =>
     run(['create', ...args], ...more);

@@ -1,18 +1,17 @@
 // The completion scripts in the shells they are for.
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { PRESSROOM_PROGRAM } from '../../support/run-program.ts';
 import { skip } from '../../support/skip.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const run = promisify(execFile);
-const PRESSROOM = fileURLToPath(new URL('../../../standalone/pressroom.mjs', import.meta.url));
 
 describe('the page on the command line', () => {
   it('lists all commands', async () => {
-    const { stdout } = await run(process.execPath, [PRESSROOM, 'completion', 'bash']);
+    const { stdout } = await run(process.execPath, [PRESSROOM_PROGRAM, 'completion', 'bash']);
     const paths = [
       ...stdout.matchAll(
         /^ {4}'([a-z]+(?: [a-z][a-z-]*)?)'\) words='(?:|bash zsh fish)' options/gm,
@@ -50,7 +49,7 @@ for (const [shell, args] of Object.entries(SHELLS))
     this.timeout(60_000);
     const at = temporaryFolder();
     before(async function () {
-      const { stdout } = await run(process.execPath, [PRESSROOM, 'completion', shell]);
+      const { stdout } = await run(process.execPath, [PRESSROOM_PROGRAM, 'completion', shell]);
       await writeFile(at('script'), stdout);
       await run(shell, ['--version']).catch(() => skip(this, `${shell} is not installed`));
     });

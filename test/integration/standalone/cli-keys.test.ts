@@ -1,10 +1,6 @@
 // @proves audit-log
 // `pressroom accounts` and `pressroom keys` as scripts use them: JSON lists, options of a key, the
 // name of the command in messages, and the audit log entry of each change.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Command } from 'commander';
 import { connectStore, type Store } from '../../../api/store/store.ts';
@@ -12,28 +8,16 @@ import { addAccountCommands, addKeyCommands, type Terminal } from '../../../cli/
 import { addAdminCommands } from '../../../cli/admin.ts';
 import { addOAuthCommands } from '../../../cli/oauth.ts';
 import { silentLog } from '../../../common/log.ts';
+import { PRESSROOM_PROGRAM, runNodeProgram } from '../../support/run-program.ts';
 import { testDatabase } from '../../support/servers/mongod.ts';
-
-const PRESSROOM = fileURLToPath(new URL('../../../standalone/pressroom.mjs', import.meta.url));
 
 describe('accounts and keys on the command line', function () {
   this.timeout(60_000);
   let env: Record<string, string>;
   let store: Store;
 
-  async function pressroom(args: string[], more: Record<string, string> = {}, input = '') {
-    const { PATH = '', HOME = '' } = process.env;
-    const child = spawn(process.execPath, [PRESSROOM, ...args], {
-      env: { PATH, HOME, ...env, ...more },
-    });
-    child.stdin.end(input);
-    const [out, errors, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ]);
-    return { code, out, errors };
-  }
+  const pressroom = (args: string[], more: Record<string, string> = {}, input = '') =>
+    runNodeProgram(PRESSROOM_PROGRAM, args, { ...env, ...more }, { input });
   async function good(args: string[], input = '') {
     const ran = await pressroom(args, {}, input);
     expect(ran.code, ran.errors).to.equal(0);

@@ -1,44 +1,27 @@
 // @proves audit-log
 
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { connectStore, type Store } from '../../../api/store/store.ts';
 import { silentLog } from '../../../common/log.ts';
+import { PRESSROOM_PROGRAM, type ProgramRun, runNodeProgram } from '../../support/run-program.ts';
 import { testDatabase } from '../../support/servers/mongod.ts';
 import { type NpmStart, npmStart } from '../../support/servers/npm-start.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
-const PRESSROOM = fileURLToPath(new URL('../../../standalone/pressroom.mjs', import.meta.url));
 const KEY = /^pressroom_live_[0-9A-Za-z]{38}\n$/;
-
-interface Ran {
-  code: number | null;
-  out: string;
-  errors: string;
-}
 
 describe('the command line', () => {
   const at = temporaryFolder();
   let env: Record<string, string>;
 
   /** Runs the command outside the repository, with only the given settings. */
-  async function pressroom(args: string[], settings = env, input = ''): Promise<Ran> {
-    const { PATH = '', HOME = '', PRESSROOM_CHROME = '' } = process.env;
-    const child = spawn(process.execPath, [PRESSROOM, ...args], {
-      cwd: at(),
-      env: { PATH, HOME, PRESSROOM_CHROME, ...settings },
-    });
-    child.stdin.end(input);
-    const [out, errors, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ]);
-    return { code, out, errors };
+  function pressroom(args: string[], settings = env, input = ''): Promise<ProgramRun> {
+    const { PRESSROOM_CHROME = '' } = process.env;
+    const all = { PRESSROOM_CHROME, ...settings };
+    return runNodeProgram(PRESSROOM_PROGRAM, args, all, { input, cwd: at() });
   }
 
   const good = async (args: string[], settings = env) => {
@@ -305,7 +288,7 @@ describe('the command line', () => {
       const args = ['render', 'page.html', '-o', 'slow.pdf', '--wait-delay', '2500ms'];
       expect((await good(args, settings)).errors).to.equal('Saved slow.pdf (1 page).\n');
       const { PATH = '', HOME = '' } = process.env;
-      const command = [process.execPath, PRESSROOM, ...args].join(' ');
+      const command = [process.execPath, PRESSROOM_PROGRAM, ...args].join(' ');
       const terminal = spawn('script', ['-qec', command, '/dev/null'], {
         cwd: at(),
         env: { PATH, HOME, TERM: 'xterm', ...settings },
