@@ -1,5 +1,5 @@
-// `pressroom completion`: scripts for shells, made from the tree of commands. They contain all words,
-// so that completing a word starts no process.
+// `pressroom completion`: scripts for shells, made from the tree of commands. They contain all
+// words, so that completing a word starts no process.
 import { Argument, type Command, type Option } from 'commander';
 import type { Terminal } from './accounts.ts';
 import { COMMAND } from './command-name.ts';

@@ -5,7 +5,7 @@ import type { AccessLine } from '../api/http/access-log.ts';
 
 type Colors = Parameters<MessageFormatFunc>[3]['colors'];
 
-/** Control and format characters. Pages and callers could use them to change what a terminal shows. */
+/** Control and format characters, by which pages and callers could change what a terminal shows. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Only a stack has several lines. */

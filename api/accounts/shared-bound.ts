@@ -2,8 +2,8 @@
 // the resource.
 
 /**
- * Why nothing was reserved: the resource is used up, or the caller is over its fair share and the rest
- * is reserved for other callers.
+ * Why nothing was reserved: the resource is used up, or the caller is over its fair share and the
+ * rest is reserved for other callers.
  */
 export type BoundRejection = 'full' | 'share';
 

@@ -34,8 +34,8 @@ export interface Reservation {
   /** Releases this many of the reserved bytes. */
   release(bytes: number): void;
   /**
-   * Releases the rest. After that `reserve` fails and `release` does nothing, so that work of the request
-   * that still runs cannot count twice.
+   * Releases the rest. After that `reserve` fails and `release` does nothing, so that work of the
+   * request that still runs cannot count twice.
    */
   close(): void;
 }

@@ -42,8 +42,9 @@ export interface Step {
 const always = () => true;
 
 /**
- * Header and footer are measured on the blank page. Then the order is the contract's: load event, fonts, css, javascript, lazy images, selector,
- * expression, network idle, delay, animations, resource errors, then print.
+ * Header and footer are measured on the blank page. Then the order is the contract's: load event,
+ * fonts, css, javascript, lazy images, selector, expression, network idle, delay, animations,
+ * resource errors, then print.
  */
 export const STEPS: Step[] = [
   {

@@ -100,8 +100,8 @@ function decoded(written: string): string {
 }
 
 /**
- * The title that the PDF will have, for the render log: one line of at most 128 characters. Undefined
- * when there is none.
+ * The title that the PDF will have, for the render log: one line of at most 128 characters.
+ * Undefined when there is none.
  */
 export function titleOf(
   { object, trailer }: ChromePdf,
