@@ -95,13 +95,15 @@ describe('the page events that a worker sends to the API', () => {
     await slot.command('Page.navigate', { url: `http://127.0.0.1:${port()}/page` });
     await eventually(() => {
       expect(sessions.size).to.equal(2);
-      expect([...[...sessions.values()][1]!]).to.have.members([
+      expect([...sessions.values()][1]).to.include.all.keys([
         'Network.requestWillBeSent',
         'Network.responseReceived',
-        'Network.responseReceivedExtraInfo',
         'Network.loadingFinished',
       ]);
     });
+    // On a busy machine, Chrome may leave out the extra information of a new frame's first response.
+    const others = [...[...sessions.values()][1]!].filter(event => !event.startsWith('Network.'));
+    expect(others).to.deep.equal([]);
     // The worker replaces the session of a command with that of the page.
     const [, frameSession] = sessions.keys();
     const expression = { expression: 'location.href', returnByValue: true };
