@@ -32,6 +32,10 @@ const expected = 'Send the body as `Content-Type: application/json`, in UTF-8.';
 /** In messages; anything but a short media type is left out. */
 const quotedType = (type: string) =>
   /^[\w.+-]{1,40}\/[\w.+-]{1,60}$/.test(type) ? `: "${type}"` : '';
+const quotedCharset = (charset: string) => {
+  const [, name] = /^"?([\w.:+-]{1,40})"?$/.exec(charset) ?? [];
+  return name === undefined ? '' : `: "${name}"`;
+};
 
 function checkType(header: string | undefined): void {
   if (header === undefined) throw invalid(`The header \`Content-Type\` is missing. ${expected}`);
@@ -41,7 +45,9 @@ function checkType(header: string | undefined): void {
   for (const parameter of parameters) {
     const charset = /^charset=(.*)$/.exec(parameter)?.[1];
     if (charset !== undefined && !/^("?)utf-?8\1$/.test(charset))
-      throw invalid(`Unsupported charset in \`Content-Type\`. ${expected}`);
+      throw invalid(
+        `Unsupported charset in \`Content-Type\`${quotedCharset(charset)}. ${expected}`,
+      );
   }
 }
 

@@ -121,7 +121,7 @@ describe('the headers of a body', () => {
       'another charset',
       { ...good, 'content-type': 'application/json; charset=latin1' },
       'validation_error',
-      'charset',
+      'charset in `Content-Type`: "latin1"',
     ],
     [
       'a compressed body',
