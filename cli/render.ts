@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebReadableStream } from 'node:stream/web';
 import { type Command, Option } from 'commander';
+import { pdfFilename } from '../api/pdf/filename.ts';
 import { RENDER_WARNINGS, WARNING_TEXTS } from '../common/contract/warnings.ts';
 import type { Terminal } from './accounts.ts';
 import { COMMAND } from './command-name.ts';
@@ -20,17 +21,19 @@ interface Own {
   json?: Record<string, unknown>;
 }
 
-/** `invoice.html` -> `invoice.pdf`, in the working directory; standard input to standard output. */
-export function defaultOutput(from: string): string {
+/**
+ * The `filename` of the request. Without one, `invoice.html` -> `invoice.pdf`, in the working
+ * directory, and standard input to standard output.
+ */
+export function defaultOutput(from: string, filename?: unknown): string {
+  if (typeof filename === 'string') return pdfFilename(filename);
   if (from === '-') {
     if (process.stdout.isTTY) throw wrongUsage('Set --output: the terminal cannot show a PDF.');
     return '-';
   }
   const isUrl = URL.canParse(from) && /^https?:/i.test(from);
   const name = isUrl ? decodedName(new URL(from)) : basename(from, extname(from));
-  const output = `${name.replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').replace(/^[.-]+/, '') || 'render'}.pdf`;
-  if (output === from) throw wrongUsage(`\`${from}\` would be overwritten. Set --output.`);
-  return output;
+  return pdfFilename(name);
 }
 
 /** The last part of the path without its extension, otherwise the host. */
@@ -137,7 +140,7 @@ export function addRenderCommand(program: Command, { notify }: Terminal): void {
     .description('Render a file or URL to PDF')
     .option(
       '-o, --output <file>',
-      'Output file, or - for standard output. Default: the name of the source with .pdf',
+      'Output file, or - for standard output. Default: --filename, otherwise the name of the source with .pdf',
     )
     .addOption(new Option('--key <key>', 'API key').env('PRESSROOM_KEY'))
     .addOption(
@@ -162,7 +165,11 @@ export function addRenderCommand(program: Command, { notify }: Terminal): void {
       `  ${COMMAND} render https://example.com/report -o report.pdf --single-page --wait-for-selector "#ready"`,
     )
     .addHelpText('after', `  cat page.html | ${COMMAND} render - > render.pdf`)
-    .action(async (from: string, { output = defaultOutput(from), key, server, json }: Own) => {
+    .action(async (from: string, { output: chosen, key, server, json }: Own) => {
+      const fieldsGiven: Record<string, unknown> = { ...givenFields(command, fields), ...json };
+      const output = chosen ?? defaultOutput(from, fieldsGiven['filename']);
+      if (output === from && from !== '-')
+        throw wrongUsage(`\`${from}\` would be overwritten. Set --output.`);
       if (!key)
         throw wrongUsage(
           `No API key given. Use --key or set PRESSROOM_KEY. Create a key with \`${COMMAND} keys create\`.`,
@@ -171,7 +178,7 @@ export function addRenderCommand(program: Command, { notify }: Terminal): void {
         throw wrongUsage(
           `--server must be a URL, such as http://localhost:8080. \`${server}\` is not one.`,
         );
-      const body = { ...(await source(from)), ...givenFields(command, fields), ...json };
+      const body = { ...(await source(from)), ...fieldsGiven };
       const response = await withProgress(
         `Rendering ${from === '-' ? 'standard input' : from}`,
         send(server, key, body),

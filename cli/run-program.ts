@@ -14,6 +14,11 @@ function everywhere(command: Command, act: (each: Command) => void): void {
 
 /** Reads the command line of this process and sets its exit code. */
 export async function runProgram(program: Command): Promise<void> {
+  // The reader has what it needs, as in `pressroom render --help | head -1`.
+  process.stdout.on('error', error => {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+    process.exit(1);
+  });
   everywhere(program, each => {
     each.exitOverride().showSuggestionAfterError().showHelpAfterError('Run with --help for usage.');
     if (each !== program && each.commands.length === 0)

@@ -5,15 +5,15 @@ import { MAX_FILENAME_LENGTH } from '../../common/contract/fields.ts';
 const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /**
- * `text`: the request's `filename`, or a title. Keeps the letters of every script and replaces
- * other characters with a dash. Always ends in `.pdf`.
+ * `text`: the request's `filename`, or a title. Keeps the letters of every script, currency signs
+ * and common punctuation; other characters become a dash. Always ends in `.pdf`.
  */
 export function pdfFilename(text: string | undefined): string {
   const name = (text ?? '')
     .toWellFormed()
     .normalize('NFC')
     .replace(/\.pdf$/i, '')
-    .replace(/[^\p{L}\p{M}\p{N}._ -]+/gu, '-')
+    .replace(/[^\p{L}\p{M}\p{N}\p{Sc}._ ()[\],+&@'-]+/gu, '-')
     .replace(/\s+/g, ' ')
     .replace(/\.{2,}/g, '.');
   const cut = [...name]

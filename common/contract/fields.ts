@@ -223,7 +223,7 @@ export const requestShape = {
   }),
   metadata,
   filename: text('a file name string such as `invoice-42.pdf`', filenameProblem, {
-    description: `The file name in \`Content-Disposition\`, with or without \`.pdf\`. No \`/\`, \`\\\` or control characters; most other punctuation becomes a dash. Default: \`render.pdf\`.`,
+    description: `The file name in \`Content-Disposition\`, with or without \`.pdf\`. No \`/\`, \`\\\` or control characters; others that file systems forbid become a dash. Default: \`render.pdf\`.`,
     examples: ['invoice-42.pdf', 'Rechnung Nº 42'],
     pattern: FILENAME_PATTERN,
     minLength: 1,

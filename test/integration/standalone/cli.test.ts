@@ -221,6 +221,12 @@ describe('the command line', () => {
     });
   });
 
+  it('ends without a message when nobody reads the rest of its output', async () => {
+    const command = 'for i in 1 2 3; do "$0" "$1" render --help | true; done';
+    const shell = spawn('bash', ['-c', command, process.execPath, PRESSROOM_PROGRAM]);
+    expect(await text(shell.stderr)).to.equal('');
+  });
+
   it('prints help with the exit codes for every command', async () => {
     for (const command of [
       [],
@@ -273,6 +279,11 @@ describe('the command line', () => {
       const [width, height] = /MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/.exec(pdf)!.slice(1).map(Number);
       expect(width!).to.be.closeTo(595, 2);
       expect(height!).to.be.closeTo(420, 2);
+
+      await good(['render', 'page.html', '--filename', 'order 7: ü (€)'], settings);
+      expect((await readFile(at('order 7- ü (€).pdf'))).subarray(0, 5).toString()).to.equal(
+        '%PDF-',
+      );
 
       const piped = await pressroom(
         ['render', '-', '--json', '{"scale":0.5}'],

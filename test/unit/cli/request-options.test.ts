@@ -98,12 +98,12 @@ describe('options of `pressroom render`', () => {
   it('name the output after the source', () => {
     for (const [source, output] of [
       ['invoice.html', 'invoice.pdf'],
-      ['out/My invoice.v2.html', 'My-invoice.v2.pdf'],
+      ['out/My invoice.v2.html', 'My invoice.v2.pdf'],
       ['https://example.com/reports/q3.html?x=1', 'q3.pdf'],
       ['https://example.com/', 'example.com.pdf'],
       ['-', '-'],
     ] as const)
       expect(defaultOutput(source), source).to.equal(output);
-    expect(() => defaultOutput('x.pdf')).to.throw('`x.pdf` would be overwritten. Set --output.');
+    expect(defaultOutput('-', 'order: 7')).to.equal('order- 7.pdf');
   });
 });

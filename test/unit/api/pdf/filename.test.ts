@@ -13,6 +13,8 @@ const NAMES: [title: string | undefined, name: string][] = [
   ['../../etc/passwd', 'etc-passwd.pdf'],
   ['a"; filename="b\r\nX: y', 'a- filename-b-X- y.pdf'],
   ['\u202Efdp.exe', 'fdp.exe.pdf'],
+  ["Smith & Co. (3) 20 € [paid], 'a'+c@d", "Smith & Co. (3) 20 € [paid], 'a'+c@d.pdf"],
+  ['50% <b>a:b|c?*', '50- -b-a-b-c.pdf'],
   ['con', 'render.pdf'],
   ['lpt1.txt', 'render.pdf'],
   ['...', 'render.pdf'],
