@@ -13,7 +13,7 @@ import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { roundedMs } from '../../common/units.ts';
 import { withoutKeys } from '../accounts/keys.ts';
-import { ALL_PHASES } from '../store/phases.ts';
+import { ALL_PHASES, renderMsOf } from '../store/phases.ts';
 import type { Context, Middleware } from './state.ts';
 
 export const requestId: Middleware = async (ctx, next) => {
@@ -112,6 +112,8 @@ const accessLine = z.object({
   accountId: z.string().length(10).optional(),
   keyId: z.string().max(40).optional(),
   reference: z.string().max(MAX_REFERENCE_LENGTH).optional(),
+  /** In a slot, without waiting for it. */
+  renderMs: z.number().optional(),
   /** Of a render, in ms. */
   phases: z.partialRecord(z.enum(ALL_PHASES), z.number()).optional(),
   /** Of the PDF. */
@@ -177,6 +179,7 @@ export const accessLog = (
         accountId: entry?.who?.account ?? accepted?.accountId ?? access?.account,
         keyId: accepted?.keyId,
         reference: entry?.request?.reference,
+        renderMs: entry?.phases && renderMsOf(entry.phases),
         phases: entry?.phases,
         pages: entry?.trace.pages,
         resourceErrors: entry?.trace.resources.count,

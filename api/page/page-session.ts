@@ -226,7 +226,7 @@ export async function runPageSession(
       interrupted.reject(
         renderFailed(
           'page_timeout',
-          `The render took longer than ${limitText(settings, limits)} while waiting for ${waitingFor}. ${page.lastSeen}`.trim(),
+          `The render took longer than ${limitText(settings, limits)} while waiting for ${waitingFor}. ${page.lastSeen || (page.resources?.stillLoading() ?? '')}`.trim(),
         ),
       );
     },

@@ -1,5 +1,6 @@
 // The requests of a page that failed, for the render log, the response and
-// `fail_on_resource_error`. Not those of the main document, which has errors of its own.
+// `fail_on_resource_error`. The main document only when it did not arrive: its status has errors of
+// its own.
 import type { Protocol } from 'devtools-protocol';
 import { type ApiError, renderFailed } from '../../common/contract/errors.ts';
 import {
@@ -77,9 +78,10 @@ function reasonOf(
 }
 
 interface Pending {
+  isMain: boolean;
   method: string;
   type: string;
-  /** As shown. */
+  /** As shown. For a main document that was redirected, only the origin of the last redirect. */
   url: string;
   /** Of the last redirect; empty for `data:` and others without a server. */
   origin: string;
@@ -87,6 +89,9 @@ interface Pending {
   startS: number;
   startMs: number;
 }
+
+const listed = (names: string[], count: number) =>
+  names.join(', ') + (count > names.length ? ` and ${count - names.length} more` : '');
 
 const isError = (status: number | undefined) => status !== undefined && status >= 400;
 const resultOf = ({ status, reason }: ResourceError) => status ?? reason;
@@ -112,7 +117,7 @@ export class Resources {
       const isMain = event.type === 'Document' && event.frameId === session.frameId;
       // A preflight, or the script of a worker, whose end is reported only to the worker.
       const isUnended = event.loaderId === '';
-      if (!isMain && !isUnended) this.#onRequest(event);
+      if (!isUnended) this.#onRequest(event, isMain);
     });
     session.on('Network.responseReceivedExtraInfo', ({ requestId, statusCode }) =>
       this.#onStatus(requestId, statusCode),
@@ -133,11 +138,18 @@ export class Resources {
     const { named, count } = this.#failing;
     if (count === 0) return undefined;
     const names = named.map(each => `${cut(each.url, MAX_NAMED_LENGTH)} (${resultOf(each)})`);
-    const more = count > named.length ? ` and ${count - named.length} more` : '';
     return renderFailed(
       'page_status',
-      `The page could not load ${count} resource${count === 1 ? '' : 's'}: ${names.join(', ')}${more}. Fix the URLs, or set \`fail_on_resource_error\` to false.`,
+      `The page could not load ${count} resource${count === 1 ? '' : 's'}: ${listed(names, count)}. Fix the URLs, or set \`fail_on_resource_error\` to false.`,
     );
+  }
+
+  /** A sentence about what is still pending; empty when nothing is. */
+  stillLoading(): string {
+    const urls = [...this.#pending.values()].filter(each => !ENDLESS.has(each.type));
+    if (urls.length === 0) return '';
+    const names = urls.slice(0, MAX_NAMED).map(each => cut(each.url, MAX_NAMED_LENGTH));
+    return `Still loading: ${listed(names, urls.length)}.`;
   }
 
   /** Records what is still pending, at the time limit of the render. */
@@ -149,13 +161,17 @@ export class Resources {
     this.#pending.clear();
   }
 
-  #onRequest(event: Protocol.Network.RequestWillBeSentEvent): void {
+  #onRequest(event: Protocol.Network.RequestWillBeSentEvent, isMain: boolean): void {
     const { requestId, request, type = 'Other', redirectResponse, timestamp } = event;
     const before = redirectResponse && this.#pending.get(requestId);
     const { origin = '' } = URL.parse(request.url) ?? {};
-    if (before) before.origin = origin;
-    else if (this.#pending.size < MAX_PENDING)
+    if (before) {
+      before.origin = origin;
+      // The host that was blocked; a path there may be secret.
+      if (isMain) before.url = shownUrl(origin);
+    } else if (this.#pending.size < MAX_PENDING)
       this.#pending.set(requestId, {
+        isMain,
         method: request.method.slice(0, 20),
         type: type.toLowerCase(),
         url: shownUrl(request.url),
@@ -180,7 +196,10 @@ export class Resources {
     this.#statuses.delete(requestId);
     if (!pending) return;
     const ms = (endS - pending.startS) * 1_000;
-    if (isError(status)) return void this.#add(pending, { status: status! }, ms);
+    if (isError(status)) {
+      if (!pending.isMain) this.#add(pending, { status: status! }, ms);
+      return;
+    }
     const reason = failed && reasonOf(pending.origin, failed, this.#blocked);
     if (!reason) return;
     const entry = this.#add(pending, { reason }, ms);

@@ -11,6 +11,20 @@ export type PhaseTimings = Partial<Record<(typeof PHASES)[number], number>>;
 export const ALL_PHASES = [...PHASES, 'other'] as const;
 export type AllPhases = Partial<Record<(typeof ALL_PHASES)[number], number>>;
 
+/** What happens to the page and its PDF, without waiting for a slot. */
+const RENDER_PHASES = [
+  'load',
+  'wait',
+  'print',
+  'post',
+] as const satisfies readonly (keyof AllPhases)[];
+
+/** Milliseconds; undefined for a render that did not reach a slot. */
+export const renderMsOf = (phases: AllPhases): number | undefined =>
+  phases.load === undefined
+    ? undefined
+    : roundedMs(RENDER_PHASES.reduce((sum, phase) => sum + (phases[phase] ?? 0), 0));
+
 /** Rounded; they add up to the total. Undefined for a request that was rejected before rendering. */
 export function allPhases(timings: PhaseTimings, totalMs: number): AllPhases | undefined {
   const known = PHASES.flatMap(phase => {

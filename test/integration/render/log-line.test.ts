@@ -140,6 +140,8 @@ describe('the process log of a render', () => {
         expect(line['phases']).to.include.keys('admit', 'queue', 'load', 'print', 'other');
         const sum = Object.values(line['phases'] as Record<string, number>).reduce((a, b) => a + b);
         expect(sum).to.be.at.most((line['ms'] as number) + 1);
+        const { load, wait, print, post = 0 } = line['phases'] as Record<string, number>;
+        expect(line['renderMs']).to.be.closeTo(load! + wait! + print! + post, 0.2);
         expect(line['bytes']).to.be.greaterThan(1_000);
         expect(line['accountId']).to.equal(way === 'trial' ? undefined : accountOf(way));
       });
@@ -161,7 +163,7 @@ describe('the process log of a render', () => {
           ...{ outcome: 'rejected', code: 'validation_error', reference: 'order-9' },
           status: way === 'mcp' ? 200 : 400,
         });
-        expect(line).to.not.have.property('phases');
+        expect(line).to.not.have.any.keys('phases', 'renderMs');
       });
 
       it('has the outcome of a canceled render', async () => {

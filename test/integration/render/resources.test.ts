@@ -53,6 +53,8 @@ describe('resources of a page that do not load', () => {
       '/data.json': answer('application/json', '{}'),
       '/to-private': (_, response) =>
         void response.writeHead(302, { location: 'http://10.0.0.2/secret' }).end(),
+      '/to-closed': (_, response) =>
+        void response.writeHead(302, { location: `http://127.0.0.1:${CLOSED_PORT}/secret` }).end(),
       '/hangs.png': () => {},
       '/page': '<link rel=stylesheet href=missing.css><p>PAGE',
       '/good': '<link rel=stylesheet href=good.css><img src=good.svg>',
@@ -172,6 +174,23 @@ describe('resources of a page that do not load', () => {
     expect(missing.row).to.deep.include({ outcome: 'ok', resourceErrors: 0, resources: [] });
   });
 
+  it('lists a page that was not reached, or the host that it redirects to', async () => {
+    const pages: [string, string, string][] = [
+      [`${base}/to-private`, 'ssrf_blocked', 'document http://10.0.0.2 blocked'],
+      [`${base}/to-closed`, 'render_failed', `document http://127.0.0.1:${CLOSED_PORT} refused`],
+      [
+        'http://unknown.test/a?s3cret',
+        'render_failed',
+        'document http://unknown.test/a unresolved',
+      ],
+    ];
+    for (const [url, code, line] of pages) {
+      const { row } = await render({ url });
+      expect(row).to.include({ code, resourceErrors: 1 });
+      expect(lines(row)).to.deep.equal([line]);
+    }
+  });
+
   it('has no header and no entry when everything loads', async () => {
     for (const body of [{ url: `${base}/good` }, { html: html('static') }]) {
       const { header, row } = await render(body);
@@ -274,6 +293,7 @@ describe('resources of a page that do not load', () => {
   it('lists what is pending at the time limit', async () => {
     const { row } = await render({ html: html(`<img src="${base}/hangs.png?x">`) });
     expect(row).to.include({ outcome: 'error', reason: 'page_timeout' });
+    expect(row.message).to.match(/ load event\. Still loading: http:\S+\/hangs\.png\.$/);
     expect(lines(row)).to.deep.equal(['image /hangs.png timeout']);
     expect(row.resources[0]!.ms).to.be.greaterThan(2_000);
   });
