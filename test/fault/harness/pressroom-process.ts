@@ -92,11 +92,15 @@ export function startPressroom(
       log.push(line.startsWith('{') ? JSON.parse(line) : { level: 0, msg: line });
       notify();
     });
-  let alive = true;
+  let [alive, killed] = [true, false];
   const exited = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', code => {
+    child.once('close', (code, signal) => {
       alive = false;
+      if (!killed)
+        console.error(
+          `${name} ended by itself (${signal ?? `exit code ${code}`}):\n${lastWords()}`,
+        );
       running.delete(self);
       notify();
       resolve(code);
@@ -153,6 +157,7 @@ export function startPressroom(
     freeze: () => freeze(child.pid!),
     thaw: () => thaw(child.pid!),
     kill: (signal = 'SIGKILL') => {
+      killed = true;
       if (alive) child.kill(signal);
       return exited;
     },
