@@ -5,13 +5,14 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
+import { type BrowserPool, PLURAL } from '../crds/browser-pool.ts';
 import { createAct } from './act.ts';
 import type { ControllerConfig } from './config.ts';
 import { poolMetrics } from './controller-metrics.ts';
 import { createApplied } from './kubernetes/applied.ts';
 import { createEvents } from './kubernetes/events.ts';
 import { Leader } from './kubernetes/leader.ts';
-import { kubernetes } from './kubernetes/resources.ts';
+import { kubernetes, type ObjectList, pathOf } from './kubernetes/resources.ts';
 import { Transport } from './kubernetes/transport.ts';
 import { createWatches } from './kubernetes/watches.ts';
 import { LoadCache } from './load/load-cache.ts';
@@ -57,6 +58,25 @@ function prometheusOf(
     : createPrometheus({ url, token, timeoutMs: PROMETHEUS_MS }, metrics);
 }
 
+/** Whether a controller has written the status of a pool. True if that is unknown. */
+async function hasStatusOfPools(
+  transport: Transport,
+  namespaces: readonly string[],
+): Promise<boolean> {
+  const scopes = namespaces.length > 0 ? namespaces : [undefined];
+  const lists = scopes.map(namespace =>
+    transport.call<ObjectList<BrowserPool>>({
+      verb: 'list',
+      resource: PLURAL,
+      path: pathOf(PLURAL, namespace),
+    }),
+  );
+  return Promise.all(lists).then(
+    found => found.some(({ items }) => items.some(({ status }) => status !== undefined)),
+    () => true,
+  );
+}
+
 /** The label selector of the objects that the controller creates. */
 const MANAGED_SELECTOR = Object.entries(MANAGED_BY)
   .map(([label, value]) => `${label}=${value}`)
@@ -77,6 +97,7 @@ export function createController(
     identity: `${lease.holder}_${randomUUID()}`,
     log,
     onChange: leading => (leading ? begin() : forget()),
+    hasLed: () => hasStatusOfPools(transport, namespaces),
   });
   metrics.gauge(
     'pressroom_controller_leader',

@@ -1,5 +1,5 @@
-// Leader election with a Lease. Clocks of different machines are never compared: the Lease expires
-// if this process has seen no change of it for its duration.
+// Leader election with a Lease, which the controller creates. Clocks of different machines are never
+// compared: the Lease expires if this process has seen no change of it for its duration.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
@@ -40,11 +40,13 @@ interface Options {
   identity: string;
   log: Log;
   onChange(leading: boolean): void;
+  /** Whether a controller has led before, although this process has never seen a Lease. */
+  hasLed(): Promise<boolean>;
   /** Monotonic, in milliseconds. */
   clock?: () => number;
 }
 
-/** Keeps existing metadata: Helm identifies the Lease by its labels and annotations. */
+/** Keeps existing metadata, such as the labels that other tools set. */
 const leaseOf = (
   namespace: string,
   name: string,
@@ -69,6 +71,8 @@ export class Leader implements Service {
   #renewedAt: number | undefined;
   /** The last seen version of the Lease, and when it was first seen. */
   #seen: { version: string; at: number } | undefined;
+  /** When the Lease was first found missing. */
+  #missingSince: number | undefined;
 
   constructor(options: Options) {
     this.#options = options;
@@ -136,6 +140,9 @@ export class Leader implements Service {
       throw error;
     });
     if (!lease) {
+      // Also if leadership has expired and is acquired below, as for an existing Lease.
+      this.#notify();
+      if (!(await this.#mayCreate())) return;
       const spec = {
         holderIdentity: identity,
         acquireTime: now,
@@ -146,6 +153,7 @@ export class Leader implements Service {
       this.#renewedAt = sentAt;
       return;
     }
+    this.#missingSince = undefined;
     const { holderIdentity = '', leaseTransitions = 0 } = lease.spec ?? {};
     const isFree = this.#isFree(lease);
     const mine = holderIdentity === identity;
@@ -166,6 +174,18 @@ export class Leader implements Service {
     // With the resourceVersion: if two controllers find it expired, one update is rejected.
     await api.update('leases', leaseOf(namespace, name, spec, lease.metadata));
     this.#renewedAt = sentAt;
+  }
+
+  /**
+   * Another client may delete the Lease of a running leader, as an upgrade from a chart with the
+   * Lease among its templates does. The leader recreates it immediately. Other processes wait until
+   * such a leader would have stopped, except in a new installation.
+   */
+  async #mayCreate(): Promise<boolean> {
+    if (this.leading()) return true;
+    this.#missingSince ??= this.#clock();
+    if (this.#clock() - this.#missingSince > LEASE_MS) return true;
+    return this.#seen === undefined && !(await this.#options.hasLed());
   }
 
   /** Whether it has no holder, or has not changed for its duration by the clock of this process. */

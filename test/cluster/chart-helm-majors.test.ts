@@ -1,9 +1,13 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { cp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { GROUP, PLURAL } from '../../crds/browser-pool.ts';
 import { eventually } from '../support/eventually.ts';
 import { readmeCommand } from '../support/readme-commands.ts';
 import { skip } from '../support/skip.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { foreignKinds } from './chart/foreign-kinds.ts';
 import {
   CHART,
@@ -26,6 +30,13 @@ const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${REL
 const OPTIONS = { controllerManager: true };
 const SECOND = 'second';
 
+/** The template of earlier versions of the chart. */
+const LEASE_TEMPLATE = `apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata:
+  {{- include "pressroom.metadata" (list $ "controller" (include "pressroom.controller.name" .) (dict)) | nindent 2 }}
+`;
+
 /** The field managers of the CRD's spec. */
 const managersOf = (crd: {
   metadata: { managedFields: { manager: string; operation: string; subresource?: string }[] };
@@ -40,6 +51,7 @@ for (const major of [3, 4] as const satisfies HelmMajor[])
     let cluster: Cluster;
     let helm: Helm;
     let helm3: Helm;
+    const folder = temporaryFolder();
 
     before(async function () {
       this.timeout(BUILD_LIMIT_MS);
@@ -57,26 +69,40 @@ for (const major of [3, 4] as const satisfies HelmMajor[])
         ...process.env,
         KUBECONFIG: cluster.kubeconfig,
       });
-    const install = (program: Helm, release = RELEASE) =>
+    const install = (program: Helm, release = RELEASE, chart = CHART) =>
       withValues(LEAST, file =>
-        run(program, 'install', release, CHART, '--no-hooks', '--values', file),
+        run(program, 'install', release, chart, '--no-hooks', '--values', file),
       );
-    /** Runs a controller of the release until it has become the leader. */
-    async function runLeader(): Promise<void> {
-      const controller = await startController(
-        cluster,
-        one(await helm.template(), 'Deployment', `${RELEASE}-controller`),
+    const upgrade = () =>
+      withValues(LEAST, file =>
+        run(helm, 'upgrade', RELEASE, CHART, '--no-hooks', '--values', file),
       );
+    const untilLed = () =>
+      eventually(
+        async () =>
+          expect((await cluster.get(LEASE))?.spec?.holderIdentity).to.be.a('string').and.not.empty,
+        MINUTE_MS,
+      );
+    /** Runs controllers of the release. `use` reads their logs. */
+    async function withControllers(
+      count: number,
+      use: (logs: () => string) => Promise<unknown>,
+    ): Promise<void> {
+      const deployment = one(await helm.template(), 'Deployment', `${RELEASE}-controller`);
+      const lines: string[] = [];
+      const controllers: ChildProcess[] = [];
       try {
-        await eventually(
-          async () => expect((await cluster.get(LEASE))!.spec?.holderIdentity).to.match(/./),
-          MINUTE_MS,
-        );
+        for (let at = 0; at < count; at++)
+          controllers.push(await startController(cluster, deployment, line => lines.push(line)));
+        await use(() => lines.join(''));
       } finally {
-        controller.kill('SIGTERM');
-        if (controller.exitCode === null) await once(controller, 'exit');
+        for (const controller of controllers) {
+          controller.kill('SIGTERM');
+          if (controller.exitCode === null) await once(controller, 'exit');
+        }
       }
     }
+    const runLeader = () => withControllers(1, untilLed);
 
     it('installs two releases', async () => {
       await install(helm);
@@ -86,11 +112,33 @@ for (const major of [3, 4] as const satisfies HelmMajor[])
       await run(helm, 'uninstall', SECOND, '--no-hooks');
     });
 
-    it('reinstalls a release whose controller has written the Lease', async () => {
+    it('reinstalls a release whose controller has created the Lease', async () => {
       await runLeader();
       await run(helm, 'uninstall', RELEASE, '--no-hooks');
-      expect(await cluster.get(LEASE)).to.equal(undefined);
+      expect((await cluster.get(LEASE))!.spec.holderIdentity).to.equal('');
       await install(helm);
+      await runLeader();
+      await run(helm, 'uninstall', RELEASE, '--no-hooks');
+    });
+
+    it('upgrades a release with a templated Lease without a change of the leader', async () => {
+      await cluster.request('DELETE', LEASE);
+      const old = folder('with-lease');
+      await cp(CHART, old, { recursive: true });
+      await writeFile(join(old, 'templates/controller/lease.yaml'), LEASE_TEMPLATE);
+      await install(helm, RELEASE, old);
+      await withControllers(2, async logs => {
+        await untilLed();
+        const before = await cluster.get(LEASE);
+        await upgrade();
+        await eventually(async () => {
+          const lease = await cluster.get(LEASE);
+          expect(lease?.metadata.uid).to.be.a('string').and.not.equal(before!.metadata.uid);
+          expect(lease!.spec.holderIdentity).to.equal(before!.spec.holderIdentity);
+        }, MINUTE_MS);
+        expect(logs().match(/became the leader/g)).to.have.length(1);
+        expect(logs()).not.to.match(/lost leadership/);
+      });
       await run(helm, 'uninstall', RELEASE, '--no-hooks');
     });
 
@@ -99,13 +147,10 @@ for (const major of [3, 4] as const satisfies HelmMajor[])
       await install(helm3);
       await runLeader();
       await runHooks(cluster, await helm.template());
-      await withValues(LEAST, file =>
-        run(helm, 'upgrade', RELEASE, CHART, '--no-hooks', '--values', file),
-      );
+      await upgrade();
       expect(managersOf((await cluster.get(CRD))!)).to.deep.equal(['helm Apply']);
       await install(helm, SECOND);
       for (const release of [SECOND, RELEASE]) await run(helm, 'uninstall', release, '--no-hooks');
-      expect(await cluster.get(LEASE)).to.equal(undefined);
     });
 
     it('installs with the command of the README', async () => {

@@ -115,6 +115,19 @@ describe('several controllers of one namespace', function () {
     expect((await getPool(cluster, namespace, 'main')).status!.desiredReplicas).to.equal(5);
   });
 
+  it('keep their leader, which recreates the Lease, if the Lease is deleted', async () => {
+    const { leader } = await findLeader();
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/pressroom-controller`;
+    const before = await cluster.get(path);
+    await cluster.request('DELETE', path);
+    await eventually(async () => {
+      const { metadata, spec } = (await cluster.get(path))!;
+      expect(metadata.uid).not.to.equal(before.metadata.uid);
+      expect(spec.holderIdentity).to.equal(before.spec.holderIdentity);
+    }, SLOW_MS);
+    expect((await findLeader()).leader).to.equal(leader);
+  });
+
   it('give up leadership while the API server is unavailable, and elect a leader afterwards', async () => {
     const { leader } = await findLeader();
     await cluster.pauseApiServer();

@@ -7,12 +7,12 @@ import type { Json } from '../../../cluster/kube/api-request.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 describe('leader election', () => {
-  function fixture() {
+  function fixture({ hasLed = false } = {}) {
     let version = 1;
     let lease:
       | { metadata: Json & { resourceVersion: string }; spec: { holderIdentity?: string } }
       | undefined;
-    const state = { now: 0, changes: [] as boolean[] };
+    const state = { now: 0, asked: 0, reads: 0, changes: [] as boolean[] };
     const reject = (status: number) =>
       new KubernetesError({ verb: 'get', resource: 'leases', path: '' }, status, '');
     const write = async <T>(_: unknown, object: Json) => {
@@ -21,6 +21,7 @@ describe('leader election', () => {
     };
     const api = {
       async get() {
+        state.reads++;
         if (!lease) throw reject(404);
         return lease;
       },
@@ -34,6 +35,10 @@ describe('leader election', () => {
       identity: 'me',
       log: silentLog,
       onChange: leading => state.changes.push(leading),
+      hasLed: async () => {
+        state.asked++;
+        return hasLed;
+      },
       clock: () => state.now,
     });
     return {
@@ -42,6 +47,9 @@ describe('leader election', () => {
       write,
       holder: () => lease?.spec.holderIdentity,
       metadata: () => lease?.metadata,
+      deleteLease: () => {
+        lease = undefined;
+      },
     };
   }
 
@@ -57,6 +65,51 @@ describe('leader election', () => {
       await eventually(() => expect(holder()).to.equal('me'));
       await eventually(() => expect(leader.leading()).to.equal(true));
       expect(state.changes).to.deep.equal([true, false, true]);
+    } finally {
+      await leader.stop();
+    }
+  });
+
+  it('recreates a Lease that another client deleted, without losing leadership', async () => {
+    const { leader, state, holder, deleteLease } = fixture();
+    await leader.start();
+    try {
+      await eventually(() => expect(holder()).to.equal('me'));
+      deleteLease();
+      await eventually(() => expect(holder()).to.equal('me'));
+      expect(state.changes).to.deep.equal([true]);
+      expect(state.asked, 'only before the first Lease').to.equal(1);
+    } finally {
+      await leader.stop();
+    }
+  });
+
+  it('does not replace a deleted Lease while the leader before may still act', async () => {
+    const { leader, state, write, holder, deleteLease } = fixture();
+    const other = { metadata: {}, spec: { holderIdentity: 'other', leaseDurationSeconds: 15 } };
+    await write(undefined, other);
+    await leader.start();
+    try {
+      await eventually(() => expect(state.reads).to.be.greaterThan(0));
+      deleteLease();
+      state.now += 60_000;
+      const { reads } = state;
+      await eventually(() => expect(state.reads).to.be.greaterThan(reads + 1));
+      expect(holder()).to.equal(undefined);
+      state.now += 15_001;
+      await eventually(() => expect(holder()).to.equal('me'));
+      expect(state.asked, 'it has seen the Lease').to.equal(0);
+    } finally {
+      await leader.stop();
+    }
+  });
+
+  it('waits for a missing Lease after a start if a controller has led before', async () => {
+    const { leader, state, holder } = fixture({ hasLed: true });
+    await leader.start();
+    try {
+      await eventually(() => expect(state.asked).to.be.greaterThan(1));
+      expect(holder()).to.equal(undefined);
     } finally {
       await leader.stop();
     }
