@@ -103,11 +103,17 @@ const columns = [
   column('Age', 'date', '.metadata.creationTimestamp', 'Age of the pool.'),
 ];
 
+/** Deleting the CRD would delete the pools of all releases, so Argo CD and Helm must keep it. */
+const KEPT = {
+  'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
+  'helm.sh/resource-policy': 'keep',
+};
+
 /** The complete object, as applied to a cluster. */
 export const browserPoolCrd = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: `${PLURAL}.${GROUP}` },
+  metadata: { name: `${PLURAL}.${GROUP}`, annotations: KEPT },
   spec: {
     group: GROUP,
     scope: 'Namespaced',

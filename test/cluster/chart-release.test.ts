@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { GROUP, PLURAL, VERSION } from '../../crds/browser-pool.ts';
+import { browserPoolCrd } from '../../crds/crd.ts';
 import { eventually } from '../support/eventually.ts';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -144,10 +145,13 @@ describe('release of the chart', function () {
       ...version,
       additionalPrinterColumns: [],
     }));
-    await cluster.request('PATCH', CRD, { spec: { versions } }, 'application/merge-patch+json');
+    const older = { spec: { versions }, metadata: { annotations: null } };
+    await cluster.request('PATCH', CRD, older, 'application/merge-patch+json');
     await runHooks(cluster, objects);
-    expect((await cluster.get(CRD))!.spec.versions[0].additionalPrinterColumns).not.to.deep.equal(
-      [],
+    const { metadata, spec } = (await cluster.get(CRD))!;
+    expect(spec.versions[0].additionalPrinterColumns).not.to.deep.equal([]);
+    expect(metadata.annotations, 'kept by Argo CD and Helm').to.include(
+      browserPoolCrd.metadata.annotations,
     );
   });
 
