@@ -5,6 +5,7 @@ import {
   ConfigError,
   choice,
   duration,
+  httpUrl,
   integer,
   listVariable,
   onOff,
@@ -24,7 +25,7 @@ export const apiVariables = z.object({
     'Address that the API listens on.',
   ),
   PRESSROOM_PORT: integer('8080', 0, 65_535).describe('Port that the API listens on.'),
-  PRESSROOM_PUBLIC_URL: textVariable(undefined, 'an http(s) URL').describe(
+  PRESSROOM_PUBLIC_URL: httpUrl().describe(
     'Public URL of the API; every absolute link starts with it (default: `http://localhost:` and the port).',
   ),
   MONGODB_URI: secret().describe(
@@ -86,7 +87,7 @@ export const apiVariables = z.object({
   ).describe(
     'Stripe price of each plan. If a plan has several prices, the first is sold and the others stay valid for existing subscriptions.',
   ),
-  PRESSROOM_STRIPE_API_URL: textVariable('https://api.stripe.com', 'an http(s) URL').describe(
+  PRESSROOM_STRIPE_API_URL: httpUrl('https://api.stripe.com').describe(
     'Base URL of the Stripe API, or of a proxy for it.',
   ),
   PRESSROOM_WORKERS: listVariable(
@@ -146,15 +147,9 @@ const portOf = (entry: string) => Number(/(?:^[^:]*|\]):(\d+)$/.exec(entry)?.[1]
 export function readApiConfig(env: NodeJS.ProcessEnv) {
   const e = readConfig(apiVariables, env);
   const publicUrl = e.PRESSROOM_PUBLIC_URL ?? `http://localhost:${e.PRESSROOM_PORT}`;
-  if (!/^https?:\/\//.test(publicUrl) || !URL.canParse(publicUrl))
-    throw new ConfigError(`PRESSROOM_PUBLIC_URL=${publicUrl}: must be an http(s) URL`);
   if ((e.PRESSROOM_WORKERS_TLS_CERT === undefined) !== (e.PRESSROOM_WORKERS_TLS_KEY === undefined))
     throw new ConfigError(
       'set both PRESSROOM_WORKERS_TLS_CERT and PRESSROOM_WORKERS_TLS_KEY, or neither',
-    );
-  if (!/^https?:\/\//.test(e.PRESSROOM_STRIPE_API_URL) || !URL.canParse(e.PRESSROOM_STRIPE_API_URL))
-    throw new ConfigError(
-      `PRESSROOM_STRIPE_API_URL=${e.PRESSROOM_STRIPE_API_URL}: must be an http(s) URL`,
     );
   const plans = parsePlans(e.PRESSROOM_PLANS);
   return {

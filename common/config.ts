@@ -7,9 +7,25 @@ import { parseBytes, parseDurationMs } from './units.ts';
 
 /** What docs/configuration.md and `doctor` show. `fallback` is the default as text. */
 export interface VariableMeta {
-  kind: 'duration' | 'bytes' | 'integer' | 'boolean' | 'list' | 'text' | 'secret' | 'choice';
+  kind:
+    | 'duration'
+    | 'bytes'
+    | 'integer'
+    | 'boolean'
+    | 'list'
+    | 'text'
+    | 'url'
+    | 'secret'
+    | 'choice';
   fallback?: string;
   accepts: string;
+  /** The bounds of a duration in milliseconds, of a size in bytes, or of an integer. */
+  min?: number;
+  max?: number;
+  /** The message for a value that is not accepted. */
+  message?: string;
+  /** Of a choice. */
+  choices?: readonly string[];
 }
 
 export const variableMeta = (type: z.ZodType) =>
@@ -18,58 +34,55 @@ export const variableMeta = (type: z.ZodType) =>
 const describeAs = <T extends z.ZodType>(type: T, meta: VariableMeta): T =>
   type.meta({ ...meta }) as T;
 
-/** A duration in Go's syntax, parsed to milliseconds. */
-export const duration = (fallback: string, minMs = 0, maxMs = 24 * 3600e3) =>
+/** A number within the bounds in `meta`, parsed by `parse`. */
+const amount = (
+  parse: (text: string) => number | undefined,
+  meta: VariableMeta & { fallback: string; min: number; message: string },
+) =>
   describeAs(
     z
       .string()
-      .default(fallback)
+      .default(meta.fallback)
       .transform((text, context) => {
-        const ms = parseDurationMs(text);
-        if (ms !== undefined && ms >= minMs && ms <= maxMs) return ms;
-        context.addIssue({
-          code: 'custom',
-          message: `must be a duration from ${minMs}ms to ${maxMs / 1000}s, such as 500ms, 30s or 2m`,
-        });
+        const value = parse(text);
+        if (value !== undefined && value >= meta.min && value <= (meta.max ?? Infinity))
+          return value;
+        context.addIssue({ code: 'custom', message: meta.message });
         return z.NEVER;
       }),
-    { kind: 'duration', fallback, accepts: 'a duration such as `500ms`, `30s`, `2m`' },
+    meta,
   );
+
+/** A duration in Go's syntax, parsed to milliseconds. */
+export const duration = (fallback: string, minMs = 0, maxMs = 24 * 3600e3) =>
+  amount(parseDurationMs, {
+    kind: 'duration',
+    fallback,
+    accepts: 'a duration such as `500ms`, `30s`, `2m`',
+    min: minMs,
+    max: maxMs,
+    message: `must be a duration from ${minMs}ms to ${maxMs / 1000}s, such as 500ms, 30s or 2m`,
+  });
 
 /** A size with an optional binary unit, parsed to bytes. */
 export const bytes = (fallback: string, minBytes = 1) =>
-  describeAs(
-    z
-      .string()
-      .default(fallback)
-      .transform((text, context) => {
-        const size = parseBytes(text);
-        if (size !== undefined && size >= minBytes) return size;
-        context.addIssue({
-          code: 'custom',
-          message: `must be a size of at least ${minBytes} bytes, such as 4096, 512KiB, 10MiB or 1GiB`,
-        });
-        return z.NEVER;
-      }),
-    { kind: 'bytes', fallback, accepts: 'a size such as `512KiB`, `10MiB`, `1GiB`' },
-  );
+  amount(parseBytes, {
+    kind: 'bytes',
+    fallback,
+    accepts: 'a size such as `512KiB`, `10MiB`, `1GiB`',
+    min: minBytes,
+    message: `must be a size of at least ${minBytes} bytes, such as 4096, 512KiB, 10MiB or 1GiB`,
+  });
 
 export const integer = (fallback: string, min: number, max: number) =>
-  describeAs(
-    z
-      .string()
-      .default(fallback)
-      .transform((text, context) => {
-        const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-        if (value >= min && value <= max) return value;
-        context.addIssue({
-          code: 'custom',
-          message: `must be an integer from ${min} to ${max}`,
-        });
-        return z.NEVER;
-      }),
-    { kind: 'integer', fallback, accepts: `an integer from ${min} to ${max}` },
-  );
+  amount(text => (/^\d{1,15}$/.test(text) ? Number(text) : undefined), {
+    kind: 'integer',
+    fallback,
+    accepts: `an integer from ${min} to ${max}`,
+    min,
+    max,
+    message: `must be an integer from ${min} to ${max}`,
+  });
 
 export const onOff = (fallback: 'on' | 'off') =>
   describeAs(
@@ -91,6 +104,7 @@ export const choice = <const T extends readonly [string, ...string[]]>(
       kind: 'choice',
       fallback,
       accepts: values.map(value => `\`${value}\``).join(' or '),
+      choices: values,
     },
   );
 
@@ -166,6 +180,27 @@ export function textVariable(fallback?: string, accepts = 'text') {
       kind: 'text',
       ...(fallback === undefined ? {} : { fallback }),
       accepts,
+    },
+  );
+}
+
+/** In addition, `URL` must be able to parse the value. */
+export const HTTP_URL = /^https?:\/\/[^\s/?#]+([/?#]\S*)?$/;
+
+export function httpUrl(fallback: string): z.ZodType<string, string | undefined>;
+export function httpUrl(): z.ZodType<string | undefined, string | undefined>;
+export function httpUrl(fallback?: string) {
+  const message = 'must be an http(s) URL';
+  const type = z
+    .string()
+    .refine(value => HTTP_URL.test(value) && URL.canParse(value), { error: message });
+  return describeAs<z.ZodType<string | undefined, string | undefined>>(
+    fallback === undefined ? type.optional() : type.default(fallback),
+    {
+      kind: 'url',
+      ...(fallback === undefined ? {} : { fallback }),
+      accepts: 'an http(s) URL',
+      message,
     },
   );
 }

@@ -2,8 +2,8 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import {
-  ConfigError,
   duration,
+  httpUrl,
   listVariable,
   parsed,
   readConfig,
@@ -11,9 +11,10 @@ import {
   textVariable,
 } from '../common/config.ts';
 
+export const NAMESPACE_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
 const namespaceName = (name: string) => {
-  if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
-    throw new Error(`\`${name}\` is not a valid namespace name`);
+  if (!NAMESPACE_NAME.test(name)) throw new Error(`\`${name}\` is not a valid namespace name`);
   return name;
 };
 
@@ -23,7 +24,7 @@ export const controllerVariables = z.object({
   ).describe(
     'Namespaces whose pools are managed (default: all). The `--namespace` command-line option overrides it.',
   ),
-  PRESSROOM_PROMETHEUS_URL: textVariable(undefined, 'an http(s) URL').describe(
+  PRESSROOM_PROMETHEUS_URL: httpUrl().describe(
     'URL of the Prometheus server with the load metrics. If it is not set, pools keep their size.',
   ),
   PRESSROOM_PROMETHEUS_TOKEN: secret().describe('Bearer token for Prometheus.'),
@@ -53,13 +54,10 @@ export function readControllerConfig(
   const given =
     namespaces.length > 0 ? { ...env, PRESSROOM_NAMESPACES: namespaces.join(',') } : env;
   const e = readConfig(controllerVariables, given);
-  const url = e.PRESSROOM_PROMETHEUS_URL;
-  if (url !== undefined && (!/^https?:\/\//.test(url) || !URL.canParse(url)))
-    throw new ConfigError(`PRESSROOM_PROMETHEUS_URL=${url}: must be an http(s) URL`);
   return {
     namespaces: [...new Set(e.PRESSROOM_NAMESPACES)],
     prometheus: {
-      url: url?.replace(/\/+$/, ''),
+      url: e.PRESSROOM_PROMETHEUS_URL?.replace(/\/+$/, ''),
       token: e.PRESSROOM_PROMETHEUS_TOKEN,
       intervalMs: e.PRESSROOM_PROMETHEUS_INTERVAL,
     },
