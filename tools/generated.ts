@@ -7,6 +7,7 @@ import { stringify } from 'yaml';
 import { browserPoolCrd } from '../crds/crd.ts';
 import { boardFiles } from './boards/boards.ts';
 import { chartReadme } from './chart/chart-readme.ts';
+import { valueRules } from './chart/value-rules.ts';
 import { valuesSchema } from './chart/values-schema.ts';
 import { valuesYaml } from './chart/values-yaml.ts';
 import { errorsGuide } from './errors-guide.ts';
@@ -37,6 +38,7 @@ export const generated: Generated[] = [
   { file: 'charts/pressroom/crds/browserpools.pressroom.dev.yaml', text: crdYaml },
   { file: 'charts/pressroom/values.yaml', text: valuesYaml },
   { file: 'charts/pressroom/values.schema.json', text: valuesSchema },
+  { file: 'charts/pressroom/files/value-rules.json', text: valueRules },
   { file: 'charts/pressroom/README.md', text: chartReadme },
   ...boardFiles,
 ];

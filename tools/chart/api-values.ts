@@ -3,18 +3,20 @@ import { z } from 'zod';
 import { apiVariables } from '../../api/config.ts';
 import { processVariables } from '../../common/config.ts';
 import { configValues } from './config-values.ts';
+import { withRelations } from './formats.ts';
 import {
   countValue,
   disruptionBudget,
   flag,
   group,
+  listIn,
   listValue,
   object,
   podValues,
   resources,
   serviceAccount,
-  stringList,
   stringValue,
+  textIn,
   textMapValue,
 } from './parts.ts';
 
@@ -44,7 +46,7 @@ const service = group({
     .optional()
     .describe('Node port, for the types NodePort and LoadBalancer.'),
   loadBalancerClass: stringValue().describe('Load balancer class, for the type LoadBalancer.'),
-  loadBalancerSourceRanges: stringList().describe(
+  loadBalancerSourceRanges: listIn('cidr').describe(
     'Client CIDRs that may connect, for the type LoadBalancer.',
   ),
   externalTrafficPolicy: z
@@ -56,21 +58,24 @@ const service = group({
   annotations: textMapValue().describe('Annotations of the Service.'),
 }).describe('The Service of the API.');
 
-const autoscaling = group({
-  enabled: flag(false).describe(
-    'Create a HorizontalPodAutoscaler that scales the API by CPU utilization. It requires metrics-server. When you enable it on an existing release, Kubernetes first scales the Deployment to 1 replica: enable it while traffic is low.',
-  ),
-  minReplicas: countValue(2, 1).describe('Minimum number of replicas.'),
-  maxReplicas: countValue(10, 1).describe('Maximum number of replicas.'),
-  targetCPUUtilizationPercentage: countValue(70, 1, 1_000).describe(
-    'Target average CPU utilization, as a percentage of the CPU request.',
-  ),
-  behavior: object()
-    .default({})
-    .describe(
-      'Scaling behavior (`behavior` of a HorizontalPodAutoscaler). Defaults to that of Kubernetes.',
+const autoscaling = withRelations(
+  group({
+    enabled: flag(false).describe(
+      'Create a HorizontalPodAutoscaler that scales the API by CPU utilization. It requires metrics-server. When you enable it on an existing release, Kubernetes first scales the Deployment to 1 replica: enable it while traffic is low.',
     ),
-}).describe(
+    minReplicas: countValue(2, 1).describe('Minimum number of replicas.'),
+    maxReplicas: countValue(10, 1).describe('Maximum number of replicas.'),
+    targetCPUUtilizationPercentage: countValue(70, 1, 1_000).describe(
+      'Target average CPU utilization, as a percentage of the CPU request.',
+    ),
+    behavior: object()
+      .default({})
+      .describe(
+        'Scaling behavior (`behavior` of a HorizontalPodAutoscaler). Defaults to that of Kubernetes.',
+      ),
+  }),
+  { smaller: 'minReplicas', larger: 'maxReplicas' },
+).describe(
   'The HorizontalPodAutoscaler of the API. Usually only workers need to scale: a render takes a few milliseconds of CPU in the API and more than ten times as much in the worker.',
 );
 
@@ -78,10 +83,10 @@ export const apiValues = group({
   replicas: countValue(2, 1, 1_000).describe(
     'Number of API pods. Ignored when `api.autoscaling.enabled` is true.',
   ),
-  publicUrl: stringValue().describe(
+  publicUrl: textIn('httpUrl').describe(
     'Public base URL of the API, such as `https://pdf.corp.example`. All absolute links start with it. Defaults to the first host of the Ingress, or to the in-cluster URL of the Service when the Ingress is disabled.',
   ),
-  trustedProxies: stringList().describe(
+  trustedProxies: listIn('network').describe(
     'IP addresses and CIDRs of trusted proxies, such as the pods of the Ingress controller. The API reads the client IP address from their `X-Forwarded-For` header. When empty, all clients behind one proxy share its IP address.',
   ),
   config: configValues(
@@ -117,8 +122,8 @@ export const ingressValues = group({
   annotations: textMapValue(NGINX).describe(
     'Annotations of the Ingress. The defaults configure ingress-nginx for 10 MiB request bodies and long renders. Other controllers need their own annotations. Set an annotation to `null` to remove it.',
   ),
-  hosts: stringList().describe('Hostnames, such as `pdf.corp.example`.'),
-  path: stringValue('/').describe('Path routed to the API.'),
+  hosts: listIn('hostName').describe('Hostnames, such as `pdf.corp.example`.'),
+  path: textIn('urlPath', '/').describe('Path routed to the API.'),
   pathType: z
     .enum(['Prefix', 'Exact', 'ImplementationSpecific'])
     .default('Prefix')

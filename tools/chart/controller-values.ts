@@ -8,10 +8,10 @@ import {
   disruptionBudget,
   flag,
   group,
+  listIn,
   podValues,
   resources,
   serviceAccount,
-  stringList,
 } from './parts.ts';
 
 /** Variables that the chart sets itself or from other values. */
@@ -37,7 +37,7 @@ export const controllerValues = group({
   admissionPolicy: flag(true).describe(
     'Create a ValidatingAdmissionPolicy that denies controller writes to Deployments not owned by a BrowserPool. It requires Kubernetes 1.30 and is skipped on older clusters.',
   ),
-  namespaces: stringList().describe(
+  namespaces: listIn('namespace').describe(
     'Namespaces to manage in addition to the namespace of the release. They must exist.',
   ),
   config: configValues(

@@ -1,6 +1,7 @@
 // The chart's values for the surroundings of the service: secrets, MongoDB, network policies,
 // monitoring, CA certificates, `helm test`.
 import { z } from 'zod';
+import { withChecks } from './formats.ts';
 import {
   countValue,
   flag,
@@ -12,6 +13,7 @@ import {
   secretEntry,
   stringList,
   stringValue,
+  textIn,
   textMapValue,
 } from './parts.ts';
 
@@ -58,7 +60,7 @@ export const secretsValues = group({
 );
 
 export const mongodbValues = group({
-  uri: stringValue().describe(
+  uri: textIn('mongodbUri').describe(
     'Connection string with user and password. The chart stores it in a Secret. For production, use `existingSecret` instead.',
   ),
   ...secretEntry('mongodb-uri', 'the connection string').def.innerType.shape,
@@ -73,8 +75,8 @@ export const mongodbValues = group({
       enabled: flag(true).describe(
         'Store the data in a PersistentVolume. It is not deleted when the release is uninstalled.',
       ),
-      size: stringValue('8Gi').describe('Size of the volume.'),
-      storageClass: stringValue().describe(
+      size: textIn('quantity', '8Gi').describe('Size of the volume.'),
+      storageClass: textIn('objectName').describe(
         "Storage class. Defaults to the cluster's default class.",
       ),
     }).describe('Storage for the data.'),
@@ -84,7 +86,8 @@ export const mongodbValues = group({
   'The MongoDB replica set (6.0 or newer). Set exactly one of `uri`, `existingSecret` and `bundled.enabled`.',
 );
 
-const peers = (fallback: Record<string, unknown>[]) => listValue().default(fallback);
+const peers = (fallback: Record<string, unknown>[]) =>
+  withChecks(listValue().default(fallback), { format: 'cidr', below: '*.ipBlock.cidr' });
 const ports = (...fallback: number[]) => z.array(z.int().min(1).max(65_535)).default(fallback);
 
 const kubeDns = {
@@ -164,7 +167,7 @@ export const networkPolicyValues = group({
 );
 
 export const prometheusValues = group({
-  url: stringValue('http://prometheus-operated.monitoring.svc:9090').describe(
+  url: textIn('httpUrl', 'http://prometheus-operated.monitoring.svc:9090').describe(
     'URL of the Prometheus server that the controller queries. It must scrape the API and the workers.',
   ),
   token: secretEntry('token', 'the bearer token').describe(
@@ -176,8 +179,10 @@ export const podMonitorValues = group({
   enabled: flag(false).describe(
     'Create PodMonitors for the API, the workers and the controller. Requires the Prometheus Operator.',
   ),
-  interval: stringValue('5s').describe('Scrape interval of the workers and the controller.'),
-  apiInterval: stringValue('2s').describe(
+  interval: textIn('prometheusDuration', '5s').describe(
+    'Scrape interval of the workers and the controller.',
+  ),
+  apiInterval: textIn('prometheusDuration', '2s').describe(
     'Scrape interval of the API, which exports the queue metrics. The autoscaler detects a burst after one to two intervals. Do not exceed half of `PRESSROOM_QUEUE_TIMEOUT`: queued renders would time out before new workers are ready.',
   ),
   labels: textMapValue().describe(
@@ -197,7 +202,7 @@ export const alertsValues = group({
   ),
   alertLabels: textMapValue().describe('Labels added to every alert, for routing in Alertmanager.'),
   disabled: stringList().describe('Names of alerts to leave out.'),
-  runbookUrl: stringValue().describe(
+  runbookUrl: textIn('httpUrl').describe(
     'URL of the runbook that alerts link to. Defaults to the page /docs/runbook of the API of this release.',
   ),
   availabilityObjective: ratio(0.999).describe(
@@ -226,8 +231,8 @@ export const dashboardsValues = group({
 }).describe('Grafana dashboards.');
 
 export const caBundleValues = group({
-  configMap: stringValue().describe('Name of an existing ConfigMap with the bundle.'),
-  secret: stringValue().describe(
+  configMap: textIn('objectName').describe('Name of an existing ConfigMap with the bundle.'),
+  secret: textIn('objectName').describe(
     'Name of an existing Secret with the bundle. Set either `configMap` or `secret`.',
   ),
   key: stringValue('ca.crt').describe('Key in the ConfigMap or Secret.'),

@@ -1,5 +1,6 @@
 // Building blocks shared by the chart's values.
 import { z } from 'zod';
+import { type formats, withChecks } from './formats.ts';
 
 /** A part of the Kubernetes API: the API server validates it. */
 export const object = () => z.looseObject({});
@@ -17,22 +18,40 @@ export const textMapValue = (fallback: Record<string, string> = {}) =>
   z.record(z.string(), z.string()).default(fallback);
 export const stringList = (fallback: string[] = []) => z.array(z.string()).default(fallback);
 
+/** Text or a list of texts in one of the formats. Empty text is a value that is not set. */
+export const textIn = (format: keyof typeof formats, fallback = '') =>
+  withChecks(stringValue(fallback), { format });
+export const listIn = (format: keyof typeof formats) =>
+  withChecks(stringList(), { format, below: '*' });
+
 /** The key `entry` of an existing Secret. */
 export const secretEntry = (entry: string, what: string) =>
   group({
-    existingSecret: stringValue().describe(`Name of an existing Secret with ${what}.`),
+    existingSecret: textIn('objectName').describe(`Name of an existing Secret with ${what}.`),
     key: stringValue(entry).describe('Key in the Secret.'),
   });
 
 export const imageOf = (repository: string, what: string) =>
   group({
-    repository: stringValue(repository).describe('Image name, relative to `image.registry`.'),
-    tag: stringValue().describe('Image tag. Defaults to `image.tag`.'),
-    digest: stringValue().describe('Image digest (`sha256:…`). Overrides the tag.'),
+    repository: textIn('imageName', repository).describe(
+      'Image name, relative to `image.registry`.',
+    ),
+    tag: textIn('imageTag').describe('Image tag. Defaults to `image.tag`.'),
+    digest: textIn('imageDigest').describe('Image digest (`sha256:…`). Overrides the tag.'),
   }).describe(`The ${what} image.`);
 
+const quantities = (type: z.ZodType) =>
+  withChecks(
+    type,
+    { format: 'quantity', below: 'requests.*' },
+    { format: 'quantity', below: 'limits.*' },
+  );
+/** Resource requests and limits; all others by `fallback`. */
+export const resourceValues = (fallback: Record<string, unknown> = {}) =>
+  quantities(object().default(fallback));
+
 export const resources = (requests: Record<string, string>, limits: Record<string, string>) =>
-  object().default({ requests, limits }).describe('Resource requests and limits of the container.');
+  resourceValues({ requests, limits }).describe('Resource requests and limits of the container.');
 
 const spread = [
   { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
@@ -75,10 +94,9 @@ export const serviceAccount = () =>
 export const disruptionBudget = () =>
   group({
     enabled: flag(true).describe('Create a PodDisruptionBudget.'),
-    maxUnavailable: z
-      .union([z.int(), z.string()])
-      .default(1)
-      .describe(
-        'Maximum number or percentage of pods that voluntary disruptions, such as node drains, may make unavailable at once.',
-      ),
+    maxUnavailable: withChecks(z.union([z.int(), z.string()]).default(1), {
+      format: 'maxUnavailable',
+    }).describe(
+      'Maximum number or percentage of pods that voluntary disruptions, such as node drains, may make unavailable at once.',
+    ),
   });

@@ -4,16 +4,19 @@ import { processVariables } from '../../common/config.ts';
 import { scalingSchema, specSchema } from '../../crds/browser-pool.ts';
 import { workerVariables } from '../../worker/config.ts';
 import { configValues } from './config-values.ts';
+import { type ValueRelation, withChecks, withRelations } from './formats.ts';
 import {
   countValue,
   flag,
   group,
+  listIn,
   object,
   podValues,
   resources,
+  resourceValues,
   secretEntry,
-  stringList,
   stringValue,
+  textIn,
 } from './parts.ts';
 
 /** Variables that the controller sets, or the chart from other values. */
@@ -47,26 +50,44 @@ const sandbox = group({
     .describe(
       "LocalhostProfile: Chrome's sandbox is on. Requires the seccomp profile `files/seccomp/chrome.json` on each node; `seccompInstaller` can install it. Allowed by the Pod Security Standard `restricted`. Unconfined: Chrome's sandbox is on and the pod has no seccomp profile. Not allowed by the Pod Security Standards `baseline` and `restricted`. Off: Chrome's sandbox is off and the pod has the runtime's default seccomp profile. A page that exploits a flaw in Chrome's renderer can take over the pod.",
     ),
-  localhostProfile: z
-    .string()
-    .regex(/^\w[\w.-]*(\/\w[\w.-]*)*$/)
-    .default('pressroom/chrome.json')
-    .describe('Path of the seccomp profile, relative to the seccomp directory of the kubelet.'),
+  localhostProfile: textIn('profilePath', 'pressroom/chrome.json').describe(
+    'Path of the seccomp profile, relative to the seccomp directory of the kubelet.',
+  ),
 }).describe(
   "Chrome's sandbox. Independently of it, worker pods run as non-root, without capabilities and with a read-only root file system.",
 );
 
 /** `spec.scaling` with all fields optional: the API server sets the defaults. */
-const scaling = z
-  .strictObject(
-    Object.fromEntries(
-      Object.entries(scalingSchema.shape).map(([name, type]) => [name, strict(type as z.ZodType)]),
-    ),
-  )
-  .default({ minReplicas: 1, maxReplicas: 10, targetUtilizationPercent: 70 })
-  .describe(
-    'Autoscaling (`spec.scaling` of the BrowserPool). For all fields and their defaults, run `kubectl explain browserpool.spec.scaling --recursive`.',
-  );
+const scaling = withRelations(
+  z
+    .strictObject(
+      Object.fromEntries(
+        Object.entries(scalingSchema.shape).map(([name, type]) => [
+          name,
+          strict(type as z.ZodType),
+        ]),
+      ),
+    )
+    .default({ minReplicas: 1, maxReplicas: 10, targetUtilizationPercent: 70 }),
+  ...scalingRelations(),
+).describe(
+  'Autoscaling (`spec.scaling` of the BrowserPool). For all fields and their defaults, run `kubectl explain browserpool.spec.scaling --recursive`.',
+);
+
+/** The relations that the API server checks, with the defaults that it sets. */
+function scalingRelations(): ValueRelation[] {
+  const { 'x-kubernetes-validations': rules } = scalingSchema.meta() as {
+    'x-kubernetes-validations': { rule: string }[];
+  };
+  const defaults = scalingSchema.parse({}) as Record<string, unknown>;
+  return rules.map(({ rule }) => {
+    const [, smaller, larger] = /^self\.(\w+) <= self\.(\w+)$/.exec(rule) ?? [];
+    if (smaller === undefined || larger === undefined)
+      throw new Error(`the chart cannot check the rule ${rule}`);
+    const both = [smaller, larger].map(name => [name, defaults[name]]);
+    return { smaller, larger, defaults: Object.fromEntries(both) };
+  });
+}
 
 /** The type without defaults; nested objects reject unknown fields, as the whole chart does. */
 function strict(type: z.ZodType): z.ZodType {
@@ -103,25 +124,22 @@ export const poolValues = group({
     .describe('Fixed number of worker pods. Disables autoscaling.'),
   paused,
   scaling,
-  maxUnavailable: z
-    .union([z.int(), z.string()])
-    .default('25%')
-    .describe(describing(maxUnavailable)),
+  maxUnavailable: withChecks(z.union([z.int(), z.string()]).default('25%'), {
+    format: 'maxUnavailable',
+  }).describe(describing(maxUnavailable)),
   config: configValues(
     z.object({ ...processVariables.shape, ...workerVariables.shape }),
     WORKER_ELSEWHERE,
   ).describe(
     'Configuration of the workers as environment variables, such as `PRESSROOM_RENDER_MEMORY: 2GiB`. For the full list, see docs/configuration.md.',
   ),
-  resources: object()
-    .default({})
-    .describe(
-      'Resource requests and limits of a worker. The defaults depend on `slotsPerPod`, because each slot runs its own Chrome. CPU request: 500m × slots. Memory request: 512 MiB + 256 MiB × slots. Memory limit: 1 GiB + (512 MiB + `PRESSROOM_RENDER_MEMORY`, 1 GiB by default) × slots. With 2 slots: 1 CPU, 1 GiB and 4 GiB. With 8 slots: 4 CPUs, 2.5 GiB and 13 GiB. If you set only a memory limit, the memory request is 1 GiB. The ephemeral storage request is `scratchSizeLimit`.',
-    ),
+  resources: resourceValues().describe(
+    'Resource requests and limits of a worker. The defaults depend on `slotsPerPod`, because each slot runs its own Chrome. CPU request: 500m × slots. Memory request: 512 MiB + 256 MiB × slots. Memory limit: 1 GiB + (512 MiB + `PRESSROOM_RENDER_MEMORY`, 1 GiB by default) × slots. With 2 slots: 1 CPU, 1 GiB and 4 GiB. With 8 slots: 4 CPUs, 2.5 GiB and 13 GiB. If you set only a memory limit, the memory request is 1 GiB. The ephemeral storage request is `scratchSizeLimit`.',
+  ),
   terminationGracePeriodSeconds: countValue(180, 10, 3_600).describe(
     'Termination grace period. A terminating worker has this long to finish its renders.',
   ),
-  scratchSizeLimit: stringValue().describe(describing(scratchSizeLimit)),
+  scratchSizeLimit: textIn('poolSize').describe(describing(scratchSizeLimit)),
   chromePerAccount: flag(false).describe(
     'Restart the Chrome of a slot before it renders for another account, so that no browser process is shared between accounts. The slot is unavailable while Chrome restarts.',
   ),
@@ -136,10 +154,10 @@ export const poolValues = group({
 );
 
 export const egressValues = group({
-  allow: stringList().describe(
+  allow: listIn('egressTarget').describe(
     'Private addresses that accounts marked `intranet` may reach, such as `wiki.corp`, `*.corp.example:8443` or `10.1.0.0/16`. CIDRs are also allowed by the NetworkPolicy. For hostnames, add their networks to `networkPolicy.worker.extraEgress`.',
   ),
-  deny: stringList().describe(
+  deny: listIn('network').describe(
     'Networks to block in addition to all non-public addresses, such as your own public ranges, and the NAT64 and 6rd prefixes of your network. Also applies to the client metadata documents that the API fetches.',
   ),
   ports: z
@@ -147,13 +165,13 @@ export const egressValues = group({
     .min(1)
     .default([80, 443, 8080, 8443])
     .describe('Ports that pages may connect to.'),
-  dnsServers: stringList().describe(
+  dnsServers: listIn('nameServer').describe(
     'DNS servers for pages, each with an optional `:port`. Defaults to cluster DNS. Allow other servers in `networkPolicy.dns`.',
   ),
   proxy: group({
     ...secretEntry('proxy-url', 'the proxy URL, such as `http://user:password@proxy.corp:3128`').def
       .innerType.shape,
-    cidr: stringValue().describe(
+    cidr: textIn('cidr').describe(
       'CIDR of the proxy for the NetworkPolicy, such as `10.20.30.40/32`. Workers can then reach the proxy instead of public addresses.',
     ),
     port: countValue(3128, 1, 65_535).describe('Port of the proxy for the NetworkPolicy.'),
@@ -166,7 +184,7 @@ export const seccompInstallerValues = group({
   enabled: flag(false).describe(
     'Create a DaemonSet that installs the profile on each node. Its pods run as root and mount the seccomp directory of the node. They need a separate namespace with the Pod Security Standard `privileged`.',
   ),
-  namespace: stringValue('pressroom-seccomp').describe('Namespace of the DaemonSet.'),
+  namespace: textIn('namespace', 'pressroom-seccomp').describe('Namespace of the DaemonSet.'),
   createNamespace: flag(true).describe(
     'Create the namespace with the release and delete it on uninstall. If the namespace needs other objects first, such as the Secrets of `image.pullSecrets`, set this to false and create it yourself with the label `pod-security.kubernetes.io/enforce: privileged`.',
   ),

@@ -1,4 +1,5 @@
-// Generates the chart's values.schema.json: Helm rejects unknown and invalid values.
+// Generates the chart's values.schema.json: names, types, bounds and choices, which Helm and editors
+// check. Formats and relations are in value-rules.ts.
 import { z } from 'zod';
 import { chartValues } from './values.ts';
 
@@ -19,15 +20,13 @@ function plain(node: unknown): unknown {
             Math.abs(value as number) === Number.MAX_SAFE_INTEGER
           ),
       )
-      .filter(
-        ([key]) => key !== 'default' && !key.startsWith('x-kubernetes') && key !== 'propertyNames',
-      )
+      .filter(([key]) => key !== 'default' && !key.startsWith('x-') && key !== 'propertyNames')
       .map(([key, value]) => [key, plain(value)]),
   );
 }
 
 /** Formats JSON as biome does: lists of scalars are on one line if they fit. */
-function written(node: unknown, indent: string, before: number): string {
+export function writtenJson(node: unknown, indent = '', before = 0): string {
   if (typeof node !== 'object' || node === null) return JSON.stringify(node);
   const open = Array.isArray(node) ? '[' : '{';
   const close = Array.isArray(node) ? ']' : '}';
@@ -38,10 +37,10 @@ function written(node: unknown, indent: string, before: number): string {
       return line;
   }
   const entries = Array.isArray(node)
-    ? node.map(each => `${below}${written(each, below, below.length)}`)
+    ? node.map(each => `${below}${writtenJson(each, below, below.length)}`)
     : Object.entries(node).map(
         ([key, value]) =>
-          `${below}${JSON.stringify(key)}: ${written(value, below, below.length + key.length + 4)}`,
+          `${below}${JSON.stringify(key)}: ${writtenJson(value, below, below.length + key.length + 4)}`,
       );
   return entries.length === 0
     ? `${open}${close}`
@@ -50,5 +49,5 @@ function written(node: unknown, indent: string, before: number): string {
 
 export function valuesSchema(): string {
   // All releases of Helm 3 support draft 7.
-  return `${written(plain(z.toJSONSchema(chartValues, { target: 'draft-7', io: 'input', unrepresentable: 'any' })), '', 0)}\n`;
+  return `${writtenJson(plain(z.toJSONSchema(chartValues, { target: 'draft-7', io: 'input', unrepresentable: 'any' })))}\n`;
 }

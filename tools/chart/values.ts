@@ -15,14 +15,16 @@ import {
   secretsValues,
   testValues,
 } from './operations-values.ts';
-import { flag, group, imageOf, object, stringValue, textMapValue } from './parts.ts';
+import { flag, group, imageOf, object, stringValue, textIn, textMapValue } from './parts.ts';
 import { egressValues, poolValues, seccompInstallerValues } from './pool-values.ts';
 
 const image = group({
-  registry: stringValue().describe(
+  registry: textIn('imageRegistry').describe(
     'Registry and path prepended to every image name, such as `registry.corp.example/pressroom`.',
   ),
-  tag: stringValue().describe("Tag of the Pressroom images. Defaults to the chart's `appVersion`."),
+  tag: textIn('imageTag').describe(
+    "Tag of the Pressroom images. Defaults to the chart's `appVersion`.",
+  ),
   pullPolicy: z
     .enum(['Always', 'IfNotPresent', 'Never'])
     .default('IfNotPresent')
