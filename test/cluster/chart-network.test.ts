@@ -219,6 +219,12 @@ describe("chart's NetworkPolicies", function () {
     expect(rule.to[0].podSelector.matchLabels).to.deep.equal(
       one(plain, 'Deployment', `${RELEASE}-api`).spec.selector.matchLabels,
     );
+    const portsOfTest = (objects: KubeObject[]) =>
+      policy(objects, `${RELEASE}-test`).spec.egress.flatMap(({ ports }: KubeObject) =>
+        ports.map(({ port }: KubeObject) => port),
+      );
+    expect(portsOfTest(plain)).to.deep.equal([53, 53, 8080, 27017]);
+    expect(portsOfTest(await render('existing Secrets'))).to.deep.equal([53, 53, 8080]);
     const narrow = await render('restricted NetworkPolicies');
     expect(policy(narrow, `${RELEASE}-setup`).spec.egress[0].to).to.deep.equal([
       { ipBlock: { cidr: '10.0.0.1/32' } },
@@ -289,7 +295,7 @@ describe("chart's NetworkPolicies", function () {
     expect([narrow('10.5.0.3', 8443), narrow('1.1.1.1', 443)]).to.deep.equal([true, false]);
   });
 
-  it('allow only the API and its own member to reach the bundled MongoDB', async () => {
+  it('allow only the API, the test pod and its own member to reach the bundled MongoDB', async () => {
     const objects = await render('a bundled MongoDB');
     const { ingress, podSelector } = policy(objects, `${RELEASE}-mongodb`).spec;
     expect(podSelector.matchLabels).to.deep.equal(
@@ -299,7 +305,7 @@ describe("chart's NetworkPolicies", function () {
       ingress[0].from.map(
         ({ podSelector: peer }: KubeObject) => peer.matchLabels['app.kubernetes.io/component'],
       ),
-    ).to.deep.equal(['api', 'mongodb']);
+    ).to.deep.equal(['api', 'test', 'mongodb']);
     expect(NAMESPACE).to.equal(one(objects, 'StatefulSet').metadata.namespace);
   });
 });

@@ -12,7 +12,7 @@ import { type Answer, type Call, httpCall, renderCall } from './http-call.ts';
 import { testDatabase } from './servers/mongod.ts';
 import { startWorker, TEST_SECRET, type TestWorker } from './worker.ts';
 
-const PEPPER = 'a pepper of the tests';
+export const TEST_PEPPER = 'a pepper of the tests';
 
 export type { Answer, Call };
 
@@ -80,7 +80,7 @@ export async function installation({
         PRESSROOM_PORT: '0',
         PRESSROOM_PUBLIC_URL: 'http://localhost:8080',
         PRESSROOM_DRAIN_DELAY: '0s',
-        PRESSROOM_PEPPER: PEPPER,
+        PRESSROOM_PEPPER: TEST_PEPPER,
         PRESSROOM_POOL_SECRET: TEST_SECRET,
         MONGODB_URI: uri,
         PRESSROOM_WORKERS: addresses.join(','),

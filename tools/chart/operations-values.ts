@@ -246,7 +246,7 @@ export const testValues = group({
     'How long the test retries while the first workers start.',
   ),
 }).describe(
-  '`helm test` renders a page. Without an API key it uses a trial render, so trial renders must be enabled.',
+  '`helm test` renders a page. Without `existingSecret`, it creates a test key in the account `helm-test` and revokes it at the end.',
 );
 
 export const podSecurityContext = object()

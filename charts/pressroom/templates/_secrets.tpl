@@ -20,6 +20,18 @@
 {{- with .Values.secrets.dashboard }}{{ if not .existingSecret }}{{ .key }}{{ end }}{{ end -}}
 {{- end }}
 
+{{/* The variables of a process that reads and writes accounts: the API and the pod of `helm test`. */}}
+{{- define "pressroom.accounts.variables" -}}
+{{ include "pressroom.mongodb.variables" . }}
+{{ include "pressroom.secretVariable" (list "PRESSROOM_PEPPER" (include "pressroom.pepper.secret" .) .Values.secrets.pepper.key) }}
+- name: PRESSROOM_PEPPER_PREVIOUS
+  valueFrom:
+    secretKeyRef:
+      name: {{ include "pressroom.previousPepper.secret" . | quote }}
+      key: {{ .Values.secrets.previousPepper.key | quote }}
+      optional: true
+{{- end }}
+
 {{/* The variables of the API that are set only if an existing Secret is configured. */}}
 {{- define "pressroom.secrets.optionalVariables" -}}
 {{- $secrets := .Values.secrets -}}

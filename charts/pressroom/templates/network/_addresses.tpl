@@ -99,3 +99,12 @@
 app.kubernetes.io/component: worker
 pressroom.dev/pool: {{ include "pressroom.pool" . | quote }}
 {{- end }}
+
+{{/* A rule for MongoDB, in this release or elsewhere. */}}
+{{- define "pressroom.egressToMongodb" -}}
+{{- if .Values.mongodb.bundled.enabled -}}
+{{- include "pressroom.egressTo" (list (list (dict "podSelector" (dict "matchLabels" (fromYaml (include "pressroom.selectorLabels" (list . "mongodb")))))) (list 27017)) -}}
+{{- else -}}
+{{- include "pressroom.egressTo" (list .Values.networkPolicy.mongodb.to .Values.networkPolicy.mongodb.ports) -}}
+{{- end -}}
+{{- end }}
