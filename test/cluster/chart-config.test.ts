@@ -188,6 +188,18 @@ describe("environment of the chart's processes", function () {
     });
   });
 
+  it('turns trial renders off unless a value turns them on', async () => {
+    const trialOf = async (api: object) =>
+      readApiConfig(environmentOf(containers(await helm.template({ api }), 'api')[0])).trial;
+    const limits = { perMinute: 5, parallel: 2 };
+    expect(await trialOf({})).to.equal(undefined);
+    expect(await trialOf({ trial: { enabled: true } })).to.deep.equal(limits);
+    expect(await trialOf({ config: { PRESSROOM_TRIAL: true } })).to.deep.equal(limits);
+    expect(
+      await trialOf({ trial: { enabled: true }, config: { PRESSROOM_TRIAL: 'off' } }),
+    ).to.equal(undefined);
+  });
+
   it('reads the secrets of SSO and Stripe from existing Secrets', () => {
     const [api] = containers(rendered.find(([name]) => name === 'SSO and Stripe')![1], 'api');
     const from = (variable: string) => {

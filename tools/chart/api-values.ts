@@ -89,6 +89,11 @@ export const apiValues = group({
   trustedProxies: listIn('network').describe(
     'IP addresses and CIDRs of trusted proxies, such as the pods of the Ingress controller. The API reads the client IP address from their `X-Forwarded-For` header. When empty, all clients behind one proxy share its IP address.',
   ),
+  trial: group({
+    enabled: flag(false).describe(
+      'Accept `POST /v1/trial/render`, which renders for any caller without an API key, within the limits `PRESSROOM_TRIAL_PER_MINUTE` and `PRESSROOM_TRIAL_PARALLEL` of `api.config`. Also set `api.trustedProxies`, because one limit is per IP address. `PRESSROOM_TRIAL` in `api.config` takes precedence.',
+    ),
+  }).describe('Renders without an API key.'),
   config: configValues(
     z.object({ ...processVariables.shape, ...apiVariables.shape }),
     API_ELSEWHERE,

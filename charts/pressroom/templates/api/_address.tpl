@@ -22,6 +22,12 @@
 {{- if has (toString (dig (index . 1) "on" $config)) (list "on" "true") }}yes{{ end -}}
 {{- end }}
 
+{{/* Whether renders without an API key are accepted. */}}
+{{- define "pressroom.api.trial" -}}
+{{- $config := default (dict) .Values.api.config -}}
+{{- if has (toString (dig "PRESSROOM_TRIAL" .Values.api.trial.enabled $config)) (list "on" "true") }}yes{{ end -}}
+{{- end }}
+
 {{- define "pressroom.api.dashboard" -}}{{ include "pressroom.api.on" (list . "PRESSROOM_DASHBOARD") }}{{- end }}
 
 {{/* Whether the MCP server is enabled. */}}
