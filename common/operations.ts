@@ -53,7 +53,8 @@ export interface Metrics {
   described(): MetricDescription[];
 }
 
-const { version } = JSON.parse(
+/** The version of this release, as in package.json. */
+export const { version: RELEASE } = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
 ) as { version: string };
 
@@ -109,7 +110,7 @@ export function createMetrics({
         'Always 1. Labels: the release and its protocol between API and workers.',
         ['version', 'protocol'],
       )
-      .set({ version, protocol: String(PROTOCOL) }, 1);
+      .set({ version: RELEASE, protocol: String(PROTOCOL) }, 1);
   }
   return metrics;
 }

@@ -31,6 +31,12 @@ export interface WorkerStatus {
   draining: boolean;
   chrome: 'starting' | 'up' | 'down';
   chromeVersion: string;
+  /** For `pressroom doctor`, like the next two. Absent from a worker of the previous release. */
+  release?: string | undefined;
+  /** Whether Chrome runs with its sandbox. */
+  sandbox?: boolean | undefined;
+  /** The worker's clock when it sent the report, as Unix time in ms. Nothing else depends on it. */
+  sentAtMs?: number | undefined;
 }
 
 /**

@@ -2,7 +2,7 @@
 // in start order.
 import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
-import type { Metrics } from '../common/operations.ts';
+import { type Metrics, RELEASE } from '../common/operations.ts';
 import { PROTOCOL, type WorkerStatus } from '../common/protocol.ts';
 import { type Chrome, launchChrome } from './browser/chrome.ts';
 import { findChrome } from './browser/find-chrome.ts';
@@ -43,7 +43,13 @@ export function createWorker(
     metrics,
     onChange: () => gateway.push(),
   });
-  const status = (): WorkerStatus => ({ protocol: PROTOCOL, pool: config.pool, ...slots.status() });
+  const status = (): WorkerStatus => ({
+    protocol: PROTOCOL,
+    pool: config.pool,
+    release: RELEASE,
+    sandbox: config.chrome.sandbox,
+    ...slots.status(),
+  });
   const gateway = new Gateway({
     config: config.gateway,
     pool: config.pool,

@@ -19,6 +19,9 @@ const shape = z.object({
   draining: z.boolean(),
   chrome: z.enum(['starting', 'up', 'down']),
   chromeVersion: z.string(),
+  release: z.string().max(100).optional(),
+  sandbox: z.boolean().optional(),
+  sentAtMs: z.number().optional(),
 });
 
 /** The status report in a message of `/v1/status`, or undefined when it is invalid. */

@@ -36,12 +36,10 @@ export function createStatusSockets(status: () => WorkerStatus, log: Log): Statu
 
   function send(ws: WebSocket, watcher: Watcher, now: WorkerStatus): void {
     const offered = watcher.api === undefined ? undefined : offers.offeredTo(watcher.api);
-    const text = JSON.stringify({
-      ...now,
-      ready: offers.readyFor(watcher.api, now.ready),
-      offered,
-    });
-    if (text !== watcher.sent && ws.readyState === ws.OPEN) ws.send(text);
+    const report = { ...now, ready: offers.readyFor(watcher.api, now.ready), offered };
+    const text = JSON.stringify(report);
+    if (text !== watcher.sent && ws.readyState === ws.OPEN)
+      ws.send(JSON.stringify({ ...report, sentAtMs: Date.now() }));
     watcher.sent = text;
   }
 

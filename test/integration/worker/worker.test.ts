@@ -6,6 +6,8 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import WebSocket from 'ws';
+import { RELEASE } from '../../../common/operations.ts';
+import type { WorkerStatus } from '../../../common/protocol.ts';
 import { chromeProcesses } from '../../fault/harness/chrome-processes.ts';
 import { errorOf, evaluate, startWorker, type TestWorker } from '../../support/worker.ts';
 
@@ -57,7 +59,9 @@ describe('a worker', () => {
       `${worker.address}/v1/status?ticket=${worker.ticket({ purpose: 'status' })}`,
     );
     const [message] = await once(socket, 'message');
-    expect(JSON.parse(String(message))).to.include({
+    const { sentAtMs, ...status } = JSON.parse(String(message)) as WorkerStatus;
+    expect(Math.abs(Date.now() - sentAtMs!)).to.be.below(10_000);
+    expect(status).to.include({
       protocol: 1,
       pool: 'default',
       capacity: 2,
@@ -65,6 +69,8 @@ describe('a worker', () => {
       busy: 0,
       draining: false,
       chrome: 'up',
+      release: RELEASE,
+      sandbox: true,
     });
     const changed = new Promise<void>(resolve =>
       socket.on('message', data => JSON.parse(String(data)).busy === 1 && resolve()),
