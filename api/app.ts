@@ -14,7 +14,7 @@ import { docsRoutes } from './docs/routes.ts';
 import { accessLog, loggedPath, requestCounter, requestId } from './http/access-log.ts';
 import { type BodyLimits, jsonBody } from './http/body.ts';
 import { accountHolder, type ByteBudget } from './http/byte-budget.ts';
-import { bearer, boundRequests, callerIp } from './http/caller.ts';
+import { bearer, boundRequests, callerIp, countForwarded } from './http/caller.ts';
 import { errors, noRoute } from './http/errors.ts';
 import type { Context, Middleware, Route, State } from './http/state.ts';
 import type { RenderUseCase } from './render/render.ts';
@@ -132,6 +132,7 @@ export function createApp(deps: AppDeps): App {
   app
     .use(requestId)
     .use(accessLog(log, count, addressOf))
+    .use(countForwarded(metrics, trustedProxies))
     .use(nosniff)
     .use(errors(log, RENDER_PATHS, publicUrl))
     .use(router.routes())

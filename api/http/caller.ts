@@ -2,6 +2,7 @@
 // many of its requests may run at once.
 import { inNetwork, type Network, normalizeAddress, parseNetwork } from '../../common/addresses.ts';
 import { ConfigError } from '../../common/config.ts';
+import type { Metrics } from '../../common/operations.ts';
 import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
 import { noBearerToken } from '../accounts/account-errors.ts';
 import type { AccountRequests } from '../accounts/account-requests.ts';
@@ -75,6 +76,25 @@ export const bearer = (
     await next();
   };
 };
+
+/** Counts requests with `X-Forwarded-For`: those of an untrusted peer have its address for all limits. */
+export function countForwarded(metrics: Metrics, trusted: readonly Network[]): Middleware {
+  const count = metrics.counterBy(
+    'pressroom_http_forwarded_requests_total',
+    'Requests with X-Forwarded-For by type of their peer: one of PRESSROOM_TRUSTED_PROXIES, or untrusted, whose header is ignored.',
+    'type',
+    ['trusted', 'untrusted'],
+  );
+  return async (ctx, next) => {
+    if (ctx.get('X-Forwarded-For')) {
+      const address = ctx.req.socket.remoteAddress ?? '';
+      count(
+        isTrustedProxy(normalizeAddress(address) ?? address, trusted) ? 'trusted' : 'untrusted',
+      );
+    }
+    await next();
+  };
+}
 
 interface Caller {
   accountId: string;

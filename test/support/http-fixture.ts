@@ -98,7 +98,7 @@ export async function rawConnection(port: number) {
 }
 
 export interface HttpFixtureOptions
-  extends Partial<Pick<AppDeps, 'health' | 'body' | 'budget' | 'console'>> {
+  extends Partial<Pick<AppDeps, 'health' | 'body' | 'budget' | 'console' | 'trustedProxies'>> {
   server?: Partial<HttpConfig>;
 }
 
@@ -153,7 +153,7 @@ export async function httpFixture(fixture: LeaseFixture, options: HttpFixtureOpt
     },
     body: options.body ?? { maxBytes: 1_000_000, silentMs: 10_000, totalMs: 60_000 },
     rules: { ports: [80, 443], allowPorts: [], maxTimeoutMs: 60_000 },
-    trustedProxies: parseTrustedProxies(['127.0.0.1']),
+    trustedProxies: options.trustedProxies ?? parseTrustedProxies(['127.0.0.1']),
     logClientAddress: false,
     store: fixture.store,
     plans,

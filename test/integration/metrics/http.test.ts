@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { createByteBudget } from '../../../api/http/byte-budget.ts';
+import { parseTrustedProxies } from '../../../api/http/caller.ts';
 import { renderFailed } from '../../../common/contract/errors.ts';
 import { readSamples } from '../../fault/harness/samples.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -46,6 +47,19 @@ describe('HTTP metrics', () => {
       method_not_allowed: 1,
     });
   });
+
+  for (const [peer, proxies, counts] of [
+    ['an untrusted', [], { trusted: 0, untrusted: 1 }],
+    ['a trusted', ['127.0.0.0/8', '::1'], { trusted: 1, untrusted: 0 }],
+  ] as const)
+    it(`counts requests with X-Forwarded-For of ${peer} peer`, async () => {
+      await suite.serve({ trustedProxies: parseTrustedProxies(proxies) });
+      await suite.http.ask('GET /healthz HTTP/1.1\nX-Forwarded-For: 203.0.113.7');
+      await get('/healthz');
+      expect((await scrape()).by('pressroom_http_forwarded_requests_total', 'type')).to.deep.equal(
+        counts,
+      );
+    });
 
   it('labels a failed render with its reason', async () => {
     const budget = createByteBudget(1_000);
