@@ -67,10 +67,24 @@ const REFUSED: [Values, ...string[]][] = [
     'api.podDisruptionBudget.maxUnavailable must be an integer of at least 1, or a percentage from 1% to 99%, not `0%`.',
   ],
   [
-    { ingress: { enabled: true, hosts: ['https://x', ''], path: 'pdf' } },
+    { ingress: { enabled: true, hosts: ['https://x', ''], paths: ['/v1', 'pdf'] } },
     'ingress.hosts[0] must be a host name without scheme, port and path, such as `pdf.corp.example`, not `https://x`.',
     'ingress.hosts[1] must be a host name without scheme, port and path, such as `pdf.corp.example`, not ``.',
-    'ingress.path must be a path that starts with `/`, not `pdf`.',
+    'ingress.paths[1] must be a path that starts with `/`, not `pdf`.',
+  ],
+  [
+    {
+      httpRoute: {
+        enabled: true,
+        parentRefs: [{ name: 'public' }],
+        hostnames: ['pdf.example:443'],
+        paths: ['v1'],
+        timeouts: { request: '5 minutes' },
+      },
+    },
+    'httpRoute.hostnames[0] must be a host name without scheme, port and path, such as `pdf.corp.example`, not `pdf.example:443`.',
+    'httpRoute.paths[0] must be a path that starts with `/`, not `v1`.',
+    'httpRoute.timeouts.request must be a duration of the Gateway API, such as `300s` or `1m30s`, not `5 minutes`.',
   ],
   [
     { pool: { scaling: { minReplicas: 20 } } },

@@ -18,6 +18,7 @@ import { MATRIX } from './chart/matrix.ts';
 import { childrenOfPool } from './chart/workers.ts';
 import { BUILD_LIMIT_MS, kubeBinaries, whyNoBinaries } from './kube/binaries.ts';
 import { type Cluster, startCluster, whyNoCluster } from './kube/cluster.ts';
+import { publishedCrds, whyNoPublishedCrds } from './kube/published-crds.ts';
 
 const MINUTE_MS = 60_000;
 const INSTALLER_NAMESPACE = 'pressroom-seccomp';
@@ -54,13 +55,14 @@ describe('chart on a real API server', function () {
 
   before(async function () {
     this.timeout(BUILD_LIMIT_MS);
-    const why = whyNoCluster();
+    const why = whyNoCluster() ?? whyNoPublishedCrds(['HTTPRoute']);
     if (why !== undefined) skip(this, why);
     helm = await findHelm(this);
     cluster = await startCluster();
     await cluster.apply([
       ...objectsOf(readFileSync(join(CHART, 'crds/browserpools.pressroom.dev.yaml'), 'utf8')),
       ...foreignKinds,
+      ...(await publishedCrds(['HTTPRoute'])),
       namespace(NAMESPACE, 'restricted'),
       namespace('other', 'restricted'),
       namespace(INSTALLER_NAMESPACE, 'privileged'),
@@ -129,6 +131,25 @@ describe('chart on a real API server', function () {
       expect(output, `${name}: ${output}`).to.be.a('string');
       expect((output as string).trim().split('\n'), name).to.have.length(objects.length);
     }
+  });
+
+  it('renders an HTTPRoute that the CRD of the Gateway API validates', async () => {
+    const route = async (timeouts: object) => {
+      const objects = await helm.template({
+        httpRoute: { enabled: true, parentRefs: [{ name: 'public' }], timeouts },
+      });
+      const body = objects.find(({ kind }) => kind === 'HTTPRoute');
+      return cluster.request(
+        'POST',
+        `/apis/gateway.networking.k8s.io/v1/namespaces/${NAMESPACE}/httproutes?dryRun=All&fieldValidation=Strict`,
+        body,
+      );
+    };
+    const { status, body } = await route({ request: '300s' });
+    expect(status, JSON.stringify(body)).to.equal(201);
+    const refused = await route({ request: '1s', backendRequest: '2s' });
+    expect(refused.status).to.equal(422);
+    expect(refused.body.message).to.match(/backendRequest timeout cannot be longer/);
   });
 
   it('has a pool whose owned objects the API server accepts', async () => {

@@ -280,11 +280,11 @@ describe('release of the chart', function () {
         enabled: true,
         hosts: ['pdf.example'],
         tls: [{ hosts: ['pdf.example'] }],
-        path: '/v1',
+        paths: ['/v1', '/docs'],
       },
       api: { trustedProxies: ['10.0.0.0/8'] },
     };
-    expect(await notes(partly)).to.match(/WARNING: The Ingress only routes \/v1 to the API/);
+    expect(await notes(partly)).to.match(/WARNING: Only \/v1, \/docs is routed to the API/);
     const proxy = { proxy: { existingSecret: 'proxy', cidr: '10.20.30.40/32' } };
     expect(await notes({ egress: proxy })).to.match(
       /WARNING: The API does not use egress\.proxy[\s\S]*PRESSROOM_MCP_CIMD=off/,

@@ -292,18 +292,6 @@ describe('rendered chart', function () {
     });
   });
 
-  it('configures the Ingress for large bodies and long renders', () => {
-    const ingress = one(rendered['all optional objects']!, 'Ingress');
-    expect(ingress.metadata.annotations).to.include({
-      'nginx.ingress.kubernetes.io/proxy-body-size': '11m',
-      'nginx.ingress.kubernetes.io/proxy-read-timeout': '300',
-    });
-    expect(ingress.spec.rules.map(({ host }: KubeObject) => host)).to.deep.equal([
-      'pdf.example',
-      'www.pdf.example',
-    ]);
-  });
-
   it('applies scheduling values, and adds selectors to spread constraints', () => {
     const { spec } = one(rendered['scheduling constraints']!, 'Deployment', 'room-api').spec
       .template;

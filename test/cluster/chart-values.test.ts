@@ -54,6 +54,7 @@ const INVALID: [string, Values, RegExp][] = [
     { alerts: { availabilityObjective: 1 } },
     /alerts[./]availabilityObjective/,
   ],
+  ['an empty list of paths', { ingress: { paths: [] } }, /ingress[./]paths/],
   ['an empty list of ports for pages', { egress: { ports: [] } }, /egress[./]ports/],
   [
     'a path outside the seccomp directory',
@@ -77,6 +78,7 @@ const CONTRADICTIONS: [string, Values, RegExp][] = [
   ['missing MongoDB settings', { mongodb: { existingSecret: '' } }, /mongodb\.existingSecret/],
   ['two MongoDB settings', { mongodb: { existingSecret: 'a', uri: 'mongodb://b' } }, /only one of/],
   ['an Ingress without a host', { ingress: { enabled: true } }, /ingress\.hosts/],
+  ['an HTTPRoute without a Gateway', { httpRoute: { enabled: true } }, /httpRoute\.parentRefs/],
   [
     'a proxy without a CIDR for the NetworkPolicy',
     { egress: { proxy: { existingSecret: 'proxy' } } },
@@ -161,20 +163,5 @@ describe('chart values', function () {
         seccompProfile: { type: 'RuntimeDefault' },
       },
     );
-  });
-
-  it('remove a default annotation with null', async () => {
-    const annotations = {
-      'nginx.ingress.kubernetes.io/proxy-body-size': null,
-      'haproxy.org/timeout-server': '300s',
-    };
-    const objects = await helm.template({
-      ingress: { enabled: true, hosts: ['pdf.example'], annotations },
-    });
-    expect(Object.keys(one(objects, 'Ingress').metadata.annotations)).to.have.members([
-      'haproxy.org/timeout-server',
-      'nginx.ingress.kubernetes.io/proxy-read-timeout',
-      'nginx.ingress.kubernetes.io/proxy-send-timeout',
-    ]);
   });
 });

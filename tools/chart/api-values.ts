@@ -19,6 +19,7 @@ import {
   textIn,
   textMapValue,
 } from './parts.ts';
+import { routedPaths } from './route-values.ts';
 
 /** Variables that the chart sets itself or from other values. */
 export const API_ELSEWHERE = [
@@ -84,7 +85,7 @@ export const apiValues = group({
     'Number of API pods. Ignored when `api.autoscaling.enabled` is true.',
   ),
   publicUrl: textIn('httpUrl').describe(
-    'Public base URL of the API, such as `https://pdf.corp.example`. All absolute links start with it. Defaults to the first host of the Ingress, or to the in-cluster URL of the Service when the Ingress is disabled.',
+    'Public base URL of the API, such as `https://pdf.corp.example`. All absolute links start with it. Defaults to the first host of the Ingress, otherwise to the first hostname of the HTTPRoute with https, otherwise to the in-cluster URL of the Service.',
   ),
   trustedProxies: listIn('network').describe(
     'IP addresses and CIDRs of trusted proxies, such as the pods of the Ingress controller. The API reads the client IP address from their `X-Forwarded-For` header. When empty, all clients behind one proxy share its IP address.',
@@ -114,24 +115,17 @@ export const apiValues = group({
   ...podValues(),
 }).describe('The API.');
 
-/** ingress-nginx limits, slightly above those of the API, so that clients see the API's errors. */
-const NGINX = {
-  'nginx.ingress.kubernetes.io/proxy-body-size': '11m',
-  'nginx.ingress.kubernetes.io/proxy-read-timeout': '300',
-  'nginx.ingress.kubernetes.io/proxy-send-timeout': '300',
-};
-
 export const ingressValues = group({
   enabled: flag(false).describe('Create an Ingress. Also set `api.trustedProxies`.'),
   className: stringValue().describe('Ingress class name.'),
-  annotations: textMapValue(NGINX).describe(
-    'Annotations of the Ingress. The defaults configure ingress-nginx for 10 MiB request bodies and long renders. Other controllers need their own annotations. Set an annotation to `null` to remove it.',
+  annotations: textMapValue().describe(
+    'Annotations of the Ingress. Most Ingress controllers need annotations for request bodies of 10 MiB and responses of 300 s. The README has those of some controllers.',
   ),
   hosts: listIn('hostName').describe('Hostnames, such as `pdf.corp.example`.'),
-  path: textIn('urlPath', '/').describe('Path routed to the API.'),
+  paths: routedPaths(),
   pathType: z
     .enum(['Prefix', 'Exact', 'ImplementationSpecific'])
     .default('Prefix')
-    .describe('Path type.'),
+    .describe('Path type of all paths.'),
   tls: listValue().default([]).describe('TLS configuration: a list of `hosts` and `secretName`.'),
 }).describe('The Ingress of the API.');

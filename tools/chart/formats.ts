@@ -107,6 +107,11 @@ export const formats = {
     pattern: '^(0|(\\d+y)?(\\d+w)?(\\d+d)?(\\d+h)?(\\d+m)?(\\d+s)?(\\d+ms)?)$',
     wanted: 'a duration, such as `5s` or `1m30s`',
   },
+  // https://gateway-api.sigs.k8s.io/geps/gep-2257/
+  routeDuration: {
+    pattern: '^(\\d{1,5}(h|m|s|ms)){1,4}$',
+    wanted: 'a duration of the Gateway API, such as `300s` or `1m30s`',
+  },
   maxUnavailable: {
     pattern: '^([1-9]\\d*|[1-9]\\d?%)$',
     wanted: poolField(maxUnavailable)['x-kubernetes-validations']![0]!.message.replace(

@@ -17,6 +17,7 @@ import {
 } from './operations-values.ts';
 import { flag, group, imageOf, object, stringValue, textIn, textMapValue } from './parts.ts';
 import { egressValues, poolValues, seccompInstallerValues } from './pool-values.ts';
+import { httpRouteValues } from './route-values.ts';
 
 const image = group({
   registry: textIn('imageRegistry').describe(
@@ -60,6 +61,7 @@ export const chartValues = z.strictObject({
   secrets: secretsValues,
   api: apiValues,
   ingress: ingressValues,
+  httpRoute: httpRouteValues,
   pool: poolValues,
   egress: egressValues,
   controller: controllerValues,

@@ -38,6 +38,16 @@ export const MATRIX: Record<string, Values> = {
       className: 'nginx',
       hosts: ['pdf.example', 'www.pdf.example'],
       tls: [{ hosts: ['pdf.example'], secretName: 'tls' }],
+      annotations: { 'nginx.ingress.kubernetes.io/proxy-body-size': '11m' },
+    },
+    httpRoute: {
+      enabled: true,
+      parentRefs: [{ name: 'public', namespace: 'gateways', sectionName: 'https' }],
+      hostnames: ['*.pdf.example'],
+      paths: ['/v1', '/docs', '/openapi.json'],
+      annotations: { note: 'read me' },
+      labels: { exposed: 'yes' },
+      timeouts: { request: '300s', backendRequest: '300s' },
     },
     api: {
       autoscaling: { enabled: true, behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } },

@@ -1,11 +1,14 @@
 {{/* The URLs of the API, and which of its features are enabled. */}}
 
-{{/* The URL outside the cluster, from api.publicUrl or the Ingress. Empty if neither is set. */}}
+{{/* The URL outside the cluster, from api.publicUrl, the Ingress or the HTTPRoute. Empty if none is set. */}}
 {{- define "pressroom.api.outside" -}}
 {{- if .Values.api.publicUrl -}}
 {{- trimSuffix "/" .Values.api.publicUrl -}}
 {{- else if and .Values.ingress.enabled .Values.ingress.hosts -}}
 {{- printf "%s://%s" (ternary "https" "http" (not (empty .Values.ingress.tls))) (first .Values.ingress.hosts) -}}
+{{- else if and .Values.httpRoute.enabled .Values.httpRoute.hostnames -}}
+{{- /* A hostname such as *.corp.example has no URL. */ -}}
+{{- with first .Values.httpRoute.hostnames }}{{ if not (hasPrefix "*" .) }}https://{{ . }}{{ end }}{{ end -}}
 {{- end -}}
 {{- end }}
 
