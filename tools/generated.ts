@@ -7,6 +7,7 @@ import { stringify } from 'yaml';
 import { browserPoolCrd } from '../crds/crd.ts';
 import { boardFiles } from './boards/boards.ts';
 import { chartReadme } from './chart/chart-readme.ts';
+import { chartYaml } from './chart/chart-yaml.ts';
 import { valueRules } from './chart/value-rules.ts';
 import { valuesSchema } from './chart/values-schema.ts';
 import { valuesYaml } from './chart/values-yaml.ts';
@@ -36,6 +37,7 @@ export const generated: Generated[] = [
   { file: 'docs/guides/errors.md', text: errorsGuide },
   { file: 'crds/browserpools.pressroom.dev.yaml', text: crdYaml },
   { file: 'charts/pressroom/crds/browserpools.pressroom.dev.yaml', text: crdYaml },
+  { file: 'charts/pressroom/Chart.yaml', text: chartYaml },
   { file: 'charts/pressroom/values.yaml', text: valuesYaml },
   { file: 'charts/pressroom/values.schema.json', text: valuesSchema },
   { file: 'charts/pressroom/files/value-rules.json', text: valueRules },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { foreignKinds } from './chart/foreign-kinds.ts';
@@ -150,6 +151,17 @@ describe('chart on a real API server', function () {
     const refused = await route({ request: '1s', backendRequest: '2s' });
     expect(refused.status).to.equal(422);
     expect(refused.body.message).to.match(/backendRequest timeout cannot be longer/);
+  });
+
+  it('has an example of a pool in Chart.yaml that the API server accepts', async () => {
+    const { annotations } = parse(readFileSync(join(CHART, 'Chart.yaml'), 'utf8'));
+    const [example] = parse(annotations['artifacthub.io/crdsExamples']);
+    const { status, body } = await cluster.request(
+      'POST',
+      `/apis/pressroom.dev/v1alpha1/namespaces/${NAMESPACE}/browserpools?dryRun=All&fieldValidation=Strict`,
+      example,
+    );
+    expect(status, JSON.stringify(body)).to.equal(201);
   });
 
   it('has a pool whose owned objects the API server accepts', async () => {
