@@ -230,11 +230,14 @@ describe('rendered chart', function () {
       imagePullPolicy: 'Always',
     });
     expect(template.imagePullSecrets).to.deep.equal([{ name: 'pull' }]);
-    const above = { global: { imageRegistry: 'registry.example' } };
+    const above = {
+      image: { registry: 'registry.example/team' },
+      global: { imageRegistry: 'mirror.example' },
+    };
     return helm
       .template(above)
       .then(objects =>
-        expect(imagesOf(objects).api).to.equal('registry.example/pressroom-api:0.1.0'),
+        expect(imagesOf(objects).api).to.equal('mirror.example/pressroom-api:0.1.0'),
       );
   });
 

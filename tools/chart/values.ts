@@ -80,7 +80,7 @@ export const chartValues = z.strictObject({
   global: object()
     .default({})
     .describe(
-      'Values shared by all charts of a parent chart. `global.imageRegistry` is used when `image.registry` is empty.',
+      'Values shared by all charts of a parent chart. `global.imageRegistry` takes precedence over `image.registry`.',
     ),
   enabled: z
     .boolean()

@@ -82,7 +82,7 @@ annotations:
 {{- define "pressroom.image" -}}
 {{- $ := index . 0 -}}
 {{- $image := index . 1 -}}
-{{- $registry := default ($.Values.global).imageRegistry $.Values.image.registry -}}
+{{- $registry := default $.Values.image.registry ($.Values.global).imageRegistry -}}
 {{- $name := ternary $image.repository (printf "%s/%s" (trimSuffix "/" (toString $registry)) $image.repository) (empty $registry) -}}
 {{- if $image.digest -}}
 {{- printf "%s@%s" $name $image.digest -}}
