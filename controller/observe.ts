@@ -2,6 +2,7 @@
 import type { Observation } from './decide/model.ts';
 import type { Deployment, Pod } from './kubernetes/objects.ts';
 import type { PoolLoad } from './load/load-cache.ts';
+import { WORKER_CONTAINER } from './owned-resources.ts';
 
 export interface DeploymentSeen {
   /** Desired replicas. */
@@ -63,7 +64,8 @@ const PROFILE_MISSING = /seccomp|profile/i;
 const NO_SANDBOX = /cannot use its sandbox/i;
 
 function sandboxProblem(pod: Pod): PodProblem | undefined {
-  for (const { state, lastState } of pod.status?.containerStatuses ?? []) {
+  const worker = pod.status?.containerStatuses?.filter(({ name }) => name === WORKER_CONTAINER);
+  for (const { state, lastState } of worker ?? []) {
     const waiting = state?.waiting;
     if (waiting?.reason?.startsWith('Create') && PROFILE_MISSING.test(waiting.message ?? ''))
       return {
@@ -90,7 +92,11 @@ function problemOf(pod: Pod): PodProblem | undefined {
       reason: unscheduled.reason ?? 'Unschedulable',
       message: `Pod ${name} cannot be scheduled: ${unscheduled.message ?? ''}`,
     };
-  for (const { state, lastState, restartCount = 0 } of pod.status?.containerStatuses ?? []) {
+  const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
+  for (const { state, lastState, restartCount = 0 } of [
+    ...initContainerStatuses,
+    ...containerStatuses,
+  ]) {
     const { reason = '', message = '' } = state?.waiting ?? {};
     if (reason !== '' && reason !== 'ContainerCreating' && reason !== 'PodInitializing') {
       const ended = lastState?.terminated;

@@ -3,7 +3,11 @@
 import type {
   V1Affinity,
   V1Container,
+  V1HostAlias,
+  V1Lifecycle,
+  V1PodDNSConfig,
   V1PodSpec,
+  V1Probe,
   V1ResourceRequirements,
   V1SeccompProfile,
   V1Toleration,
@@ -28,6 +32,9 @@ const DISK = 'ephemeral-storage';
  * in the Ready condition.
  */
 const given = <T>(part: unknown) => part as T;
+
+/** The name of the container in which the worker runs; pods may have others. */
+export const WORKER_CONTAINER = 'worker';
 
 export const ownedResourceName = (pool: string) => `${pool}-workers`;
 
@@ -134,7 +141,7 @@ function deployment(pool: BrowserPool, replicas: number): Written {
         metadata: {
           labels: { ...template.labels, ...labelsOf(name) },
           annotations: {
-            'kubectl.kubernetes.io/default-container': 'worker',
+            'kubectl.kubernetes.io/default-container': WORKER_CONTAINER,
             ...template.annotations,
           },
         },
@@ -166,7 +173,12 @@ function podSpec(pool: BrowserPool): V1PodSpec {
     ...(template.priorityClassName && { priorityClassName: template.priorityClassName }),
     ...(template.runtimeClassName && { runtimeClassName: template.runtimeClassName }),
     topologySpreadConstraints: spread(pool),
-    containers: [container(pool)],
+    ...(template.dnsConfig && { dnsConfig: given<V1PodDNSConfig>(template.dnsConfig) }),
+    ...(template.hostAliases && { hostAliases: given<V1HostAlias[]>(template.hostAliases) }),
+    ...(template.initContainers && {
+      initContainers: given<V1Container[]>(template.initContainers),
+    }),
+    containers: [container(pool), ...given<V1Container[]>(template.containers ?? [])],
     volumes: [
       { name: 'tmp', emptyDir: { sizeLimit: scratchSizeLimit(pool) } },
       ...given<V1Volume[]>(template.volumes ?? []),
@@ -219,9 +231,8 @@ function affinity(pool: BrowserPool): { affinity?: V1Affinity } {
 
 function container(pool: BrowserPool): V1Container {
   const { template } = pool.spec;
-  const probe = (path: string) => ({ httpGet: { path, port: 'operations' } });
   return {
-    name: 'worker',
+    name: WORKER_CONTAINER,
     image: template.image,
     ...(template.imagePullPolicy && { imagePullPolicy: template.imagePullPolicy }),
     env: [...environment(pool), ...(template.env ?? [])],
@@ -237,25 +248,41 @@ function container(pool: BrowserPool): V1Container {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     },
-    startupProbe: { ...probe('/livez'), periodSeconds: 2, failureThreshold: 60 },
-    livenessProbe: {
-      ...probe('/livez'),
-      periodSeconds: 10,
-      timeoutSeconds: 5,
-      failureThreshold: 6,
-    },
-    readinessProbe: {
-      ...probe('/readyz'),
-      periodSeconds: 2,
-      timeoutSeconds: 2,
-      failureThreshold: 3,
-    },
+    ...probes(pool),
+    ...(template.lifecycle && { lifecycle: given<V1Lifecycle>(template.lifecycle) }),
     // The end of the log is kept in the pod status, from which conditions are derived.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [
       { name: 'tmp', mountPath: '/tmp' },
       ...given<V1VolumeMount[]>(template.volumeMounts ?? []),
     ],
+  };
+}
+
+const HANDLERS = ['httpGet', 'exec', 'tcpSocket', 'grpc'];
+
+/** The fields of the pool replace those of the defaults; another handler replaces httpGet. */
+function probes({
+  spec,
+}: BrowserPool): Record<`${'startup' | 'liveness' | 'readiness'}Probe`, V1Probe> {
+  const { startupProbe, livenessProbe, readinessProbe } = spec.template;
+  const probe = (path: string, defaults: V1Probe, own: object = {}) => ({
+    ...(!HANDLERS.some(handler => handler in own) && { httpGet: { path, port: 'operations' } }),
+    ...defaults,
+    ...own,
+  });
+  return {
+    startupProbe: probe('/livez', { periodSeconds: 2, failureThreshold: 60 }, startupProbe),
+    livenessProbe: probe(
+      '/livez',
+      { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
+      livenessProbe,
+    ),
+    readinessProbe: probe(
+      '/readyz',
+      { periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 3 },
+      readinessProbe,
+    ),
   };
 }
 

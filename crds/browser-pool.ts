@@ -114,6 +114,13 @@ const chromeSandbox = withRules(
   "Configures Chrome's sandbox. Independently of it, worker pods run as non-root, without capabilities and with a read-only root file system.",
 );
 
+const probe = (kind: string) =>
+  embedded()
+    .optional()
+    .describe(
+      `Fields of the ${kind} probe of the worker container. They replace the defaults, such as periodSeconds.`,
+    );
+
 const template = z
   .object({
     image: z.string().min(1).max(1024).describe('The worker image, by tag or by digest.'),
@@ -168,6 +175,20 @@ const template = z
     volumeMounts: arrayOf(named(), 50)
       .optional()
       .describe('Additional volume mounts of the worker container.'),
+    initContainers: arrayOf(named(), 20).optional().describe('Init containers of the pods.'),
+    containers: arrayOf(named(), 20)
+      .optional()
+      .describe('Additional containers of the pods, beside the container worker.'),
+    dnsConfig: embedded().optional().describe('DNS configuration of the pods.'),
+    hostAliases: arrayOf(embedded(), 100).optional().describe('Entries of /etc/hosts in the pods.'),
+    lifecycle: embedded()
+      .optional()
+      .describe(
+        'Lifecycle handlers of the worker container. The termination grace period includes the time of preStop.',
+      ),
+    startupProbe: probe('startup'),
+    livenessProbe: probe('liveness'),
+    readinessProbe: probe('readiness'),
     scratchSizeLimit: z
       .string()
       .regex(/^[1-9][0-9]*(Ki|Mi|Gi)$/)

@@ -15,7 +15,7 @@ export interface Deployment extends KubernetesObject {
   };
 }
 
-interface ContainerStatus {
+export interface ContainerStatus {
   name: string;
   restartCount?: number;
   state?: { waiting?: { reason?: string; message?: string }; terminated?: Ended };
@@ -33,6 +33,7 @@ export interface Pod extends KubernetesObject {
   status?: {
     phase?: string;
     conditions?: { type: string; status: string; reason?: string; message?: string }[];
+    initContainerStatuses?: ContainerStatus[];
     containerStatuses?: ContainerStatus[];
   };
 }

@@ -4,7 +4,7 @@ import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { BrowserPool } from '../../crds/browser-pool.ts';
-import { COST, type Pod } from './objects.ts';
+import { COST, type ContainerStatus, type Pod } from './objects.ts';
 import { keyOf, Reflector } from './reflector.ts';
 import type { KubernetesObject, Resource } from './resources.ts';
 import type { Transport } from './transport.ts';
@@ -42,6 +42,13 @@ export interface Watches {
   podsOf(namespace: string, pool: string): Pod[];
 }
 
+const slimContainer = ({
+  name,
+  restartCount = 0,
+  state = {},
+  lastState = {},
+}: ContainerStatus): ContainerStatus => ({ name, restartCount, state, lastState });
+
 /** Keeps only the fields that are read, because thousands of pods may be in memory. */
 function slim({ metadata, spec, status }: Pod): Pod {
   const {
@@ -53,7 +60,12 @@ function slim({ metadata, spec, status }: Pod): Pod {
     annotations = {},
     deletionTimestamp,
   } = metadata;
-  const { phase = '', conditions = [], containerStatuses = [] } = status ?? {};
+  const {
+    phase = '',
+    conditions = [],
+    initContainerStatuses = [],
+    containerStatuses = [],
+  } = status ?? {};
   const cost = annotations[COST];
   return {
     metadata: {
@@ -74,14 +86,8 @@ function slim({ metadata, spec, status }: Pod): Pod {
         reason,
         message,
       })),
-      containerStatuses: containerStatuses.map(
-        ({ name, restartCount = 0, state = {}, lastState = {} }) => ({
-          name,
-          restartCount,
-          state,
-          lastState,
-        }),
-      ),
+      initContainerStatuses: initContainerStatuses.map(slimContainer),
+      containerStatuses: containerStatuses.map(slimContainer),
     },
   };
 }

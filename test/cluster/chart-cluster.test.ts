@@ -191,7 +191,7 @@ describe('chart on a real API server', function () {
         expect(status, `${name}, ${object.kind} ${object.metadata.name}: ${message}`).to.equal(201);
         seen++;
       }
-    expect(seen).to.be.greaterThan(60);
+    expect(seen).to.be.greaterThan(70);
   });
 
   it('has workers without a seccomp profile rejected by the Pod Security Standard `restricted`', async () => {

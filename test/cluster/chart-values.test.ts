@@ -145,6 +145,11 @@ describe('chart values', function () {
       extraEnv: null,
       extraVolumes: null,
       extraVolumeMounts: null,
+      extraContainers: null,
+      initContainers: null,
+      hostAliases: null,
+      dnsConfig: null,
+      livenessProbe: null,
     };
     const objects = await helm.template({
       api: { ...nulls, trustedProxies: null, serviceAccount: { annotations: null } },

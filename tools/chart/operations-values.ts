@@ -9,6 +9,7 @@ import {
   imageOf,
   listValue,
   object,
+  podMetadata,
   resources,
   secretEntry,
   stringList,
@@ -81,6 +82,7 @@ export const mongodbValues = group({
       ),
     }).describe('Storage for the data.'),
     resources: resources({ cpu: '250m', memory: '512Mi' }, { memory: '1Gi' }),
+    ...podMetadata(),
   }).describe('A MongoDB instance deployed with this release.'),
 }).describe(
   'The MongoDB replica set (6.0 or newer). Set exactly one of `uri`, `existingSecret` and `bundled.enabled`.',
@@ -245,6 +247,7 @@ export const testValues = group({
   timeoutSeconds: countValue(180, 10, 3_600).describe(
     'How long the test retries while the first workers start.',
   ),
+  ...podMetadata(', in addition to those of the API'),
 }).describe(
   '`helm test` renders a page. Without `existingSecret`, it creates a test key in the account `helm-test` and revokes it at the end.',
 );

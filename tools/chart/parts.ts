@@ -57,10 +57,48 @@ const spread = [
   { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
 ];
 
+/** Labels and annotations of pods. `of` names pods that have those of another component too. */
+export const podMetadata = (of = '') => ({
+  podLabels: textMapValue().describe(`Additional labels for the pods${of}.`),
+  podAnnotations: textMapValue().describe(`Additional annotations for the pods${of}.`),
+});
+
+const probe = (kind: string, does: string) =>
+  object()
+    .default({})
+    .describe(
+      `Fields of the ${kind} probe that replace the defaults of the chart, such as \`periodSeconds\`. ${does}`,
+    );
+
+/** Parts of a pod that Kubernetes defines, under their Kubernetes names. */
+const podExtensions = () => ({
+  extraContainers: listValue()
+    .default([])
+    .describe(
+      'Additional containers of the pods. Give them a `securityContext` that the Pod Security Standard of the namespace allows.',
+    ),
+  initContainers: listValue()
+    .default([])
+    .describe(
+      'Init containers of the pods. A container with `restartPolicy: Always` is a sidecar that starts before the process and ends after it.',
+    ),
+  dnsConfig: object().default({}).describe('DNS configuration of the pods.'),
+  hostAliases: listValue()
+    .default([])
+    .describe('Entries of /etc/hosts in the pods, each with `ip` and `hostnames`.'),
+  lifecycle: object()
+    .default({})
+    .describe(
+      'Lifecycle handlers of the container. The termination grace period includes the time of `preStop`.',
+    ),
+  startupProbe: probe('startup', 'The container is restarted when it has not started in time.'),
+  livenessProbe: probe('liveness', 'The container is restarted when it does not respond.'),
+  readinessProbe: probe('readiness', 'The pod receives no requests while it is not ready.'),
+});
+
 /** Values that each Deployment and the BrowserPool have in common. */
 export const podValues = () => ({
-  podLabels: textMapValue().describe('Additional labels for the pods.'),
-  podAnnotations: textMapValue().describe('Additional annotations for the pods.'),
+  ...podMetadata(),
   nodeSelector: textMapValue().describe('Node selector of the pods.'),
   tolerations: listValue().default([]).describe('Tolerations of the pods.'),
   affinity: object().default({}).describe('Affinity rules of the pods.'),
@@ -80,6 +118,7 @@ export const podValues = () => ({
     ),
   extraVolumes: listValue().default([]).describe('Additional volumes of the pods.'),
   extraVolumeMounts: listValue().default([]).describe('Additional volume mounts of the container.'),
+  ...podExtensions(),
 });
 
 export const serviceAccount = () =>

@@ -11,6 +11,7 @@ import {
   group,
   listIn,
   object,
+  podMetadata,
   podValues,
   resources,
   resourceValues,
@@ -195,6 +196,7 @@ export const seccompInstallerValues = group({
     .record(z.string(), z.string())
     .default({})
     .describe('Node selector of the DaemonSet. Defaults to all nodes.'),
+  ...podMetadata(),
   tolerations: z
     .array(object())
     .default([{ operator: 'Exists' }])

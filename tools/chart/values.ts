@@ -15,7 +15,16 @@ import {
   secretsValues,
   testValues,
 } from './operations-values.ts';
-import { flag, group, imageOf, object, stringValue, textIn, textMapValue } from './parts.ts';
+import {
+  flag,
+  group,
+  imageOf,
+  object,
+  podMetadata,
+  stringValue,
+  textIn,
+  textMapValue,
+} from './parts.ts';
 import { egressValues, poolValues, seccompInstallerValues } from './pool-values.ts';
 import { httpRouteValues } from './route-values.ts';
 
@@ -56,6 +65,9 @@ export const chartValues = z.strictObject({
     ),
   }).describe(
     'The BrowserPool CustomResourceDefinition. It is not deleted when the release is uninstalled.',
+  ),
+  hooks: group(podMetadata(', in addition to those of the controller')).describe(
+    'The Jobs that run before an install or upgrade.',
   ),
   mongodb: mongodbValues,
   secrets: secretsValues,

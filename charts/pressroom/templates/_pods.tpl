@@ -12,22 +12,22 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{/* Probes on the operations port. They check only this process: that it is alive and not draining. */}}
+{{/*
+Probes on the operations port, of the values of a component. They check only this process: that it is alive and not draining. Fields of the values
+replace those of the defaults; another handler replaces httpGet.
+*/}}
 {{- define "pressroom.probes" -}}
-startupProbe:
-  httpGet: {path: /livez, port: operations}
-  periodSeconds: 2
-  failureThreshold: 60
-livenessProbe:
-  httpGet: {path: /livez, port: operations}
-  periodSeconds: 10
-  timeoutSeconds: 5
-  failureThreshold: 6
-readinessProbe:
-  httpGet: {path: /readyz, port: operations}
-  periodSeconds: 2
-  timeoutSeconds: 2
-  failureThreshold: 3
+{{- $alive := dict "path" "/livez" "port" "operations" -}}
+{{- $probes := dict
+  "startupProbe" (dict "httpGet" $alive "periodSeconds" 2 "failureThreshold" 60)
+  "livenessProbe" (dict "httpGet" $alive "periodSeconds" 10 "timeoutSeconds" 5 "failureThreshold" 6)
+  "readinessProbe" (dict "httpGet" (dict "path" "/readyz" "port" "operations") "periodSeconds" 2 "timeoutSeconds" 2 "failureThreshold" 3)
+-}}
+{{- range $name, $probe := $probes }}
+{{- $own := default (dict) (index $ $name) }}
+{{- range $handler := list "httpGet" "exec" "tcpSocket" "grpc" }}{{ if hasKey $own $handler }}{{ $probe = omit $probe "httpGet" }}{{ end }}{{ end }}
+{{ toYaml (dict $name (mergeOverwrite (dict) $probe $own)) }}
+{{- end }}
 {{- end }}
 
 {{/* The metadata of a pod. Takes (list $ component values). */}}
@@ -57,7 +57,7 @@ prometheus.io/path: /metrics
 {{- end -}}
 {{- end }}
 
-{{/* Scheduling of a pod. Takes (list $ component values). */}}
+{{/* Scheduling and name resolution of a pod. Takes (list $ component values). */}}
 {{- define "pressroom.placement" -}}
 {{- $ := index . 0 -}}
 {{- $values := index . 2 -}}
@@ -92,6 +92,11 @@ topologySpreadConstraints:
   {{- range $values.topologySpreadConstraints }}
   - {{- toYaml (ternary . (merge (deepCopy .) $selector) (hasKey . "labelSelector")) | nindent 4 }}
   {{- end }}
+{{- end }}
+{{- range $field := list "dnsConfig" "hostAliases" }}
+{{- with index $values $field }}
+{{ toYaml (dict $field .) }}
+{{- end }}
 {{- end }}
 {{- end }}
 

@@ -29,6 +29,32 @@ const PLACED = {
   extraVolumeMounts: [{ name: 'extra', mountPath: '/extra' }],
 };
 
+/** A container that the Pod Security Standard `restricted` allows. */
+const besides = (name: string) => ({
+  name,
+  image: 'sidecar:1',
+  resources: { limits: { memory: '64Mi' } },
+  securityContext: {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  },
+  volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }],
+});
+
+/** Parts of a pod that replace or add to those of the chart. */
+export const EXTENDED = {
+  extraContainers: [besides('sidecar')],
+  initContainers: [{ ...besides('wait'), restartPolicy: 'Always' }],
+  dnsConfig: { options: [{ name: 'ndots', value: '1' }] },
+  hostAliases: [{ ip: '10.0.0.1', hostnames: ['wiki.corp'] }],
+  lifecycle: { preStop: { sleep: { seconds: 5 } } },
+  startupProbe: { failureThreshold: 300 },
+  livenessProbe: { exec: { command: ['true'] } },
+  readinessProbe: { httpGet: { path: '/mine', port: 8080 }, periodSeconds: 1 },
+};
+const MARKED = { podLabels: { team: 'paper' }, podAnnotations: { note: 'read me' } };
+
 /** The sets by name. */
 export const MATRIX: Record<string, Values> = {
   'the default values': {},
@@ -194,6 +220,15 @@ export const MATRIX: Record<string, Values> = {
     api: PLACED,
     controller: PLACED,
     pool: { ...PLACED, runtimeClassName: 'gvisor', serviceAccountName: 'printer' },
+  },
+  'extended pods': {
+    api: EXTENDED,
+    controller: EXTENDED,
+    pool: EXTENDED,
+    mongodb: { existingSecret: '', bundled: { enabled: true, ...MARKED } },
+    hooks: MARKED,
+    test: MARKED,
+    seccompInstaller: { enabled: true, ...MARKED },
   },
   'custom service accounts and labels': {
     fullnameOverride: 'paper',

@@ -202,4 +202,48 @@ describe('owned resources of a pool', () => {
     ]);
     expect(deployment.spec!.template.metadata!.annotations).to.include({ note: 'x' });
   });
+
+  it('include additional containers after the worker, and the name resolution of the pool', () => {
+    const given = {
+      initContainers: [{ name: 'wait', image: 'wait' }],
+      containers: [{ name: 'sidecar', image: 'sidecar' }],
+      dnsConfig: { options: [{ name: 'ndots', value: '1' }] },
+      hostAliases: [{ ip: '10.0.0.1', hostnames: ['wiki.corp'] }],
+      lifecycle: { preStop: { sleep: { seconds: 5 } } },
+    };
+    const { podSpec, container } = build(withTemplate(structuredClone(given)));
+    const { lifecycle, containers, ...pod } = given;
+    expect(podSpec).to.deep.include(pod);
+    expect(podSpec.containers.map(({ name }) => name)).to.deep.equal(['worker', 'sidecar']);
+    expect(podSpec.containers.slice(1)).to.deep.equal(containers);
+    expect(container.lifecycle).to.deep.equal(lifecycle);
+    expect(build().podSpec).not.to.have.any.keys(...Object.keys(pod));
+  });
+
+  it('replace fields of the default probes by those of the pool', () => {
+    const { container } = build(
+      withTemplate({
+        startupProbe: { failureThreshold: 300 },
+        livenessProbe: { exec: { command: ['true'] } },
+        readinessProbe: { httpGet: { path: '/mine', port: 80 } },
+      }),
+    );
+    expect(container.startupProbe).to.deep.equal({
+      httpGet: { path: '/livez', port: 'operations' },
+      periodSeconds: 2,
+      failureThreshold: 300,
+    });
+    expect(container.livenessProbe).to.deep.equal({
+      exec: { command: ['true'] },
+      periodSeconds: 10,
+      timeoutSeconds: 5,
+      failureThreshold: 6,
+    });
+    expect(container.readinessProbe!.httpGet).to.deep.equal({ path: '/mine', port: 80 });
+  });
+
+  it('ignore the fields of a newer CRD, so that an older controller reads its pools', () => {
+    const newer = withTemplate({ fieldOfANewerVersion: [{ name: 'x' }] } as never);
+    expect(build(newer)).to.deep.equal(build());
+  });
 });

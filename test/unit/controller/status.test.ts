@@ -210,6 +210,30 @@ describe('conditions of a pool', () => {
       ],
     });
     expect(of(image).summary).to.equal('False ImagePullBackOff');
+    const init = pod({
+      initContainerStatuses: [
+        { name: 'wait', state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off' } } },
+      ],
+      containerStatuses: [{ name: 'worker', state: { waiting: { reason: 'PodInitializing' } } }],
+    });
+    expect(of(init)).to.deep.equal({
+      summary: 'False CrashLoopBackOff',
+      message: 'Pod p: back-off.',
+    });
+  });
+
+  it('do not take the problem of another container for that of the sandbox', () => {
+    const sidecar = pod({
+      containerStatuses: [
+        {
+          name: 'sidecar',
+          state: { waiting: { reason: 'CreateContainerError', message: 'no AppArmor profile' } },
+        },
+      ],
+    });
+    const seen = { pods: seePods([sidecar]), deployment: deployment({ ready: 0 }) };
+    expect(condition('ChromeSandboxed', seen).summary).to.equal('Unknown NoPod');
+    expect(condition('Ready', seen).summary).to.equal('False CreateContainerError');
   });
 
   it('keep lastTransitionTime while their status does not change', () => {

@@ -21,8 +21,8 @@ spec:
   template:
     metadata:
       labels:
-        {{- include "pressroom.podLabels" (list $ "setup" $.Values.controller.podLabels) | nindent 8 }}
-      {{- with $.Values.controller.podAnnotations }}
+        {{- include "pressroom.podLabels" (list $ "setup" (mergeOverwrite (dict) (default (dict) $.Values.controller.podLabels) (default (dict) $.Values.hooks.podLabels))) | nindent 8 }}
+      {{- with mergeOverwrite (dict) (default (dict) $.Values.controller.podAnnotations) (default (dict) $.Values.hooks.podAnnotations) }}
       annotations:
         {{- toYaml . | nindent 8 }}
       {{- end }}
