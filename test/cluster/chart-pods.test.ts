@@ -94,6 +94,14 @@ describe('pods of the chart', function () {
     const { extraContainers: _, ...fields } = EXTENDED;
     expect(template).not.to.have.any.keys('containers', ...Object.keys(fields));
   });
+
+  it('come with additional objects, whose values are templates', async () => {
+    const objects = await helm.template(MATRIX['additional objects']);
+    const extra = one(objects, 'ConfigMap', 'room-extra');
+    expect(extra.metadata.namespace).to.equal('press');
+    expect(extra.data).to.deep.equal({ replicas: '2' });
+    expect(one(objects, 'ConfigMap', 'text').data).to.deep.equal({ given: 'as text' });
+  });
 });
 
 const componentOf = ({ metadata }: KubeObject): string =>

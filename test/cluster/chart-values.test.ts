@@ -160,6 +160,7 @@ describe('chart values', function () {
       commonLabels: null,
       commonAnnotations: null,
       podSecurityContext: null,
+      extraObjects: null,
       image: { pullSecrets: null },
     });
     expect(one(objects, 'Deployment', 'room-api').spec.template.spec.securityContext).to.deep.equal(

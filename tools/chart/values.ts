@@ -89,6 +89,12 @@ export const chartValues = z.strictObject({
   caBundle: caBundleValues,
   podSecurityContext,
   test: testValues,
+  extraObjects: z
+    .array(z.union([object(), z.string()]))
+    .default([])
+    .describe(
+      'Additional objects to deploy with the release, as YAML or as text. They are templates: `{{ .Release.Name }}` is replaced.',
+    ),
   global: object()
     .default({})
     .describe(

@@ -230,6 +230,29 @@ export const MATRIX: Record<string, Values> = {
     test: MARKED,
     seccompInstaller: { enabled: true, ...MARKED },
   },
+  'additional objects': {
+    extraObjects: [
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: {
+          name: '{{ include "pressroom.fullname" . }}-extra',
+          namespace: '{{ .Release.Namespace }}',
+          labels: {
+            'app.kubernetes.io/name': 'pressroom',
+            'app.kubernetes.io/instance': '{{ .Release.Name }}',
+          },
+        },
+        data: { replicas: '{{ .Values.api.replicas }}' },
+      },
+      `apiVersion: v1
+kind: ConfigMap
+metadata:
+  {{- include "pressroom.metadata" (list $ "extra" "text" (dict)) | nindent 2 }}
+data: {given: "as text"}
+`,
+    ],
+  },
   'custom service accounts and labels': {
     fullnameOverride: 'paper',
     commonLabels: { team: 'paper' },
