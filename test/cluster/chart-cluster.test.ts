@@ -12,6 +12,7 @@ import {
   type KubeObject,
   NAMESPACE,
   objectsOf,
+  one,
   podOf,
 } from './chart/helm.ts';
 import { kubeconform, writeSchemas } from './chart/kubeconform.ts';
@@ -22,6 +23,8 @@ import { type Cluster, startCluster, whyNoCluster } from './kube/cluster.ts';
 import { publishedCrds, whyNoPublishedCrds } from './kube/published-crds.ts';
 
 const MINUTE_MS = 60_000;
+/** Kinds of other projects that the chart and the examples of docs/kubernetes.md use. */
+const PUBLISHED = ['HTTPRoute', 'Certificate', 'ExternalSecret'] as const;
 const INSTALLER_NAMESPACE = 'pressroom-seccomp';
 
 const namespace = (name: string, security: string) => ({
@@ -47,6 +50,11 @@ const account = (name: string, where: string) => ({
   metadata: { name, namespace: where },
 });
 
+const yamlBlocksOf = (page: string): KubeObject[] =>
+  [...readFileSync(page, 'utf8').matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text]) =>
+    parse(text!),
+  );
+
 describe('chart on a real API server', function () {
   this.timeout(5 * MINUTE_MS);
   let helm: Helm;
@@ -56,14 +64,14 @@ describe('chart on a real API server', function () {
 
   before(async function () {
     this.timeout(BUILD_LIMIT_MS);
-    const why = whyNoCluster() ?? whyNoPublishedCrds(['HTTPRoute']);
+    const why = whyNoCluster() ?? whyNoPublishedCrds(PUBLISHED);
     if (why !== undefined) skip(this, why);
     helm = await findHelm(this);
     cluster = await startCluster();
     await cluster.apply([
       ...objectsOf(readFileSync(join(CHART, 'crds/browserpools.pressroom.dev.yaml'), 'utf8')),
       ...foreignKinds,
-      ...(await publishedCrds(['HTTPRoute'])),
+      ...(await publishedCrds(PUBLISHED)),
       namespace(NAMESPACE, 'restricted'),
       namespace('other', 'restricted'),
       namespace(INSTALLER_NAMESPACE, 'privileged'),
@@ -162,6 +170,41 @@ describe('chart on a real API server', function () {
       example,
     );
     expect(status, JSON.stringify(body)).to.equal(201);
+  });
+
+  it('has examples in docs/kubernetes.md that the API server accepts with their CRDs', async () => {
+    const examples = yamlBlocksOf('docs/kubernetes.md');
+    const externalSecret = examples.find(({ kind }) => kind === 'ExternalSecret');
+    const values = examples.filter(({ kind }) => kind === undefined);
+    const objects = (await Promise.all(values.map(each => helm.template(each)))).flat();
+    const ofKinds = objects.filter(({ kind }) =>
+      ['Ingress', 'HTTPRoute', 'Certificate'].includes(kind),
+    );
+    expect(ofKinds.map(({ kind }) => kind)).to.have.members([
+      'Ingress',
+      'HTTPRoute',
+      'Certificate',
+    ]);
+    for (const object of [externalSecret, ...ofKinds]) {
+      const metadata = { ...object.metadata, namespace: NAMESPACE };
+      const args = ['--server-side', '--dry-run=server', '--validate=strict', '-f', '-'];
+      const input = JSON.stringify({ ...object, metadata });
+      expect(await cluster.kubectl('apply', ...args, { input })).to.match(/serverside-applied/);
+    }
+  });
+
+  it('reads all secrets from the ExternalSecret of docs/kubernetes.md', async () => {
+    const examples = yamlBlocksOf('docs/kubernetes.md');
+    const { metadata, spec } = examples.find(({ kind }) => kind === 'ExternalSecret');
+    const objects = await helm.template(examples.find(({ secrets }) => secrets !== undefined));
+    const { env } = one(objects, 'Deployment', 'room-api').spec.template.spec.containers[0];
+    const read = env
+      .map(({ valueFrom }: KubeObject) => valueFrom?.secretKeyRef)
+      .filter((ref: KubeObject) => ref && !ref.optional);
+    const keys: string[] = spec.data.map(({ secretKey }: KubeObject) => secretKey);
+    expect(read).to.have.deep.members(keys.map(key => ({ name: metadata.name, key })));
+    expect(one(objects, 'BrowserPool').spec.poolSecret.name).to.equal(metadata.name);
+    expect(objects.map(({ metadata: { name } }) => name)).not.to.include('room-make-secrets');
   });
 
   it('has a pool whose owned objects the API server accepts', async () => {

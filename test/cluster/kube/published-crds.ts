@@ -11,6 +11,14 @@ const CRDS = {
     module: 'sigs.k8s.io/gateway-api@v1.4.1',
     file: 'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml',
   },
+  Certificate: {
+    module: 'github.com/cert-manager/cert-manager@v1.21.2',
+    file: 'deploy/crds/cert-manager.io_certificates.yaml',
+  },
+  ExternalSecret: {
+    module: 'github.com/external-secrets/external-secrets@v1.3.2',
+    file: 'config/crds/bases/external-secrets.io_externalsecrets.yaml',
+  },
 } as const;
 type Kind = keyof typeof CRDS;
 
