@@ -6,10 +6,12 @@ import type {
   V1HostAlias,
   V1Lifecycle,
   V1PodDNSConfig,
+  V1PodSecurityContext,
   V1PodSpec,
   V1Probe,
   V1ResourceRequirements,
   V1SeccompProfile,
+  V1SecurityContext,
   V1Toleration,
   V1TopologySpreadConstraint,
   V1Volume,
@@ -158,13 +160,7 @@ function podSpec(pool: BrowserPool): V1PodSpec {
     // Service variables could start with PRESSROOM_ and be read as configuration.
     enableServiceLinks: false,
     terminationGracePeriodSeconds: template.terminationGracePeriodSeconds,
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: USER,
-      runAsGroup: USER,
-      fsGroup: USER,
-      seccompProfile: seccompProfile(pool),
-    },
+    securityContext: podSecurityContext(pool),
     ...(template.serviceAccountName && { serviceAccountName: template.serviceAccountName }),
     ...(template.imagePullSecrets && { imagePullSecrets: template.imagePullSecrets }),
     ...(template.nodeSelector && { nodeSelector: template.nodeSelector }),
@@ -183,6 +179,29 @@ function podSpec(pool: BrowserPool): V1PodSpec {
       { name: 'tmp', emptyDir: { sizeLimit: scratchSizeLimit(pool) } },
       ...given<V1Volume[]>(template.volumes ?? []),
     ],
+  };
+}
+
+/** The fields that the Pod Security Standard `restricted` requires come last. */
+const podSecurityContext = (pool: BrowserPool): V1PodSecurityContext => ({
+  ...(pool.spec.template.podSecurityContext ?? {
+    runAsUser: USER,
+    runAsGroup: USER,
+    fsGroup: USER,
+  }),
+  runAsNonRoot: true,
+  seccompProfile: seccompProfile(pool),
+});
+
+function securityContext({ spec }: BrowserPool): V1SecurityContext {
+  const own = given<V1SecurityContext>(spec.template.securityContext ?? {});
+  // In a container they would override those of the pod.
+  const { runAsNonRoot: _nonRoot, seccompProfile: _profile, ...others } = own;
+  return {
+    ...others,
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
   };
 }
 
@@ -243,11 +262,7 @@ function container(pool: BrowserPool): V1Container {
       protocol: 'TCP',
     })),
     resources: resources(pool),
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    },
+    securityContext: securityContext(pool),
     ...probes(pool),
     ...(template.lifecycle && { lifecycle: given<V1Lifecycle>(template.lifecycle) }),
     // The end of the log is kept in the pod status, from which conditions are derived.

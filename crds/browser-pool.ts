@@ -169,6 +169,16 @@ const template = z
       .describe(
         'Service account of the pods. Its token is never mounted: workers do not use the Kubernetes API.',
       ),
+    podSecurityContext: embedded()
+      .optional()
+      .describe(
+        'Security context of the pods. It replaces the default user, group and fsGroup 10001. The controller always sets runAsNonRoot, and seccompProfile from chromeSandbox.',
+      ),
+    securityContext: embedded()
+      .optional()
+      .describe(
+        'Additional fields of the security context of the worker container, such as seLinuxOptions. The controller always sets allowPrivilegeEscalation, readOnlyRootFilesystem and capabilities, and ignores runAsNonRoot and seccompProfile.',
+      ),
     volumes: arrayOf(named(), 50)
       .optional()
       .describe('Additional volumes of the pods, such as TLS certificates of the gateway.'),

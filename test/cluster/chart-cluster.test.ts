@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { skip } from '../support/skip.ts';
 import { temporaryFolder } from '../support/temporary.ts';
+import { dryRunPod } from './chart/dry-run-pod.ts';
 import { foreignKinds } from './chart/foreign-kinds.ts';
 import {
   CHART,
@@ -93,34 +94,7 @@ describe('chart on a real API server', function () {
   });
   after(() => cluster?.stop());
 
-  /** Creates the pods of an object with a dry run. */
-  async function podsOf(object: KubeObject): Promise<{ status: number; message: string }> {
-    const pod = podOf(object)!;
-    const podNamespace = object.metadata.namespace;
-    const name = `${object.metadata.name}-dry`;
-    const volumes = (object.spec.volumeClaimTemplates ?? []).map(({ metadata }: KubeObject) => ({
-      name: metadata.name,
-      persistentVolumeClaim: { claimName: 'some' },
-    }));
-    const spec = { ...pod.spec, volumes: [...(pod.spec.volumes ?? []), ...volumes] };
-    const body = {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: {
-        name,
-        namespace: podNamespace,
-        labels: pod.metadata.labels,
-        annotations: pod.metadata.annotations,
-      },
-      spec,
-    };
-    const response = await cluster.request(
-      'POST',
-      `/api/v1/namespaces/${podNamespace}/pods?dryRun=All&fieldValidation=Strict`,
-      body,
-    );
-    return { status: response.status, message: response.body.message ?? '' };
-  }
+  const podsOf = (object: KubeObject) => dryRunPod(cluster, object);
 
   it('renders objects that the API server accepts without unknown fields', async () => {
     for (const [name, objects] of rendered) {

@@ -17,7 +17,12 @@ import { MATRIX } from './chart/matrix.ts';
 import { BUILD_LIMIT_MS } from './kube/binaries.ts';
 
 const MINUTE_MS = 60_000;
-const CLUSTER_SCOPED = ['ClusterRole', 'ClusterRoleBinding', 'Namespace'];
+const CLUSTER_SCOPED = [
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'Namespace',
+  'SecurityContextConstraints',
+];
 const hookOf = (object: KubeObject): string => object.metadata.annotations?.['helm.sh/hook'] ?? '';
 
 describe('rendered chart', function () {

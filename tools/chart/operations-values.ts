@@ -168,6 +168,17 @@ export const networkPolicyValues = group({
   'NetworkPolicies of all pods. By default, workers can reach only DNS servers and public addresses.',
 );
 
+export const openshiftValues = group({
+  enabled: flag(false).describe(
+    'Adapt the release to OpenShift. OpenShift assigns users and groups to all pods, so that the SecurityContextConstraints `restricted-v2` admit them. Workers get SecurityContextConstraints of their own, which also allow the seccomp profile of `pool.chromeSandbox`. NetworkPolicies allow the DNS of OpenShift.',
+  ),
+  securityContextConstraints: group({
+    create: flag(true).describe(
+      'Create the SecurityContextConstraints of the workers, which needs the permissions of a cluster administrator. If false, create them yourself: docs/openshift.md shows how.',
+    ),
+  }).describe('The SecurityContextConstraints of the workers.'),
+}).describe('Settings for OpenShift. See docs/openshift.md.');
+
 export const prometheusValues = group({
   url: textIn('httpUrl', 'http://prometheus-operated.monitoring.svc:9090').describe(
     'URL of the Prometheus server that the controller queries. It must scrape the API and the workers.',
@@ -255,5 +266,5 @@ export const testValues = group({
 export const podSecurityContext = object()
   .default({ runAsUser: 10_001, runAsGroup: 10_001, fsGroup: 10_001 })
   .describe(
-    'Security context of all pods except the workers. The fields that the Pod Security Standard `restricted` requires are always set.',
+    'Security context of all pods except the workers. The fields that the Pod Security Standard `restricted` requires are always set. With `openshift.enabled`, `runAsUser`, `runAsGroup` and `fsGroup` are left out.',
   );

@@ -41,7 +41,7 @@ export const WORKER_ELSEWHERE = [
 ];
 
 const { slotsPerPod, paused, maxUnavailable, template } = specSchema.shape;
-const { scratchSizeLimit } = template.shape;
+const { scratchSizeLimit, podSecurityContext, securityContext } = template.shape;
 const describing = (field: z.ZodType) => z.toJSONSchema(field, { io: 'input' }).description ?? '';
 
 const sandbox = group({
@@ -146,8 +146,10 @@ export const poolValues = group({
   ),
   chromeSandbox: sandbox,
   serviceAccountName: stringValue().describe(
-    'Service account of the workers. Its token is never mounted.',
+    'Name of an existing service account for the workers. If empty, the chart creates `<pool>-workers`. Its token is never mounted.',
   ),
+  podSecurityContext: object().default({}).describe(describing(podSecurityContext)),
+  securityContext: object().default({}).describe(describing(securityContext)),
   runtimeClassName: stringValue().describe('Runtime class of the pods.'),
   ...podValues(),
 }).describe(

@@ -78,6 +78,11 @@ annotations:
 {{- default (ternary (printf "%s-%s" (include "pressroom.fullname" $) (index . 1)) "default" $account.create) $account.name -}}
 {{- end }}
 
+{{/* The service account of the workers. */}}
+{{- define "pressroom.workerServiceAccountName" -}}
+{{- default (printf "%s-workers" (include "pressroom.pool" .)) .Values.pool.serviceAccountName -}}
+{{- end }}
+
 {{/* The image reference, by digest or tag. Takes (list $ image). */}}
 {{- define "pressroom.image" -}}
 {{- $ := index . 0 -}}

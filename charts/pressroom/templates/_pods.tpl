@@ -1,8 +1,13 @@
 {{/* Parts that all pods of the chart share. */}}
 
-{{/* The fields required by the Pod Security Standard `restricted` are merged last, so that values cannot override them. */}}
+{{/*
+The fields required by the Pod Security Standard `restricted` are merged last, so that values cannot override them. OpenShift rejects users and groups
+outside of the range of the namespace.
+*/}}
 {{- define "pressroom.podSecurityContext" -}}
-{{- toYaml (mergeOverwrite (deepCopy (default (dict) .Values.podSecurityContext)) (dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault"))) -}}
+{{- $given := deepCopy (default (dict) .Values.podSecurityContext) -}}
+{{- if .Values.openshift.enabled }}{{ $given = omit $given "runAsUser" "runAsGroup" "fsGroup" }}{{ end -}}
+{{- toYaml (mergeOverwrite $given (dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault"))) -}}
 {{- end }}
 
 {{- define "pressroom.containerSecurityContext" -}}

@@ -1,4 +1,4 @@
-// Minimal CRDs of the Prometheus Operator, so that the API server accepts its resources.
+// Minimal CRDs of the Prometheus Operator and of OpenShift, so that the API server accepts its resources.
 
 const kind = (name: string, plural: string) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -24,7 +24,33 @@ const kind = (name: string, plural: string) => ({
   },
 });
 
+const securityContextConstraints = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'securitycontextconstraints.security.openshift.io' },
+  spec: {
+    group: 'security.openshift.io',
+    scope: 'Cluster',
+    names: {
+      kind: 'SecurityContextConstraints',
+      plural: 'securitycontextconstraints',
+      singular: 'securitycontextconstraints',
+    },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+        },
+      },
+    ],
+  },
+};
+
 export const foreignKinds = [
   kind('PodMonitor', 'podmonitors'),
   kind('PrometheusRule', 'prometheusrules'),
+  securityContextConstraints,
 ];

@@ -261,6 +261,11 @@ data: {given: "as text"}
     controller: { serviceAccount: { annotations: { role: 'arn' } } },
     podSecurityContext: { runAsUser: 20_000, runAsGroup: 20_000, fsGroup: 20_000 },
   },
+  OpenShift: {
+    openshift: { enabled: true },
+    seccompInstaller: { enabled: true },
+    pool: { securityContext: { seLinuxOptions: { level: 's0:c26,c5' } } },
+  },
   'Chrome without a sandbox': { pool: { chromeSandbox: { mode: 'Off' } } },
   'workers without a seccomp profile': { pool: { chromeSandbox: { mode: 'Unconfined' } } },
   'configuration of all processes': {

@@ -69,6 +69,40 @@ describe('owned resources of a pool', () => {
     expect(podSpec).to.include({ automountServiceAccountToken: false, enableServiceLinks: false });
   });
 
+  it('have the users and groups of the pool or, if its security context is empty, none', () => {
+    const of = (podSecurityContext?: Record<string, unknown>) => {
+      const { seccompProfile, ...context } = build(
+        withTemplate({ ...(podSecurityContext && { podSecurityContext }) }),
+      ).podSpec.securityContext!;
+      expect(seccompProfile!.type).to.equal('Localhost');
+      return context;
+    };
+    const defaults = { runAsUser: 10_001, runAsGroup: 10_001, fsGroup: 10_001 };
+    expect(of()).to.deep.equal({ ...defaults, runAsNonRoot: true });
+    expect(of({})).to.deep.equal({ runAsNonRoot: true });
+    const own = { runAsUser: 20_000, fsGroupChangePolicy: 'OnRootMismatch' };
+    const weak = { runAsNonRoot: false, seccompProfile: { type: 'Unconfined' } };
+    expect(of({ ...own, ...weak })).to.deep.equal({ ...own, runAsNonRoot: true });
+  });
+
+  it('have no container security context that is weaker than `restricted`', () => {
+    const seLinuxOptions = { level: 's0:c26,c5' };
+    const weak = {
+      runAsNonRoot: false,
+      seccompProfile: { type: 'Unconfined' },
+      allowPrivilegeEscalation: true,
+      readOnlyRootFilesystem: false,
+      capabilities: { add: ['SYS_ADMIN'] },
+    };
+    const { container } = build(withTemplate({ securityContext: { seLinuxOptions, ...weak } }));
+    expect(container.securityContext).to.deep.equal({
+      seLinuxOptions,
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+  });
+
   it('set the seccomp profile and the Chrome sandbox variable by sandbox mode', () => {
     const of = (chromeSandbox: NonNullable<BrowserPoolSpecInput['template']['chromeSandbox']>) => {
       const { podSpec, container } = build(withTemplate({ chromeSandbox }));

@@ -74,11 +74,19 @@
     {{- include "pressroom.tcpPorts" (index . 1) | nindent 4 }}
 {{- end }}
 
+{{/* The DNS pods of OpenShift listen on port 5353. */}}
 {{- define "pressroom.egressToDns" -}}
-- {{ with .Values.networkPolicy.dns.to }}to:
+{{- $to := .Values.networkPolicy.dns.to -}}
+{{- $ports := .Values.networkPolicy.dns.ports -}}
+{{- if .Values.openshift.enabled -}}
+{{- $namespace := dict "kubernetes.io/metadata.name" "openshift-dns" -}}
+{{- $to = ternary (append $to (dict "namespaceSelector" (dict "matchLabels" $namespace))) $to (not (empty $to)) -}}
+{{- $ports = append $ports 5353 | uniq -}}
+{{- end -}}
+- {{ with $to }}to:
     {{- toYaml . | nindent 4 }}
   {{ end }}ports:
-    {{- range .Values.networkPolicy.dns.ports }}
+    {{- range $ports }}
     - {protocol: UDP, port: {{ int . }}}
     - {protocol: TCP, port: {{ int . }}}
     {{- end }}
