@@ -86,6 +86,20 @@ describe('notes of the chart', function () {
     expect(lines.map(line => line.split(':')[0])).to.deep.equal(['No Prometheus', 'No public URL']);
   });
 
+  it('treat the hostname of an HTTPRoute as the public URL', async () => {
+    const httpRoute = {
+      enabled: true,
+      parentRefs: [{ name: 'public' }],
+      hostnames: ['pdf.example'],
+    };
+    const values = { ...COMPLETE, ingress: { enabled: false }, httpRoute };
+    expect(await missing(values)).to.deep.equal([]);
+    expect(await notes(values)).to.include('curl -sS https://pdf.example/v1/render');
+    expect(await notes({ ...values, api: {} })).to.match(
+      /WARNING: The HTTPRoute is enabled, but api\.trustedProxies is empty/,
+    );
+  });
+
   it('do not ask for Prometheus in a release without a controller', async () => {
     const values = { controller: { enabled: false }, prometheus: { url: '' } };
     expect(await missing({ ...COMPLETE, ...values })).to.deep.equal([]);

@@ -265,16 +265,13 @@ describe('release of the chart', function () {
       /exec --stdin --tty deployment\/room-api -- pressroom admin create --email/,
     );
     expect(plain).not.to.match(/WARNING/);
-    expect(plain).to.match(
-      /http:\/\/room-api\.press\.svc\/mcp\nThis URL only works inside the cluster\. To connect from outside, set api\.publicUrl/,
-    );
+    expect(plain).to.include('  http://room-api.press.svc/mcp\n');
     expect(await notes({ api: { config: { PRESSROOM_DASHBOARD: 'off' } } })).not.to.match(
       /Create an administrator|\/mcp/,
     );
     const reached = await notes({ api: { publicUrl: 'https://pdf.example/' } });
-    expect(reached)
-      .to.include('  https://pdf.example/mcp\n')
-      .and.not.include('only works inside the cluster');
+    expect(reached).to.include('  https://pdf.example/mcp\n');
+    expect(reached).to.include('curl -sS https://pdf.example/v1/render');
     const partly = {
       ingress: {
         enabled: true,
@@ -311,9 +308,6 @@ describe('release of the chart', function () {
     );
     expect(await notes({ pool: { chromeSandbox: { mode: 'Off' } } })).to.match(
       /WARNING: Chrome's sandbox is off/,
-    );
-    expect(await notes({ mongodb: { bundled: { enabled: true } } })).to.match(
-      /WARNING: The bundled MongoDB \(mongodb\.bundled\) is for evaluation only/,
     );
   });
 
