@@ -78,10 +78,11 @@ COPY api api
 COPY charts/pressroom/runbook.md charts/pressroom/
 COPY docs/guides docs/guides
 COPY --from=page /app/dashboard/dist dashboard/dist
-# The command `pressroom` for accounts, keys and administrators:
+# The command `pressroom` for accounts, keys, administrators and checks:
 # `kubectl exec deploy/… -- pressroom accounts create acme`.
-COPY cli/accounts.ts cli/admin.ts cli/ask-password.ts cli/command-name.ts cli/failure.ts cli/in-image.ts \
+COPY cli/accounts.ts cli/admin.ts cli/ask-password.ts cli/command-name.ts cli/doctor.ts cli/failure.ts cli/in-image.ts \
      cli/oauth.ts cli/on-accounts.ts cli/run-program.ts cli/table.ts cli/
+COPY cli/doctor cli/doctor
 RUN printf '#!/bin/sh\nexec node --max-semi-space-size=4 /app/cli/in-image.ts "$@"\n' > /usr/local/bin/pressroom \
  && chmod 755 /usr/local/bin/pressroom
 ENV MALLOC_ARENA_MAX=1 NODE_COMPILE_CACHE=/app/.compile-cache

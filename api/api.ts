@@ -87,8 +87,13 @@ export interface ApiOptions extends Pick<ConsoleDeps, 'onSetupLink'> {
 }
 
 /** The links to the workers of the pool. */
-function createPool(
-  { workers: addresses, workersTls, pool, poolSecret: secret }: CompleteApiConfig,
+export function createPool(
+  {
+    workers: addresses,
+    workersTls,
+    pool,
+    poolSecret: secret,
+  }: Pick<CompleteApiConfig, 'workers' | 'workersTls' | 'pool' | 'poolSecret'>,
   log: Log,
 ) {
   const sources = parseWorkerSources(addresses);

@@ -1,10 +1,11 @@
 // The `pressroom` command in the API's image: accounts, keys, administrators and OAuth keys, in the
-// database of that API.
+// database of that API, and checks of the installation.
 import { Command } from 'commander';
 import { readApiConfig } from '../api/config.ts';
 import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts';
 import { addAdminCommands } from './admin.ts';
 import { COMMAND } from './command-name.ts';
+import { addDoctorCommand } from './doctor.ts';
 import { wrongUsage } from './failure.ts';
 import { addOAuthCommands } from './oauth.ts';
 import { onAccounts } from './on-accounts.ts';
@@ -29,7 +30,9 @@ const terminal: Terminal = {
 };
 
 const program = new Command(COMMAND)
-  .description('Manage accounts, API keys, administrators and OAuth keys of this installation.')
+  .description(
+    'Manage accounts, API keys, administrators and OAuth keys, and check this installation.',
+  )
   .addHelpText(
     'after',
     `
@@ -42,4 +45,5 @@ addAccountCommands(program, terminal);
 addKeyCommands(program, terminal);
 addAdminCommands(program, terminal);
 addOAuthCommands(program, terminal);
+addDoctorCommand(program, terminal);
 await runProgram(program);

@@ -1,6 +1,7 @@
 // Reads the state of the MongoDB server for the health page: version, replica-set members and clock.
 import type { Db } from 'mongodb';
 import { isForbidden } from './failures.ts';
+import { unsuitable } from './server-check.ts';
 
 export interface ServerState {
   version: string;
@@ -9,6 +10,10 @@ export interface ServerState {
   roundTripMs: number;
   /** As the primary reports them. Undefined for a sharded cluster or without the permission. */
   members: { name: string; state: string; healthy: boolean }[] | undefined;
+  /** Why Pressroom cannot use this server. */
+  unsuitable: string | undefined;
+  /** The server is the primary of its replica set, or a router of a sharded cluster. */
+  writable: boolean;
 }
 
 /** The members as in `rs.status()`. Undefined without the permission or without a replica set. */
@@ -36,15 +41,17 @@ async function membersOf(db: Db, maxTimeMS: number): Promise<ServerState['member
 
 /** Rejects when the server does not answer. */
 export async function serverState(db: Db, maxTimeMS: number): Promise<ServerState> {
-  const { version } = await db.admin().command({ buildInfo: 1, maxTimeMS });
+  const buildInfo = await db.admin().command({ buildInfo: 1, maxTimeMS });
   const askedMs = Date.now();
-  const { localTime } = await db.admin().command({ hello: 1, maxTimeMS });
+  const hello = await db.admin().command({ hello: 1, maxTimeMS });
   const roundTripMs = Date.now() - askedMs;
-  const clockAheadMs = (localTime as Date).getTime() - (askedMs + roundTripMs / 2);
+  const clockAheadMs = (hello['localTime'] as Date).getTime() - (askedMs + roundTripMs / 2);
   return {
-    version: String(version),
+    version: String(buildInfo['version']),
     clockAheadMs,
     roundTripMs,
     members: await membersOf(db, maxTimeMS),
+    unsuitable: unsuitable(hello, buildInfo),
+    writable: hello['isWritablePrimary'] === true,
   };
 }

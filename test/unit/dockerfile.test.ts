@@ -22,7 +22,11 @@ const FOLDERS: Record<string, string[]> = {
 
 /** Files of other folders that an image has: the command `pressroom`. */
 const FILES: Record<string, string[]> = {
-  api: stage('api').flatMap(line => /^COPY (cli\/.*) cli\/$/.exec(line)?.[1]?.split(/\s+/) ?? []),
+  api: stage('api').flatMap(line => {
+    const folder = /^COPY (cli\/\w+) \1$/.exec(line)?.[1];
+    if (folder) return readdirSync(join(ROOT, folder)).map(file => join(folder, file));
+    return /^COPY (cli\/.*) cli\/$/.exec(line)?.[1]?.split(/\s+/) ?? [];
+  }),
 };
 
 /** The instructions of one stage, each in one line. */

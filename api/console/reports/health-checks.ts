@@ -26,7 +26,9 @@ const SLOW_MS = 50;
 const LONG_WAIT_MS = 5_000;
 
 /** `error`: the message when the server did not respond. */
-export function databaseChecks(state: ServerState | { error: string }): Check[] {
+export function databaseChecks(
+  state: Omit<ServerState, 'unsuitable' | 'writable'> | { error: string },
+): Check[] {
   if ('error' in state)
     return [
       fail(
@@ -43,7 +45,7 @@ export function databaseChecks(state: ServerState | { error: string }): Check[] 
   ];
 }
 
-const responseTime = ({ roundTripMs }: ServerState): Check =>
+const responseTime = ({ roundTripMs }: Pick<ServerState, 'roundTripMs'>): Check =>
   roundTripMs <= SLOW_MS
     ? ok('Database', `MongoDB responds in ${roundTripMs} ms.`)
     : warn(
@@ -52,7 +54,7 @@ const responseTime = ({ roundTripMs }: ServerState): Check =>
         'Each render makes two database calls. Move MongoDB closer to the API, or check its load.',
       );
 
-function replicaSet({ members }: ServerState): Check[] {
+function replicaSet({ members }: Pick<ServerState, 'members'>): Check[] {
   const name = 'Replica set';
   if (!members)
     return [
@@ -86,7 +88,10 @@ function replicaSet({ members }: ServerState): Check[] {
   return [ok(name, `All ${members.length} members are up.`)];
 }
 
-function clock({ clockAheadMs, roundTripMs }: ServerState): Check {
+function clock({
+  clockAheadMs,
+  roundTripMs,
+}: Pick<ServerState, 'clockAheadMs' | 'roundTripMs'>): Check {
   const name = 'Clocks';
   const aheadMs = Math.round(clockAheadMs);
   const apartMs = Math.max(0, Math.abs(aheadMs) - roundTripMs / 2);

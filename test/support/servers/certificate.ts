@@ -29,3 +29,17 @@ export function selfSigned(
   ) as [string, string];
   return { key, cert };
 }
+
+/** A certificate that ended yesterday. Otherwise as `selfSigned`. */
+export function expiredCertificate(folder: string): { key: string; cert: string } {
+  const openssl = (...args: string[]) =>
+    execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+  const request = ['-out', 'request.pem', '-subj', '/CN=localhost'];
+  openssl('req', ...KEY.slice(0, -2), '-new', '-keyout', 'old-key.pem', ...request);
+  const issue = ['-signkey', 'old-key.pem', '-days', '-1', '-out', 'old.pem'];
+  openssl('x509', '-req', '-in', 'request.pem', ...issue);
+  return {
+    key: readFileSync(join(folder, 'old-key.pem'), 'utf8'),
+    cert: readFileSync(join(folder, 'old.pem'), 'utf8'),
+  };
+}

@@ -7,7 +7,9 @@ import {
 } from '../../../../../api/console/reports/health-checks.ts';
 import type { ServerState } from '../../../../../api/store/store.ts';
 
-const server = (fields: Partial<ServerState> = {}): ServerState => ({
+const server = (
+  fields: Partial<ServerState> = {},
+): Omit<ServerState, 'unsuitable' | 'writable'> => ({
   version: '8.0.4',
   clockAheadMs: 3,
   roundTripMs: 2,
