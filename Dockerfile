@@ -67,9 +67,13 @@ RUN npm uninstall --offline \
  && rm -r package-lock.json node_modules/.bin node_modules/node-linux-* \
  && find node_modules -type d -empty -delete
 
+# What all images share. Their processes gain no privileges, so no program needs a setuid or setgid bit.
+FROM ${BASE} AS base
+RUN find / -xdev -type f -perm /6000 -exec chmod a-s {} +
+
 # The compile cache is written as the user that runs the image. Without configuration the process exits with code 2 once
 # all modules are loaded.
-FROM ${BASE} AS api
+FROM base AS api
 WORKDIR /app
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=api-packages /app ./
@@ -101,7 +105,7 @@ USER 10001:10001
 EXPOSE 8080 9090
 ENTRYPOINT ["node", "--max-semi-space-size=4", "/app/api/main.ts"]
 
-FROM ${BASE} AS worker
+FROM base AS worker
 # tini reaps the orphans of a killed Chrome, which Node does not.
 # fontconfig caches which letters the fonts have, so that Chrome starts 0.2 s sooner. The cache is valid while the
 # modification times of the folders stay the same; image layers keep them in whole seconds.
@@ -137,7 +141,7 @@ EXPOSE 9222 9090
 ENTRYPOINT ["tini", "--", "node", "--max-semi-space-size=4", "/app/worker/main.ts"]
 
 # Without a cluster the controller exits with code 2 once all modules are loaded.
-FROM ${BASE} AS controller
+FROM base AS controller
 WORKDIR /app
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=controller-packages /app ./

@@ -36,7 +36,7 @@ export function filesOf(name: SuiteName): string[] {
  * lane, so never in parallel.
  */
 const IN_TURN =
-  /^test\/(cluster\/(images\.|end-to-end\.|node\/node\.|controller-many\.)|fault\/long\/hostile-)/;
+  /^test\/(cluster\/(images\.|image-contents\.|end-to-end\.|node\/node\.|controller-many\.)|fault\/long\/hostile-)/;
 
 /** The default for a file without a measured time. */
 const UNKNOWN_SECONDS = 3;
