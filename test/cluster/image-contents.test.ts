@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runCommand } from '../../standalone/run-command.ts';
@@ -44,4 +44,15 @@ describe('the contents of container images', function () {
         expect(filesIn(path(target, folder)), folder).to.deep.equal([]);
     });
   }
+
+  it('are those that headless Chrome uses: no LLVM, OpenGL or programs of a desktop', () => {
+    const status = readFileSync(path('worker', 'var/lib/dpkg/status'), 'utf8');
+    const packages = [...status.matchAll(/^Package: (.*)$/gm)].map(([, name]) => name!);
+    expect(packages).to.include.members(['chromium-headless-shell', 'libnss3-tools', 'tini']);
+    const unused = /llvm|mesa|^x11-|^xdg-|^libgl\d|^libglx|^perl$/;
+    expect(packages.filter(name => unused.test(name))).to.deep.equal([]);
+    const files = readdirSync(path('worker', 'usr/lib/chromium'));
+    expect(files).to.include('chromium-headless-shell');
+    expect(files.filter(name => /^libVk|^resources|^chrome_\d/.test(name))).to.deep.equal([]);
+  });
 });
