@@ -125,12 +125,24 @@ RUN printf 'path-exclude /usr/lib/chromium/%s\n' 'chrome_*.pak' 'libVk*' 'locale
  && apt-get update \
  && apt-get install -y --no-install-recommends \
       /tmp/no-desktop.deb chromium-headless-shell fontconfig libnss3-tools tini \
-      fonts-dejavu-core fonts-liberation fonts-noto-cjk fonts-noto-color-emoji fonts-noto-core \
+      fonts-dejavu-core fonts-liberation fonts-noto-color-emoji fonts-noto-core \
  && rm -r /tmp/no-desktop /tmp/no-desktop.deb \
  && find /usr/share/fonts /usr/local/share/fonts -type d -exec touch --date=@1 {} + \
  && fc-cache --force --system-only \
  && chromium-headless-shell --version \
  && rm -rf /var/lib/apt/lists/* /var/log/*
+
+# Fonts for Chinese, Japanese and Korean are 90 MB. `--build-arg FONTS=no-cjk` leaves them out.
+ARG FONTS=all
+RUN case "$FONTS" in \
+      all) apt-get update \
+        && apt-get install -y --no-install-recommends fonts-noto-cjk \
+        && find /usr/share/fonts /usr/local/share/fonts -type d -exec touch --date=@1 {} + \
+        && fc-cache --force --system-only \
+        && rm -rf /var/lib/apt/lists/* /var/log/* ;; \
+      no-cjk) ;; \
+      *) echo "FONTS=$FONTS: use all or no-cjk" >&2; exit 1 ;; \
+    esac
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=worker-packages /app ./
 # Only the files: the folder `common/contract` is the API's.

@@ -69,6 +69,8 @@ async function volumes(folder: string, cache: string): Promise<string[]> {
 
 export interface Images<Target extends string> {
   images: Record<Target, Image>;
+  /** Builds and mounts a target with other arguments, under another name in `images`. */
+  addVariant(name: string, target: Target, buildArgs: Record<string, string>): Promise<void>;
   /** Builds another image, which may be based on an existing one (`FROM api`). */
   add(name: string, dockerfile: string, context: string): Promise<void>;
   /** Exports an image to an OCI layout under a full name such as `docker.io/library/api:one`. */
@@ -120,20 +122,22 @@ export async function buildImages<Target extends string>(
       ...named,
       ...(await volumes(folder, cache)),
     ];
-    const images: Partial<Record<Target, Image>> = {};
-    for (const target of targets) {
-      await buildah('bud', ...options, '--target', target, '--tag', target, ROOT);
+    const images: Record<string, Image> = {};
+    const build = async (name: string, target: Target, more: Record<string, string>) => {
+      const args = Object.entries(more).flatMap(each => ['--build-arg', each.join('=')]);
+      await buildah('bud', ...options, ...args, '--target', target, '--tag', name, ROOT);
       const { config } = JSON.parse(
-        await buildah('inspect', '--type', 'image', '--format', '{{.Config}}', target),
+        await buildah('inspect', '--type', 'image', '--format', '{{.Config}}', name),
       );
-      const root = await buildah('mount', await buildah('from', target));
+      const root = await buildah('mount', await buildah('from', name));
       const { stdout } = await runCommand(
         'du',
         ['--summarize', '--bytes', '--one-file-system', root],
         { timeoutMs: 60_000 },
       );
-      images[target] = { config, root, bytes: Number.parseInt(stdout, 10) };
-    }
+      images[name] = { config, root, bytes: Number.parseInt(stdout, 10) };
+    };
+    for (const target of targets) await build(target, target, {});
     const add = async (name: string, dockerfile: string, context: string) => {
       const file = join(folder, `${name}.Dockerfile`);
       await writeFile(file, dockerfile);
@@ -151,7 +155,7 @@ export async function buildImages<Target extends string>(
         `oci:${layout}:${name}`,
       );
     };
-    return { images: images as Record<Target, Image>, add, exportTo, remove };
+    return { images, addVariant: build, add, exportTo, remove };
   } catch (error) {
     await remove();
     throw error;

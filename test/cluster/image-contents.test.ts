@@ -7,6 +7,7 @@ import { productImages, TARGETS, type Target } from './built-product.ts';
 import { type Images, whyNoImages } from './image-build.ts';
 
 const MINUTE_MS = 60_000;
+const CJK = 'usr/share/fonts/opentype/noto';
 
 /** The files in a folder and its subfolders, except those that each shell reads. */
 const filesIn = (folder: string) =>
@@ -19,13 +20,16 @@ const filesIn = (folder: string) =>
 describe('the contents of container images', function () {
   this.timeout(10 * MINUTE_MS);
   let built: Images<Target>;
-  const path = (name: Target, file: string) => join(built.images[name].root, file);
+  const path = (name: string, file: string) => join(built.images[name as Target].root, file);
 
   before(async function () {
     this.timeout(25 * MINUTE_MS);
     const why = await whyNoImages(console.log);
     if (why !== undefined) skip(this, why);
     built = await productImages();
+    await built.addVariant('worker-no-cjk', 'worker', { FONTS: 'no-cjk' });
+    const { bytes } = built.images['worker-no-cjk' as Target];
+    console.log(`    Without fonts for CJK: worker ${Math.round(bytes / 1e6)} MB.`);
   });
 
   for (const target of TARGETS) {
@@ -54,5 +58,15 @@ describe('the contents of container images', function () {
     const files = readdirSync(path('worker', 'usr/lib/chromium'));
     expect(files).to.include('chromium-headless-shell');
     expect(files.filter(name => /^libVk|^resources|^chrome_\d/.test(name))).to.deep.equal([]);
+  });
+
+  it('include fonts for Chinese, Japanese and Korean, and a variant of the worker has none', () => {
+    expect(existsSync(path('worker', CJK))).to.equal(true);
+    expect(existsSync(path('worker-no-cjk', CJK))).to.equal(false);
+    expect(existsSync(path('worker-no-cjk', 'usr/share/fonts/truetype/noto'))).to.equal(true);
+    const [all, without] = ['worker', 'worker-no-cjk'].map(
+      name => built.images[name as Target].bytes,
+    ) as [number, number];
+    expect(without).to.be.lessThan(all - 80e6);
   });
 });

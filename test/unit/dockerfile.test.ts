@@ -87,9 +87,13 @@ describe('the Dockerfile', () => {
     expect(stages.filter(([from]) => !known.has(from))).to.deep.equal([]);
   });
 
-  it('installs the fonts of the list', () => {
-    const fonts = wordsAfter('apt-get install', 'worker').filter(name => name.startsWith('fonts-'));
-    expect(fonts.sort()).to.deep.equal([...FONT_PACKAGES].sort());
+  it('installs the fonts of the list by default, and a variant has all except those for CJK', () => {
+    const [without = [], cjk = []] = stage('worker')
+      .map(line => [...line.matchAll(/\bfonts-[a-z-]+(?= |$)/g)].map(([name]) => name))
+      .filter(names => names.length > 0);
+    expect(stage('worker')).to.include('ARG FONTS=all');
+    expect(cjk).to.deep.equal(['fonts-noto-cjk']);
+    expect([...without, ...cjk].sort()).to.deep.equal([...FONT_PACKAGES].sort());
   });
 
   for (const [image, folders] of Object.entries(FOLDERS)) {
