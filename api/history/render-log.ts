@@ -178,6 +178,7 @@ export class RenderLog implements Service {
     if (!addTo(this.#tally, record)) this.#lose(1);
     if (endedWithoutSlot(entry, error) && !this.#mayKeep(account)) this.#repeat(record);
     else this.#add(record);
+    if (this.#waiting.length >= BATCH && !this.#failing) void this.#flush();
   }
 
   #repeat(record: RenderDocument): void {
@@ -197,7 +198,6 @@ export class RenderLog implements Service {
       delete record.resources;
     }
     this.#waiting.push(record);
-    if (this.#waiting.length >= BATCH && !this.#failing) void this.#flush();
   }
 
   #isEmpty(): boolean {
@@ -252,6 +252,7 @@ export class RenderLog implements Service {
     this.#lost = 0;
   }
 
+  /** Never called by a write: until the first pause of a write, `#flushing` is not set. */
   #flush(): Promise<void> {
     this.#flushing ??= this.#tryOnce().finally(() => {
       this.#flushing = undefined;

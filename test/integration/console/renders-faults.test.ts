@@ -62,9 +62,9 @@ describe('the render log during failures', () => {
       Object.assign(entry.trace, { timings: { load: 1 }, pages: 1, bytes: 10 });
     });
   };
-  const rejected = (log: RenderLog) =>
+  const rejected = (log: RenderLog, key = 'k') =>
     log
-      .logged(entryOf('k'), 'api', async () => {
+      .logged(entryOf(key), 'api', async () => {
         throw renderFailed('queue_full', 'Too many.');
       })
       .catch(() => {});
@@ -150,6 +150,16 @@ describe('the render log during failures', () => {
       .toArray();
     expect(total).to.equal(2_000);
     expect(await sums()).to.include({ failed: 2_000 });
+  });
+
+  it('writes the errors that were counted together with a batch that is full', async () => {
+    const { log } = await opened(1e6);
+    for (let nth = 0; nth < 20; nth++) await rejected(log, `key ${nth}`);
+    for (let nth = 0; nth < 490; nth++) await good(log);
+    await eventually(async () => expect(await rows()).to.equal(510));
+    expect(fixture.lines.map(({ msg }) => msg)).to.not.include(
+      'the render log cannot be written, retrying',
+    );
   });
 
   it('drops the oldest entries when too many are pending, and logs it', async () => {
