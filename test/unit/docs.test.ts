@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { readmeCommands } from '../support/readme-commands.ts';
+import { commandOf, readmeCommand, readmeCommands } from '../support/readme-commands.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const pages = execFileSync(
@@ -73,7 +73,7 @@ describe('the documentation', () => {
 
   it('has only commands in the README that tests run', () => {
     // `npm start` and curl: integration/standalone/standalone; Docker Compose:
-    // integration/standalone/compose-commands; helm: cluster/chart-helm-majors.
+    // integration/standalone/compose-commands; helm: cluster/chart-helm-majors, cluster/end-to-end.
     expect(readmeCommands.map(command => /^\w+ \w+|^\w+/.exec(command)![0])).to.deep.equal([
       'npm start',
       'for name',
@@ -81,6 +81,12 @@ describe('the documentation', () => {
       'curl',
       'helm install',
     ]);
+  });
+
+  it('has the same command for installing the chart on each page', () => {
+    const command = readmeCommand('helm install');
+    for (const page of ['docs/kubernetes.md', 'charts/pressroom/README.md'])
+      expect(commandOf(page, 'helm install'), page).to.equal(command);
   });
 
   it('has the defaults of the configuration in the guide on limits', () => {

@@ -1,17 +1,20 @@
 // An installation of the chart in a real cluster: its values, and access to its pool, pods and
 // logs.
 
+import { commandOf, readmeCommand } from '../../support/readme-commands.ts';
+import { foreignKinds } from '../chart/foreign-kinds.ts';
 import { CHART, type Helm, type Values, withValues } from '../chart/helm.ts';
 import type { Json } from '../kube/api-request.ts';
 import { PATCH } from '../kube/api-request.ts';
 import type { RealCluster } from './real-cluster.ts';
 import { untilSuccess } from './until-success.ts';
 
-export const RELEASE = 'press';
+/** As in the documented commands. */
+export const RELEASE = 'pressroom';
 /** The pool has the name of the release. */
 export const POOL = RELEASE;
-const NAMESPACE = 'pdf';
-const DATABASE_SECRET = 'database';
+const NAMESPACE = 'pressroom';
+const DATABASE_SECRET = 'pressroom-mongodb-uri';
 /** Time limit of Helm, which waits for pods. A pod starts slowly while ten others start. */
 const HELM_LIMIT = '10m';
 const READY_MS = 600_000;
@@ -45,6 +48,7 @@ export interface Installation {
   readonly namespace: string;
   /** Runs helm in the namespace of the release. */
   helm(...args: string[]): Promise<string>;
+  /** Runs the documented command, with the images and the Prometheus of the test. */
   install(tag: string): Promise<void>;
   /** Upgrades to `tag`. `more` overrides the values of the installation. */
   upgrade(tag: string, more?: Values): Promise<void>;
@@ -87,27 +91,29 @@ export async function createInstallation(
   const enforce = { 'pod-security.kubernetes.io/enforce': 'restricted' };
   await cluster.apply([
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels: enforce } },
-    {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: DATABASE_SECRET, namespace: NAMESPACE },
-      stringData: { 'mongodb-uri': mongodbUri },
-    },
+    ...foreignKinds,
   ]);
+  const [, ...secret] = commandOf('docs/kubernetes.md', 'kubectl --namespace pressroom create')
+    .replace(/'mongodb\+srv:[^']*'/, () => mongodbUri)
+    .split(' ');
+  await cluster.kubectl(...secret);
   const helm = (...args: string[]) =>
     run([...args, '--namespace', NAMESPACE], {
       PATH: process.env.PATH,
       HOME: cluster.folder,
       KUBECONFIG: cluster.kubeconfig,
     });
-  const put =
-    (command: string) =>
-    async (tag: string, more: Values = {}) => {
-      const wait = ['--wait', '--timeout', HELM_LIMIT];
-      await withValues({ ...valuesOf(tag, prometheusUrl), ...more }, file =>
-        helm(command, RELEASE, CHART, '--values', file, ...wait),
-      );
-    };
+  const put = async (args: string[], tag: string, more: Values = {}) => {
+    const wait = ['--wait', '--timeout', HELM_LIMIT];
+    await withValues({ ...valuesOf(tag, prometheusUrl), ...more }, file =>
+      helm(...args, '--values', file, ...wait),
+    );
+  };
+  const install = () => {
+    const [, ...args] = readmeCommand('helm install').split(' ');
+    const own = ['--set', 'image.registry=', '--set', `prometheus.url=${prometheusUrl}`];
+    return [...args.with(args.indexOf('charts/pressroom'), CHART), ...own];
+  };
   const kubectl = (...args: string[]) => cluster.kubectl(`--namespace=${NAMESPACE}`, ...args);
   const pathOf = (pool: string) =>
     `/apis/pressroom.dev/v1alpha1/namespaces/${NAMESPACE}/browserpools/${pool}`;
@@ -128,8 +134,8 @@ export async function createInstallation(
   return {
     namespace: NAMESPACE,
     helm,
-    install: put('install'),
-    upgrade: put('upgrade'),
+    install: tag => put(install(), tag),
+    upgrade: (tag, more) => put(['upgrade', RELEASE, CHART], tag, more),
     nodePort: async () =>
       (await cluster.get(`/api/v1/namespaces/${NAMESPACE}/services/${RELEASE}-api`)).spec.ports[0]
         .nodePort,
