@@ -81,9 +81,6 @@ const autoscaling = withRelations(
 );
 
 export const apiValues = group({
-  replicas: countValue(2, 1, 1_000).describe(
-    'Number of API pods. Ignored when `api.autoscaling.enabled` is true.',
-  ),
   publicUrl: textIn('httpUrl').describe(
     'Public base URL of the API, such as `https://pdf.corp.example`. All absolute links start with it. Defaults to the first host of the Ingress, otherwise to the first hostname of the HTTPRoute with https, otherwise to the in-cluster URL of the Service.',
   ),
@@ -95,6 +92,9 @@ export const apiValues = group({
       'Accept `POST /v1/trial/render`, which renders for any caller without an API key, within the limits `PRESSROOM_TRIAL_PER_MINUTE` and `PRESSROOM_TRIAL_PARALLEL` of `api.config`. Also set `api.trustedProxies`, because one limit is per IP address. `PRESSROOM_TRIAL` in `api.config` takes precedence.',
     ),
   }).describe('Renders without an API key.'),
+  replicas: countValue(2, 1, 1_000).describe(
+    'Number of API pods. Ignored when `api.autoscaling.enabled` is true.',
+  ),
   config: configValues(
     z.object({ ...processVariables.shape, ...apiVariables.shape }),
     API_ELSEWHERE,

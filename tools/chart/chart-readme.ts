@@ -1,7 +1,7 @@
 // Updates the table of values in the chart's README.
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
-import { chartValues } from './values.ts';
+import { valueSections } from './values.ts';
 import { unwrapped } from './values-yaml.ts';
 
 const README = new URL('../../charts/pressroom/README.md', import.meta.url);
@@ -38,10 +38,14 @@ export async function chartReadme(): Promise<string> {
   const [from, to] = [text.indexOf(OPEN), text.indexOf(CLOSE)];
   if (from < 0 || to < from)
     throw new Error(`charts/pressroom/README.md must contain the markers ${OPEN} and ${CLOSE}`);
-  const table = [
-    '| Value | Default | Description |',
-    '| --- | --- | --- |',
-    ...rows(chartValues.shape as Record<string, z.ZodType>, '', {}),
-  ];
-  return `${text.slice(0, from + OPEN.length)}\n${table.join('\n')}\n${text.slice(to)}`;
+  const tables = valueSections().map(({ title, shape }) =>
+    [
+      `### ${title}`,
+      '',
+      '| Value | Default | Description |',
+      '| --- | --- | --- |',
+      ...rows(shape, '', {}),
+    ].join('\n'),
+  );
+  return `${text.slice(0, from + OPEN.length)}\n\n${tables.join('\n\n')}\n\n${text.slice(to)}`;
 }

@@ -1,7 +1,7 @@
 // Generates the chart's values.yaml: each value with its default and its description as a comment.
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { chartValues } from './values.ts';
+import { valueSections } from './values.ts';
 
 const WIDTH = 120;
 
@@ -67,6 +67,12 @@ function write(
 }
 
 export function valuesYaml(): string {
-  const lines = write(chartValues.shape as Record<string, z.ZodType>, '', {});
+  const lines = valueSections().flatMap(({ title, shape }) => [
+    '',
+    `# ${'-'.repeat(WIDTH - 2)}`,
+    `# ${title}`,
+    `# ${'-'.repeat(WIDTH - 2)}`,
+    ...write(shape, '', {}),
+  ]);
   return `${['# Default values for the pressroom chart. Generated from tools/chart/ by `npm run generate`; do not edit.', ...lines].join('\n')}\n`;
 }

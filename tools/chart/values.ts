@@ -49,6 +49,24 @@ const image = group({
   controller: imageOf('pressroom-controller', 'controller'),
 }).describe('Container images.');
 
+/** The values by importance; the last section has all others. */
+const SECTIONS: [string, readonly string[]][] = [
+  ['You must set', ['mongodb', 'image']],
+  [
+    'You will want to set',
+    [
+      'prometheus',
+      'podMonitor',
+      'scrapeAnnotations',
+      'ingress',
+      'httpRoute',
+      'api',
+      'seccompInstaller',
+    ],
+  ],
+];
+const REST = 'The rest';
+
 export const chartValues = z.strictObject({
   fullnameOverride: stringValue().describe(
     'Prefix of the names of all objects. Defaults to the release name.',
@@ -109,3 +127,18 @@ export const chartValues = z.strictObject({
       'Not used by this chart. A parent chart can use it as the `condition` of the dependency.',
     ),
 });
+
+export interface ValueSection {
+  title: string;
+  shape: Record<string, z.ZodType>;
+}
+
+export function valueSections(): ValueSection[] {
+  const all = Object.entries(chartValues.shape) as [string, z.ZodType][];
+  const named = SECTIONS.map(([title, names]) => ({
+    title,
+    shape: Object.fromEntries(names.map(name => [name, all.find(([each]) => each === name)![1]])),
+  }));
+  const others = all.filter(([name]) => !named.some(({ shape }) => name in shape));
+  return [...named, { title: REST, shape: Object.fromEntries(others) }];
+}
