@@ -102,7 +102,7 @@ export const apiValues = group({
     'Configuration of the API as environment variables, such as `PRESSROOM_BODY_MAX: 20MiB`. For the full list, see docs/configuration.md.',
   ),
   resources: resources(
-    { cpu: '500m', memory: '512Mi', 'ephemeral-storage': '64Mi' },
+    { cpu: '120m', memory: '512Mi', 'ephemeral-storage': '64Mi' },
     { memory: '1Gi' },
   ),
   terminationGracePeriodSeconds: countValue(160, 1, 86_400).describe(

@@ -81,7 +81,7 @@ export const mongodbValues = group({
         "Storage class. Defaults to the cluster's default class.",
       ),
     }).describe('Storage for the data.'),
-    resources: resources({ cpu: '250m', memory: '512Mi' }, { memory: '1Gi' }),
+    resources: resources({ cpu: '100m', memory: '512Mi' }, { memory: '1Gi' }),
     ...podMetadata(),
   }).describe('A MongoDB instance deployed with this release.'),
 }).describe(
