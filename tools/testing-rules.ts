@@ -243,6 +243,10 @@ export const RULES: Section[] = [
       ],
       ['chart', 'Secrets and pools survive upgrades.'],
       [
+        'workers-without-controller',
+        'With `autoscaling.mode` hpa, keda or none, the chart runs the pods that the controller would run.',
+      ],
+      [
         'real-node',
         'The chart is installed, used, upgraded, drained and uninstalled on a real node.',
       ],

@@ -156,6 +156,17 @@ export const poolValues = group({
   'The BrowserPool: the controller creates a Deployment, a headless Service and a PodDisruptionBudget for it.',
 );
 
+export const autoscalingValues = group({
+  mode: z
+    .enum(['controller', 'hpa', 'keda', 'none'])
+    .default('controller')
+    .describe(
+      'controller: the controller of Pressroom. hpa: a HorizontalPodAutoscaler on the external metric `pressroom_pool_load`, which requires a metrics adapter. keda: a ScaledObject with a Prometheus trigger, which requires KEDA and `prometheus.url`. none: `pool.replicas` workers, or `pool.scaling.minReplicas`. All but controller create the workers as a plain Deployment, without the BrowserPool, the controller and their permissions. See docs/kubernetes.md.',
+    ),
+}).describe(
+  'What scales the workers. Of `pool.scaling`, hpa and keda use only `minReplicas`, `maxReplicas` and `targetUtilizationPercent`.',
+);
+
 export const egressValues = group({
   allow: listIn('egressTarget').describe(
     'Private addresses that accounts marked `intranet` may reach, such as `wiki.corp`, `*.corp.example:8443` or `10.1.0.0/16`. CIDRs are also allowed by the NetworkPolicy. For hostnames, add their networks to `networkPolicy.worker.extraEgress`.',

@@ -26,7 +26,12 @@ import {
   textIn,
   textMapValue,
 } from './parts.ts';
-import { egressValues, poolValues, seccompInstallerValues } from './pool-values.ts';
+import {
+  autoscalingValues,
+  egressValues,
+  poolValues,
+  seccompInstallerValues,
+} from './pool-values.ts';
 import { httpRouteValues } from './route-values.ts';
 
 const image = group({
@@ -94,6 +99,7 @@ export const chartValues = z.strictObject({
   ingress: ingressValues,
   httpRoute: httpRouteValues,
   pool: poolValues,
+  autoscaling: autoscalingValues,
   egress: egressValues,
   controller: controllerValues,
   prometheus: prometheusValues,

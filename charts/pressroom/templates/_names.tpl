@@ -16,6 +16,10 @@
 
 {{- define "pressroom.api.name" -}}{{ include "pressroom.fullname" . }}-api{{- end }}
 {{- define "pressroom.controller.name" -}}{{ include "pressroom.fullname" . }}-controller{{- end }}
+{{/* Not empty if the release has a controller. */}}
+{{- define "pressroom.controller.enabled" -}}
+{{- if and .Values.controller.enabled (eq .Values.autoscaling.mode "controller") }}yes{{ end -}}
+{{- end }}
 {{- define "pressroom.mongodb.name" -}}{{ include "pressroom.fullname" . }}-mongodb{{- end }}
 {{/* The Secret with the generated secrets. */}}
 {{- define "pressroom.secrets.name" -}}{{ include "pressroom.fullname" . }}-secrets{{- end }}

@@ -266,6 +266,12 @@ data: {given: "as text"}
     seccompInstaller: { enabled: true },
     pool: { securityContext: { seLinuxOptions: { level: 's0:c26,c5' } } },
   },
+  'workers without an autoscaler': { autoscaling: { mode: 'none' }, pool: { replicas: 3 } },
+  'workers scaled by an HPA': { autoscaling: { mode: 'hpa' } },
+  'workers scaled by KEDA': {
+    autoscaling: { mode: 'keda' },
+    prometheus: { url: 'https://prometheus.example', token: { existingSecret: 'mine', key: 't' } },
+  },
   'Chrome without a sandbox': { pool: { chromeSandbox: { mode: 'Off' } } },
   'workers without a seccomp profile': { pool: { chromeSandbox: { mode: 'Unconfined' } } },
   'configuration of all processes': {

@@ -19,6 +19,14 @@ const CRDS = {
     module: 'github.com/external-secrets/external-secrets@v1.3.2',
     file: 'config/crds/bases/external-secrets.io_externalsecrets.yaml',
   },
+  ScaledObject: {
+    module: 'github.com/kedacore/keda/v2@v2.18.1',
+    file: 'config/crd/bases/keda.sh_scaledobjects.yaml',
+  },
+  TriggerAuthentication: {
+    module: 'github.com/kedacore/keda/v2@v2.18.1',
+    file: 'config/crd/bases/keda.sh_triggerauthentications.yaml',
+  },
 } as const;
 type Kind = keyof typeof CRDS;
 

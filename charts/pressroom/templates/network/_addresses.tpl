@@ -102,7 +102,7 @@
 {{- end -}}
 {{- end }}
 
-{{/* The labels of the worker pods, which the controller creates. */}}
+{{/* The labels of the worker pods, which the controller creates, or the Deployment of the chart. */}}
 {{- define "pressroom.workerPods" -}}
 app.kubernetes.io/component: worker
 pressroom.dev/pool: {{ include "pressroom.pool" . | quote }}
