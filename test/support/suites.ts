@@ -32,11 +32,12 @@ export function filesOf(name: SuiteName): string[] {
 }
 
 /**
- * Files that share the images built by one process or that use the whole machine. They run in one
- * lane, so never in parallel.
+ * Files that share the images built by one process, that use the whole machine, or that measure it:
+ * with heavy pages beside it, Prometheus misses scrapes, and no pool shrinks. They run in one lane,
+ * so never in parallel.
  */
 const IN_TURN =
-  /^test\/(cluster\/(images\.|image-contents\.|end-to-end\.|node\/node\.|controller-many\.)|fault\/long\/hostile-)/;
+  /^test\/(cluster\/(images\.|image-contents\.|end-to-end\.|node\/node\.|controller-load\.|controller-many\.)|fault\/long\/hostile-)/;
 
 /** The default for a file without a measured time. */
 const UNKNOWN_SECONDS = 3;
