@@ -77,7 +77,10 @@ export const bearer = (
   };
 };
 
-/** Counts requests with `X-Forwarded-For`: those of an untrusted peer have its address for all limits. */
+/**
+ * Counts requests with `X-Forwarded-For`: those of an untrusted peer have its address for all
+ * limits.
+ */
 export function countForwarded(metrics: Metrics, trusted: readonly Network[]): Middleware {
   const count = metrics.counterBy(
     'pressroom_http_forwarded_requests_total',
@@ -86,12 +89,8 @@ export function countForwarded(metrics: Metrics, trusted: readonly Network[]): M
     ['trusted', 'untrusted'],
   );
   return async (ctx, next) => {
-    if (ctx.get('X-Forwarded-For')) {
-      const address = ctx.req.socket.remoteAddress ?? '';
-      count(
-        isTrustedProxy(normalizeAddress(address) ?? address, trusted) ? 'trusted' : 'untrusted',
-      );
-    }
+    if (ctx.get('X-Forwarded-For'))
+      count(isTrustedProxy(ctx.req.socket.remoteAddress ?? '', trusted) ? 'trusted' : 'untrusted');
     await next();
   };
 }

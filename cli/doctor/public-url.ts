@@ -146,7 +146,7 @@ function certificateCheck({ url, certificate }: PublicUrlFacts, nowMs: number): 
   const { validFrom, validTo, untrusted, otherNames } = certificate;
   const subject = 'Certificate';
   const days = Math.floor((validTo.getTime() - nowMs) / DAY_MS);
-  const until = `${validTo.toISOString().slice(0, 10)}`;
+  const until = validTo.toISOString().slice(0, 10);
   if (validTo.getTime() <= nowMs)
     return [checkError(subject, `The certificate of ${host} expired on ${until}.`, 'Renew it.')];
   if (validFrom.getTime() > nowMs)

@@ -221,7 +221,7 @@ describe('the command line', () => {
     });
   });
 
-  it('ends without a message when nobody reads the rest of its output', async () => {
+  it('ends without a message when its reader stops early', async () => {
     const command = 'for i in 1 2 3; do "$0" "$1" render --help | true; done';
     const shell = spawn('bash', ['-c', command, process.execPath, PRESSROOM_PROGRAM]);
     expect(await text(shell.stderr)).to.equal('');
