@@ -103,8 +103,13 @@ describe('controller on a real API server', function () {
       expect(worker.image).to.equal('pressroom-worker:next');
       expect(worker.env).to.deep.include({ name: 'PRESSROOM_SLOTS', value: '5' });
     }, SLOW_MS);
+    // The status follows the Deployment; until then, `Ready` is about the spec before.
+    await eventually(
+      async () =>
+        expect((await getPool(cluster, 'press', 'one')).status!.observedGeneration).to.equal(2),
+      SLOW_MS,
+    );
     await untilReady('one');
-    expect((await getPool(cluster, 'press', 'one')).status!.observedGeneration).to.equal(2);
   });
 
   it('removes fields that are removed from the spec', async () => {
