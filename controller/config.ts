@@ -35,7 +35,7 @@ export const controllerVariables = z.object({
     'Namespace of the leader election Lease (default: the namespace of the pod).',
   ),
   PRESSROOM_LEASE_NAME: textVariable('pressroom-controller', 'a name').describe(
-    'Name of the leader election Lease.',
+    'Name of the leader election Lease. The Deployment of this name, if it exists, becomes its owner: the Lease is deleted with it.',
   ),
   PRESSROOM_POD_NAME: textVariable(undefined, 'a name').describe(
     'Identity of this controller in the Lease (default: the host name).',

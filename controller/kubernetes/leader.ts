@@ -46,6 +46,8 @@ interface Options {
   clock?: () => number;
 }
 
+type Owners = KubernetesObject['metadata']['ownerReferences'];
+
 /** Keeps existing metadata, such as the labels that other tools set. */
 const leaseOf = (
   namespace: string,
@@ -73,6 +75,11 @@ export class Leader implements Service {
   #seen: { version: string; at: number } | undefined;
   /** When the Lease was first found missing. */
   #missingSince: number | undefined;
+  /**
+   * The owners of the last seen Lease. A Lease that is recreated while its Deployment is deleted
+   * has the same owner, so it is deleted too.
+   */
+  #owners: Owners;
 
   constructor(options: Options) {
     this.#options = options;
@@ -149,11 +156,14 @@ export class Leader implements Service {
         renewTime: now,
         leaseTransitions: 0,
       };
-      await api.create('leases', leaseOf(namespace, name, spec));
+      this.#owners ??= await this.#findOwners();
+      const metadata = this.#owners && { ownerReferences: this.#owners };
+      await api.create('leases', leaseOf(namespace, name, spec, metadata));
       this.#renewedAt = sentAt;
       return;
     }
     this.#missingSince = undefined;
+    this.#owners = lease.metadata.ownerReferences;
     const { holderIdentity = '', leaseTransitions = 0 } = lease.spec ?? {};
     const isFree = this.#isFree(lease);
     const mine = holderIdentity === identity;
@@ -186,6 +196,25 @@ export class Leader implements Service {
     this.#missingSince ??= this.#clock();
     if (this.#clock() - this.#missingSince > LEASE_MS) return true;
     return this.#seen === undefined && !(await this.#options.hasLed());
+  }
+
+  /**
+   * The Deployment with the name of the Lease, as in the chart, so that the Lease is deleted with
+   * it. Without `blockOwnerDeletion`, which would require another permission. Without a Deployment,
+   * or without the permission to read it, the Lease has no owner.
+   */
+  async #findOwners(): Promise<Owners> {
+    const { api, namespace, name, log } = this.#options;
+    try {
+      const { metadata } = await api.get('deployments', namespace, name);
+      return [
+        { apiVersion: GROUP_VERSION_OF.deployments, kind: 'Deployment', name, uid: metadata.uid },
+      ];
+    } catch (error) {
+      if (!hasStatus(error, 404))
+        log.warn({ err: error }, 'could not read the owner of the leader election Lease');
+      return undefined;
+    }
   }
 
   /** Whether it has no holder, or has not changed for its duration by the clock of this process. */

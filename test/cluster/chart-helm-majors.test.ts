@@ -83,6 +83,8 @@ for (const major of [3, 4] as const satisfies HelmMajor[])
           expect((await cluster.get(LEASE))?.spec?.holderIdentity).to.be.a('string').and.not.empty,
         MINUTE_MS,
       );
+    const untilNoLease = () =>
+      eventually(async () => expect(await cluster.get(LEASE)).to.equal(undefined), MINUTE_MS);
     /** Runs controllers of the release. `use` reads their logs. */
     async function withControllers(
       count: number,
@@ -112,17 +114,34 @@ for (const major of [3, 4] as const satisfies HelmMajor[])
       await run(helm, 'uninstall', SECOND, '--no-hooks');
     });
 
-    it('reinstalls a release whose controller has created the Lease', async () => {
+    it('uninstalls a release, also while its controllers run, without leaving their Lease behind', async () => {
+      await withControllers(1, async () => {
+        await untilLed();
+        await run(helm, 'uninstall', RELEASE, '--no-hooks');
+        await untilNoLease();
+      });
+      await install(helm);
       await runLeader();
-      await run(helm, 'uninstall', RELEASE, '--no-hooks');
       expect((await cluster.get(LEASE))!.spec.holderIdentity).to.equal('');
+      await run(helm, 'uninstall', RELEASE, '--no-hooks');
+      await untilNoLease();
+    });
+
+    it('installs a release beside a Lease without an owner', async () => {
+      await cluster.apply([
+        {
+          apiVersion: 'coordination.k8s.io/v1',
+          kind: 'Lease',
+          metadata: { name: `${RELEASE}-controller`, namespace: NAMESPACE },
+        },
+      ]);
       await install(helm);
       await runLeader();
       await run(helm, 'uninstall', RELEASE, '--no-hooks');
+      await cluster.request('DELETE', LEASE);
     });
 
     it('upgrades a release with a templated Lease without a change of the leader', async () => {
-      await cluster.request('DELETE', LEASE);
       const old = folder('with-lease');
       await cp(CHART, old, { recursive: true });
       await writeFile(join(old, 'templates/controller/lease.yaml'), LEASE_TEMPLATE);

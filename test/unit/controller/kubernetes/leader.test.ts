@@ -7,12 +7,12 @@ import type { Json } from '../../../cluster/kube/api-request.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 describe('leader election', () => {
-  function fixture({ hasLed = false } = {}) {
+  function fixture({ hasLed = false, deployment = 404 as number | string } = {}) {
     let version = 1;
     let lease:
       | { metadata: Json & { resourceVersion: string }; spec: { holderIdentity?: string } }
       | undefined;
-    const state = { now: 0, asked: 0, reads: 0, changes: [] as boolean[] };
+    const state = { now: 0, asked: 0, reads: 0, changes: [] as boolean[], deployment };
     const reject = (status: number) =>
       new KubernetesError({ verb: 'get', resource: 'leases', path: '' }, status, '');
     const write = async <T>(_: unknown, object: Json) => {
@@ -20,7 +20,11 @@ describe('leader election', () => {
       return lease as T;
     };
     const api = {
-      async get() {
+      async get(resource: string) {
+        if (resource === 'deployments') {
+          if (typeof state.deployment === 'number') throw reject(state.deployment);
+          return { metadata: { uid: state.deployment } };
+        }
         state.reads++;
         if (!lease) throw reject(404);
         return lease;
@@ -130,4 +134,31 @@ describe('leader election', () => {
     expect(holder()).to.equal('');
     expect(metadata(), 'when it has ended').to.deep.include(given);
   });
+
+  it('creates the Lease with the Deployment of the same name as its owner, also when it recreates it', async () => {
+    const { leader, state, metadata, deleteLease } = fixture({ deployment: 'uid' });
+    const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'one', uid: 'uid' };
+    await leader.start();
+    try {
+      await eventually(() => expect(metadata()?.ownerReferences).to.deep.equal([owner]));
+      // As in `helm uninstall`: the Deployment is gone, and its last pod still runs.
+      state.deployment = 404;
+      deleteLease();
+      await eventually(() => expect(metadata()?.ownerReferences).to.deep.equal([owner]));
+    } finally {
+      await leader.stop();
+    }
+  });
+
+  for (const [why, deployment] of [
+    ['there is no Deployment of its name', 404],
+    ['it must not read Deployments', 403],
+  ] as const)
+    it(`creates the Lease without an owner if ${why}`, async () => {
+      const { leader, holder, metadata } = fixture({ deployment });
+      await leader.start();
+      await eventually(() => expect(holder()).to.equal('me'));
+      await leader.stop();
+      expect(metadata()?.ownerReferences).to.equal(undefined);
+    });
 });
