@@ -84,6 +84,10 @@ describe('notes of the chart', function () {
   it('name Prometheus and the public URL with the fewest values', async () => {
     const lines = await missing(LEAST);
     expect(lines.map(line => line.split(':')[0])).to.deep.equal(['No Prometheus', 'No public URL']);
+    // Each way to publish the API that the chart has.
+    expect(lines[1])
+      .to.match(/api\.publicUrl, or ingress\.enabled=true with ingress\.hosts/)
+      .and.include('httpRoute.enabled=true with httpRoute.hostnames');
   });
 
   it('treat the hostname of an HTTPRoute as the public URL', async () => {
