@@ -247,6 +247,10 @@ export const RULES: Section[] = [
         'With `autoscaling.mode` hpa, keda or none, the chart runs the pods that the controller would run.',
       ],
       [
+        'linter-findings',
+        'Each finding of kube-score on the chart has a reason in docs/kubernetes.md.',
+      ],
+      [
         'real-node',
         'The chart is installed, used, upgraded, drained and uninstalled on a real node.',
       ],

@@ -114,6 +114,12 @@ export const MODULES = [
     variables: {},
   },
   {
+    path: 'github.com/zegl/kube-score',
+    version: 'v1.20.0',
+    programs: [command('github.com/zegl/kube-score')('kube-score')],
+    variables: {},
+  },
+  {
     path: 'github.com/coredns/coredns',
     version: 'v1.15.0',
     programs: [{ name: 'coredns', from: './coredns', source: COREDNS }],
@@ -133,6 +139,7 @@ export type Binary =
   | 'helm'
   | 'helm4'
   | 'kubeconform'
+  | 'kube-score'
   | 'coredns'
   | 'stripe-mock'
   | 'oapi-codegen';
