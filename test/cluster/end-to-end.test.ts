@@ -1,4 +1,4 @@
-// @proves idle-pods-first, real-node
+// @proves idle-pods-first, real-node, workers-without-controller
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -434,5 +434,21 @@ describe('Pressroom on a real node', function () {
     await untilSuccess(async () => {
       expect(await real!.cluster.get('/api/v1/namespaces/pressroom-seccomp')).to.equal(undefined);
     }, 2 * MINUTE_MS);
+  });
+
+  it('renders without the controller and the CRD, with workers as a plain Deployment', async () => {
+    await kubectl('delete', 'crd', 'browserpools.pressroom.dev');
+    await release!.install(TAGS.first, { autoscaling: { mode: 'none' } }, '--skip-crds');
+    const url = `http://${real!.host.nodeAddress}:${await release!.nodePort()}`;
+    expect(flaw(await render(url, keys[0]!, INVOICE))).to.equal(undefined);
+    expect(await release!.workers()).to.have.length(1);
+    const mine = await kubectl('get', 'crd,lease,clusterrole', '--all-namespaces', '--output=name');
+    expect(mine).not.to.match(/pressroom/);
+    // The HPA finds the Deployment and its size. There is no metrics adapter in this cluster.
+    await release!.upgrade(TAGS.first, { autoscaling: { mode: 'hpa' } });
+    const hpa = `hpa/${POOL}-workers`;
+    const scaled = ['wait', '--for=condition=AbleToScale', hpa, '--timeout=2m'];
+    await kubectl(...scaled, `--namespace=${release!.namespace}`);
+    expect(flaw(await render(url, keys[0]!, INVOICE))).to.equal(undefined);
   });
 });

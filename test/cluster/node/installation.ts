@@ -48,8 +48,11 @@ export interface Installation {
   readonly namespace: string;
   /** Runs helm in the namespace of the release. */
   helm(...args: string[]): Promise<string>;
-  /** Runs the documented command, with the images and the Prometheus of the test. */
-  install(tag: string): Promise<void>;
+  /**
+   * Runs the documented command, with the images and the Prometheus of the test. `more` overrides
+   * the values of the installation.
+   */
+  install(tag: string, more?: Values, ...options: string[]): Promise<void>;
   /** Upgrades to `tag`. `more` overrides the values of the installation. */
   upgrade(tag: string, more?: Values): Promise<void>;
   /** The node port of the API's Service. */
@@ -134,7 +137,7 @@ export async function createInstallation(
   return {
     namespace: NAMESPACE,
     helm,
-    install: tag => put(install(), tag),
+    install: (tag, more, ...options) => put([...install(), ...options], tag, more),
     upgrade: (tag, more) => put(['upgrade', RELEASE, CHART], tag, more),
     nodePort: async () =>
       (await cluster.get(`/api/v1/namespaces/${NAMESPACE}/services/${RELEASE}-api`)).spec.ports[0]
