@@ -1,8 +1,7 @@
 # The images: `--target api`, `--target worker` and `--target controller`. Each contains only what its process imports: no
 # npm, no compiler, no tests.
 
-# Debian 12, pinned by the digest of its image index. To update it, run
-# `docker buildx imagetools inspect debian:bookworm-slim`.
+# Debian 12, pinned by the digest of its image index. `release/refresh-base.sh` updates it.
 ARG BASE=debian:bookworm-20260918-slim@sha256:3783cc01769c7b2b1b83a5c5ad96c815348e28ed7da68e2e3687004faa906251
 
 # Debian's npm (9) cannot write the list of packages, so it only installs a newer npm.

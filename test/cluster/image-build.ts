@@ -4,13 +4,11 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { BUILD_COMMAND, buildArguments } from '../../release/build-image.ts';
 import { aptInstall } from '../../standalone/apt.ts';
 import { cacheFolder, findOnPath } from '../../standalone/cache.ts';
 import { type Notify, runCommand } from '../../standalone/run-command.ts';
 import { debianBase } from './debian-base.ts';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Image {
   /** The mounted root of its file system. */
@@ -69,6 +67,10 @@ async function volumes(folder: string, cache: string): Promise<string[]> {
 
 export interface Images<Target extends string> {
   images: Record<Target, Image>;
+  /** The options of buildah that select the store. */
+  store: readonly string[];
+  /** The options of `buildah bud` for the replaced base image and the caches. */
+  buildOptions: readonly string[];
   /** Builds and mounts a target with other arguments, under another name in `images`. */
   addVariant(name: string, target: Target, buildArgs: Record<string, string>): Promise<void>;
   /** Builds another image, which may be based on an existing one (`FROM api`). */
@@ -107,25 +109,15 @@ export async function buildImages<Target extends string>(
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   };
   try {
-    const base = await buildah('from', 'scratch');
-    await buildah('add', '--quiet', base, await debianBase(cache, onOutput), '/');
-    await buildah('config', '--cmd', 'bash', base);
-    await buildah('commit', '--quiet', '--rm', base, 'docker.io/library/debian:bookworm-slim');
-    const named = Object.entries({ BASE: 'debian:bookworm-slim', ...buildArgs }).flatMap(
-      ([name, value]) => ['--build-arg', `${name}=${value}`],
-    );
-    const options = [
-      '--layers',
-      '--isolation',
-      'chroot',
-      '--pull-never',
-      ...named,
-      ...(await volumes(folder, cache)),
-    ];
+    const scratch = await buildah('from', 'scratch');
+    await buildah('add', '--quiet', scratch, await debianBase(cache, onOutput), '/');
+    await buildah('config', '--cmd', 'bash', scratch);
+    await buildah('commit', '--quiet', '--rm', scratch, 'docker.io/library/debian:bookworm-slim');
+    const base = ['--pull-never', '--build-arg', 'BASE=debian:bookworm-slim'];
+    const options = [...base, ...(await volumes(folder, cache))];
     const images: Record<string, Image> = {};
     const build = async (name: string, target: Target, more: Record<string, string>) => {
-      const args = Object.entries(more).flatMap(each => ['--build-arg', each.join('=')]);
-      await buildah('bud', ...options, ...args, '--target', target, '--tag', name, ROOT);
+      await buildah(...buildArguments(target, name, { ...buildArgs, ...more }, options));
       const { config } = JSON.parse(
         await buildah('inspect', '--type', 'image', '--format', '{{.Config}}', name),
       );
@@ -141,7 +133,7 @@ export async function buildImages<Target extends string>(
     const add = async (name: string, dockerfile: string, context: string) => {
       const file = join(folder, `${name}.Dockerfile`);
       await writeFile(file, dockerfile);
-      await buildah('bud', ...options, '--file', file, '--tag', name, context);
+      await buildah(...BUILD_COMMAND, ...options, '--file', file, '--tag', name, context);
     };
     const exportTo = async (layout: string, image: string, name: string) => {
       await buildah(
@@ -155,7 +147,7 @@ export async function buildImages<Target extends string>(
         `oci:${layout}:${name}`,
       );
     };
-    return { images, addVariant: build, add, exportTo, remove };
+    return { images, store, buildOptions: options, addVariant: build, add, exportTo, remove };
   } catch (error) {
     await remove();
     throw error;

@@ -20,6 +20,8 @@ const FOLDERS: Record<string, string[]> = {
   cli: ['common', 'api', 'worker', 'standalone'],
   // What is generated from the processes' own schemas, and checked against them.
   tools: ['common', 'crds', 'api', 'worker', 'controller', 'standalone'],
+  // The images, and the programs that `npm start` also runs.
+  release: ['standalone'],
   // The benchmarks start the service by the fixtures of the tests, and some tests use their
   // documents.
   bench: ['common', 'crds', 'api', 'worker', 'controller', 'standalone', 'test'],
@@ -34,6 +36,7 @@ const FOLDERS: Record<string, string[]> = {
     'dashboard',
     'tools',
     'bench',
+    'release',
   ],
 };
 
@@ -95,7 +98,7 @@ function importsOf(file: string): Import[] {
 const imports = files.flatMap(importsOf);
 const folder = (file: string) => file.split('/')[0]!;
 /** What no process of the product runs. */
-const isTest = (file: string) => ['test', 'bench', 'tools'].includes(folder(file));
+const isTest = (file: string) => ['test', 'bench', 'tools', 'release'].includes(folder(file));
 const inside = imports
   .filter(({ target }) => target.startsWith('.'))
   .map(each => ({ ...each, to: normalize(join(dirname(each.file), each.target)) }));
