@@ -1,5 +1,5 @@
-// `npm test`, `test:cluster`, `test:faults` and `test:all`: installs what the tests need, runs each
-// suite in two lanes, and prints one line of totals at the end. With arguments (`npm test -- FILE
+// `npm test`, `test:cluster`, `test:faults`, `test:release` and `test:all`: installs what the tests
+// need, runs each suite in two lanes, and prints one line of totals at the end. With arguments (`npm test -- FILE
 // -g TITLE`) it runs one mocha with them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type MochaResult, runMocha } from './support/mocha-process.ts';

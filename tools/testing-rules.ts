@@ -251,6 +251,10 @@ export const RULES: Section[] = [
         'Each finding of kube-score on the chart has a reason in docs/kubernetes.md.',
       ],
       [
+        'release',
+        'A release is pushed, signed and bundled by the scripts in `release/`, verifies offline, and is installed by digest.',
+      ],
+      [
         'real-node',
         'The chart is installed, used, upgraded, drained and uninstalled on a real node.',
       ],

@@ -1,8 +1,8 @@
-// The suites of `npm test`, `test:cluster` and `test:faults`, and the distribution of their files
-// over two lanes.
+// The suites of `npm test`, `test:cluster`, `test:faults` and `test:release`, and the distribution
+// of their files over two lanes.
 import { readdirSync, readFileSync } from 'node:fs';
 
-export const SUITES = ['quick', 'cluster', 'faults'] as const;
+export const SUITES = ['quick', 'cluster', 'faults', 'release'] as const;
 export type SuiteName = (typeof SUITES)[number];
 
 interface Suite {
@@ -15,6 +15,8 @@ export const suites: Record<SuiteName, Suite> = {
   quick: { folders: ['unit', 'integration', 'browser', 'fault'], limitMinutes: 25 },
   cluster: { folders: ['cluster'], limitMinutes: 45 },
   faults: { folders: ['fault/long'], limitMinutes: 60 },
+  // Apart from the cluster suite, because its programs take long to build: cosign, oras, registry.
+  release: { folders: ['release'], limitMinutes: 90 },
 };
 
 const TEST = new URL('../', import.meta.url);
@@ -37,7 +39,7 @@ export function filesOf(name: SuiteName): string[] {
  * so never in parallel.
  */
 const IN_TURN =
-  /^test\/(cluster\/(images\.|image-contents\.|end-to-end\.|node\/node\.|controller-load\.|controller-many\.)|fault\/long\/hostile-)/;
+  /^test\/(cluster\/(images\.|image-contents\.|end-to-end\.|node\/node\.|controller-load\.|controller-many\.)|release\/|fault\/long\/hostile-)/;
 
 /** The default for a file without a measured time. */
 const UNKNOWN_SECONDS = 3;

@@ -10,6 +10,7 @@ describe('the test suites', () => {
       'test/unit/suites.test.ts',
       'test/cluster/crd.test.ts',
       'test/fault/long/cap.test.ts',
+      'test/release/release.test.ts',
     ]);
   });
 

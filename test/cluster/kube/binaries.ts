@@ -7,7 +7,7 @@ import { cacheFolder, findOnPath, installOnce } from '../../../standalone/cache.
 import { takeLock } from '../../../standalone/lock.ts';
 import type { Notify } from '../../../standalone/run-command.ts';
 import { buildModule } from './go-build.ts';
-import { type Binary, type GoModule, MODULES } from './versions.ts';
+import { type Binary, type GoModule, MODULES, RELEASE_MODULES } from './versions.ts';
 
 /** Time limit of a hook that may build all programs, or wait for another process that does. */
 export const BUILD_LIMIT_MS = 5_400_000;
@@ -15,7 +15,9 @@ export const BUILD_LIMIT_MS = 5_400_000;
 const print: Notify = line => process.stderr.write(`${line}\n`);
 
 const moduleOf = (name: Binary): GoModule =>
-  MODULES.find(({ programs }) => programs.some(program => program.name === name))!;
+  [...MODULES, ...RELEASE_MODULES].find(({ programs }) =>
+    programs.some(program => program.name === name),
+  )!;
 const modulesOf = (names: readonly Binary[]) => [...new Set(names.map(moduleOf))];
 
 /** The name contains a hash of all build inputs, so an existing folder is up to date. */

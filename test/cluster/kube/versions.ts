@@ -44,8 +44,8 @@ func main() { coremain.Run() }
 `;
 
 /**
- * In the order in which tests need them. All programs of a module are built together, because they
- * share most packages.
+ * In the order in which tests need them; build-ahead.ts builds them before the tests. All programs
+ * of a module are built together, because they share most packages.
  */
 export const MODULES = [
   {
@@ -127,6 +127,55 @@ export const MODULES = [
   },
 ] as const satisfies readonly GoModule[];
 
+/** The registry with its storage in files, without the drivers for object stores. */
+const REGISTRY = `package main
+
+import (
+	"github.com/distribution/distribution/v3/registry"
+	_ "github.com/distribution/distribution/v3/registry/storage/driver/filesystem"
+)
+
+func main() { _ = registry.RootCmd.Execute() }
+`;
+
+/** cosign without the clients of key management services. */
+const COSIGN = `package main
+
+import (
+	"os"
+
+	"github.com/sigstore/cosign/v3/cmd/cosign/cli"
+)
+
+func main() {
+	if cli.New().Execute() != nil {
+		os.Exit(1)
+	}
+}
+`;
+
+/** Built by the release suite only, because a cold build of cosign takes many minutes. */
+export const RELEASE_MODULES = [
+  {
+    path: 'github.com/distribution/distribution/v3',
+    version: 'v3.1.2',
+    programs: [{ name: 'registry', from: './registry', source: REGISTRY }],
+    variables: {},
+  },
+  {
+    path: 'oras.land/oras',
+    version: 'v1.3.6',
+    programs: [command('oras.land/oras')('oras')],
+    variables: {},
+  },
+  {
+    path: 'github.com/sigstore/cosign/v3',
+    version: 'v3.1.3',
+    programs: [{ name: 'cosign', from: './cosign', source: COSIGN }],
+    variables: {},
+  },
+] as const satisfies readonly GoModule[];
+
 export type Binary =
   | 'kube-apiserver'
   | 'kube-controller-manager'
@@ -141,5 +190,8 @@ export type Binary =
   | 'kubeconform'
   | 'kube-score'
   | 'coredns'
+  | 'registry'
+  | 'oras'
+  | 'cosign'
   | 'stripe-mock'
   | 'oapi-codegen';

@@ -1,5 +1,5 @@
-// The containerd of a node: its configuration, the pod network, and imported images, since there is
-// no registry.
+// The containerd of a node: its configuration, the pod network, imported images, and registries of
+// tests.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
@@ -9,6 +9,8 @@ import type { NodePrograms } from './node-programs.ts';
 const START_MS = 120_000;
 const IMPORT =
   'set -o pipefail; layout=$1; shift; tar --create --directory "$layout" . | "$@" images import -';
+/** The folder in which containerd looks for the address of a registry before each pull. */
+const REGISTRIES = 'registries';
 /** Inside the namespaces of the node, where no other containerd runs. */
 export const SOCKET = '/run/containerd/containerd.sock';
 
@@ -41,6 +43,8 @@ address = "${SOCKET}"
 sandbox_image = "${pauseImage}"
 # Lowering a process' score needs a right that not every root has.
 restrict_oom_score_adj = true
+[plugins."io.containerd.grpc.v1.cri".registry]
+config_path = "${join(folder, REGISTRIES)}"
 [plugins."io.containerd.grpc.v1.cri".cni]
 bin_dir = "${plugins}"
 conf_dir = "${join(folder, 'networks')}"
@@ -55,6 +59,8 @@ BinaryName = "${runc}"
 export interface Containerd {
   /** Imports the images of an OCI layout (a folder). */
   importImages(layout: string): Promise<void>;
+  /** Images of the registry `name`, such as `registry.test`, are pulled from `url`. */
+  addRegistry(name: string, url: string): Promise<void>;
 }
 
 /**
@@ -86,6 +92,13 @@ export async function startContainerd(
   return {
     importImages: async layout => {
       await host.run('bash', '-c', IMPORT, 'bash', layout, ...ctr);
+    },
+    addRegistry: async (name, url) => {
+      await mkdir(join(folder, REGISTRIES, name), { recursive: true });
+      await writeFile(
+        join(folder, REGISTRIES, name, 'hosts.toml'),
+        `server = "${url}"\n[host."${url}"]\ncapabilities = ["pull", "resolve"]\n`,
+      );
     },
   };
 }

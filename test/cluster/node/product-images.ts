@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Notify } from '../../../standalone/run-command.ts';
 import { productImages, TARGETS } from '../built-product.ts';
+import type { Images } from '../image-build.ts';
 import {
   addMongodbImage,
   addPlainImage,
@@ -15,17 +16,29 @@ import {
 
 export const TAGS = { first: 'one', next: 'two' } as const;
 
-/** Writes the layout, several GB, to `folder` and returns its path. */
-export async function exportProduct(folder: string, notify: Notify): Promise<string> {
-  const began = performance.now();
+/** Writes the layout of the test images to `folder`, which is created, and returns its path. */
+export async function exportTestImages(
+  built: Images<string>,
+  folder: string,
+  notify: Notify,
+): Promise<string> {
+  await mkdir(folder, { recursive: true });
   const layout = join(folder, 'layout');
-  const empty = join(folder, 'empty');
-  await mkdir(empty);
-  const built = await productImages();
   await addPlainImage(built, folder);
   await addMongodbImage(built, folder, notify);
   await built.exportTo(layout, 'plain', PLAIN_IMAGE);
   await built.exportTo(layout, 'mongo', fullName('mongo', MONGODB_TAG));
+  await nameForContainerd(layout);
+  return layout;
+}
+
+/** Writes the layout, several GB, to `folder` and returns its path. */
+export async function exportProduct(folder: string, notify: Notify): Promise<string> {
+  const began = performance.now();
+  const empty = join(folder, 'empty');
+  await mkdir(empty);
+  const built = await productImages();
+  const layout = await exportTestImages(built, folder, notify);
   for (const target of TARGETS) {
     await built.add(
       `${target}-next`,
