@@ -91,9 +91,10 @@ describe('the documentation', () => {
   });
 
   it('has the same command for installing the chart on each page', () => {
-    const command = readmeCommand('helm install');
+    const start = 'helm install pressroom charts/pressroom';
+    const command = readmeCommand(start);
     for (const page of ['docs/kubernetes.md', 'charts/pressroom/README.md'])
-      expect(commandOf(page, 'helm install'), page).to.equal(command);
+      expect(commandOf(page, start), page).to.equal(command);
   });
 
   it('has the defaults of the configuration in the guide on limits', () => {
