@@ -81,24 +81,31 @@ describe('container images', function () {
     env: Record<string, string> = {},
     command?: string[],
     fill = async (_tmp: string) => {},
+    user?: string,
   ) {
     const tmp = await mkdtemp(at('tmp-'));
     await chmod(tmp, 0o1777);
     await fill(tmp);
-    const inside = startInside(image(target), { tmp, env, ...(command && { command }) });
+    const inside = startInside(image(target), {
+      tmp,
+      env,
+      ...(command && { command }),
+      ...(user && { user }),
+    });
     started.push(inside);
     return inside;
   }
 
   /** Starts a process and waits until it is ready on its operations port. */
-  async function startReady(target: Target, env: Record<string, string>) {
+  async function startReady(target: Target, env: Record<string, string>, user?: string) {
     const port = await ownPort();
-    const inside = await start(target, {
+    const all = {
       PRESSROOM_OPERATIONS_HOST: '127.0.0.1',
       PRESSROOM_OPERATIONS_PORT: String(port),
       PRESSROOM_POOL_SECRET: TEST_SECRET,
       ...env,
-    });
+    };
+    const inside = await start(target, all, undefined, undefined, user);
     let over = false;
     void inside.ended.then(() => {
       over = true;
@@ -115,14 +122,14 @@ describe('container images', function () {
     return inside;
   }
 
-  async function startWorker() {
+  async function startWorker(user?: string) {
     const port = await ownPort();
     const gateway = {
       PRESSROOM_GATEWAY_HOST: '127.0.0.1',
       PRESSROOM_GATEWAY_PORT: String(port),
       PRESSROOM_SLOTS: '2',
     };
-    return { inside: await startReady('worker', gateway), address: `ws://127.0.0.1:${port}` };
+    return { inside: await startReady('worker', gateway, user), address: `ws://127.0.0.1:${port}` };
   }
 
   /** An API with an account and only this worker. */
@@ -386,14 +393,14 @@ describe('container images', function () {
     expect(inside.output().match(/.*: caching.*/g) ?? []).to.deep.equal([]);
   });
 
-  it('render with a sandboxed Chrome on a read-only file system', async () => {
-    const { inside, address } = await startWorker();
-    const { pdf } = await installationWith(address);
-    expect(await pdfText(await pdf({ html: html('<p>Printed in the image: 漢字</p>') }))).to.match(
-      /Printed in the image:\s+漢字/,
-    );
-    expect(inside.output()).to.match(/"sandbox":true,.*"ignoresNetworkChanges":true/);
-  });
+  for (const user of [undefined, '1000680000:0'])
+    it(`render with a sandboxed Chrome on a read-only file system as ${user ?? 'their user'}`, async () => {
+      const { inside, address } = await startWorker(user);
+      const { pdf } = await installationWith(address);
+      const made = await pdf({ html: html('<p>Printed in the image: 漢字</p>') });
+      expect(await pdfText(made)).to.match(/Printed in the image:\s+漢字/);
+      expect(inside.output()).to.match(/"sandbox":true,.*"ignoresNetworkChanges":true/);
+    });
 
   it('run Chrome with batch scheduling', async () => {
     const { inside } = await startWorker();

@@ -45,6 +45,8 @@ interface Options {
   env?: Record<string, string>;
   /** Replaces the entry point of the image. */
   command?: string[];
+  /** Replaces the user of the image: `uid:gid`. */
+  user?: string;
 }
 
 const running = new Set<ChildProcess>();
@@ -76,9 +78,9 @@ function signalFirst(unshare: ChildProcess, signal: NodeJS.Signals): boolean {
 /** Starts the entry point of the image, or `command`. */
 export function startInside(
   { root, config }: Image,
-  { tmp, env = {}, command = config.Entrypoint }: Options,
+  { tmp, env = {}, command = config.Entrypoint, user: account = config.User }: Options,
 ): Inside {
-  const [user, group] = config.User.split(':');
+  const [user, group] = account.split(':');
   const where = [root, tmp, user!, group!, config.WorkingDir];
   const child = spawn(
     'unshare',
