@@ -10,6 +10,7 @@ import { EXIT_CODES, wrongUsage } from './failure.ts';
 import { addOAuthCommands } from './oauth.ts';
 import { addRenderCommand } from './render.ts';
 import { printNotice, runProgram } from './run-program.ts';
+import { addSupportBundleCommand } from './support-bundle.ts';
 
 const terminal: Terminal = {
   print: text => process.stdout.write(text),
@@ -39,6 +40,7 @@ addKeyCommands(program, terminal);
 addAdminCommands(program, terminal);
 addOAuthCommands(program, terminal);
 addRenderCommand(program, terminal);
+addSupportBundleCommand(program, terminal);
 
 program
   .command('doctor')

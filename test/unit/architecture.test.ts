@@ -17,7 +17,7 @@ const FOLDERS: Record<string, string[]> = {
   // The contract, and types of the management API. A test limits it to these.
   dashboard: ['common', 'api'],
   standalone: ['common', 'crds', 'api', 'worker', 'controller'],
-  cli: ['common', 'api', 'worker', 'standalone'],
+  cli: ['common', 'api', 'worker', 'controller', 'standalone'],
   // What is generated from the processes' own schemas, and checked against them.
   tools: ['common', 'crds', 'api', 'worker', 'controller', 'standalone'],
   // The images, and the programs that `npm start` also runs.

@@ -14,7 +14,7 @@ describe('the page on the command line', () => {
     const { stdout } = await run(process.execPath, [PRESSROOM_PROGRAM, 'completion', 'bash']);
     const paths = [
       ...stdout.matchAll(
-        /^ {4}'([a-z]+(?: [a-z][a-z-]*)?)'\) words='(?:|bash zsh fish)' options/gm,
+        /^ {4}'([a-z][a-z-]*(?: [a-z][a-z-]*)?)'\) words='(?:|bash zsh fish)' options/gm,
       ),
     ];
     const page = await readFile(new URL('../../../docs/command-line.md', import.meta.url), 'utf8');
