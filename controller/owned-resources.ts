@@ -27,6 +27,9 @@ const DEFAULT_PROFILE = 'pressroom/chrome.json';
 /** A Chrome profile takes 0.3 MB. The rest is for files that Chrome writes for pages. */
 const SCRATCH_MIB = { base: 512, slot: 256 } as const;
 const USER = 10_001;
+const POOL_SECRET_VOLUME = 'pool-secret';
+const POOL_SECRET_FOLDER = '/etc/pressroom/pool-secret';
+const POOL_SECRET_FILE = 'secret';
 const DISK = 'ephemeral-storage';
 
 /**
@@ -177,6 +180,7 @@ function podSpec(pool: BrowserPool): V1PodSpec {
     containers: [container(pool), ...given<V1Container[]>(template.containers ?? [])],
     volumes: [
       { name: 'tmp', emptyDir: { sizeLimit: scratchSizeLimit(pool) } },
+      ...poolSecretVolume(pool),
       ...given<V1Volume[]>(template.volumes ?? []),
     ],
   };
@@ -269,6 +273,9 @@ function container(pool: BrowserPool): V1Container {
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [
       { name: 'tmp', mountPath: '/tmp' },
+      ...(pool.spec.poolSecret.mountAsFile
+        ? [{ name: POOL_SECRET_VOLUME, mountPath: POOL_SECRET_FOLDER, readOnly: true }]
+        : []),
       ...given<V1VolumeMount[]>(template.volumeMounts ?? []),
     ],
   };
@@ -311,15 +318,23 @@ function resources(pool: BrowserPool): V1ResourceRequirements {
   return { ...own, requests: { ...own.requests, [DISK]: scratchSizeLimit(pool) } };
 }
 
+function poolSecretVolume({ spec: { poolSecret } }: BrowserPool): V1Volume[] {
+  if (!poolSecret.mountAsFile) return [];
+  const items = [{ key: poolSecret.key, path: POOL_SECRET_FILE }];
+  return [{ name: POOL_SECRET_VOLUME, secret: { secretName: poolSecret.name, items } }];
+}
+
 function environment({ metadata, spec }: BrowserPool): NonNullable<V1Container['env']> {
   const { chromeSandbox, terminationGracePeriodSeconds } = spec.template;
   return [
     { name: 'PRESSROOM_POOL', value: metadata.name },
     { name: 'PRESSROOM_SLOTS', value: String(spec.slotsPerPod) },
-    {
-      name: 'PRESSROOM_POOL_SECRET',
-      valueFrom: { secretKeyRef: { name: spec.poolSecret.name, key: spec.poolSecret.key } },
-    },
+    spec.poolSecret.mountAsFile
+      ? { name: 'PRESSROOM_POOL_SECRET_FILE', value: `${POOL_SECRET_FOLDER}/${POOL_SECRET_FILE}` }
+      : {
+          name: 'PRESSROOM_POOL_SECRET',
+          valueFrom: { secretKeyRef: { name: spec.poolSecret.name, key: spec.poolSecret.key } },
+        },
     { name: 'PRESSROOM_CHROME_SANDBOX', value: chromeSandbox.mode === 'Off' ? 'off' : 'on' },
     {
       name: 'PRESSROOM_DRAIN_TIMEOUT',

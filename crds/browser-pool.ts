@@ -238,6 +238,12 @@ export const specSchema = z
           .max(253)
           .describe('Name of the Secret, in the namespace of the pool.'),
         key: z.string().min(1).max(253).default('pool-secret').describe('Key in the Secret.'),
+        mountAsFile: z
+          .boolean()
+          .optional()
+          .describe(
+            'Mounts the secret as a file for PRESSROOM_POOL_SECRET_FILE instead of an environment variable.',
+          ),
       })
       .describe(
         'The pool secret, with which the API signs its tickets. The API and the workers of a pool must use the same secret.',

@@ -26,17 +26,19 @@ const SECRET: Record<string, string> = {
 /** Variables that are not part of a configuration schema. */
 const FOREIGN = ['NODE_EXTRA_CA_CERTS', 'MONGODB_PASSWORD', 'EXTRA'];
 
+/** A variable with the path of a file of a Secret is shown as the variable. */
+const nameOf = ({ name, value }: KubeObject): string =>
+  value?.startsWith('/etc/pressroom/') ? name.replace(/_FILE$/, '') : name;
+
 /** The environment as built by the kubelet: the last variable of a name wins. */
 const environmentOf = (container: KubeObject): Record<string, string> =>
   Object.fromEntries(
-    container.env.map(({ name, value, valueFrom }: KubeObject) => [
-      name,
-      valueFrom?.secretKeyRef
-        ? (SECRET[name] ?? 'a secret of sixteen letters and more')
-        : valueFrom
-          ? 'pod-1'
-          : (value ?? ''),
-    ]),
+    container.env.map((variable: KubeObject) => {
+      const [name, { value, valueFrom }] = [nameOf(variable), variable];
+      if (valueFrom?.secretKeyRef || name !== variable.name)
+        return [name, SECRET[name] ?? 'a secret of sixteen letters and more'];
+      return [name, valueFrom ? 'pod-1' : (value ?? '')];
+    }),
   );
 
 const known = (...schemas: z.ZodObject[]) =>
@@ -71,7 +73,7 @@ describe("environment of the chart's processes", function () {
     for (const [set, objects] of rendered)
       for (const container of select(objects)) {
         seen++;
-        const names = container.env.map((each: KubeObject) => each.name);
+        const names = container.env.map(nameOf);
         expect(new Set(names).size, `${set}: duplicate variable of the ${name}: ${names}`).to.equal(
           names.length,
         );

@@ -43,6 +43,7 @@ describe('pod of helm test', function () {
       PRESSROOM_TEST_URL: url,
       PRESSROOM_TEST_TIMEOUT_SECONDS: '1',
       PRESSROOM_TEST_KEY: key,
+      PRESSROOM_TEST_KEY_FILE: folder('key'),
       MONGODB_URI: uri,
       PRESSROOM_PEPPER: TEST_PEPPER,
       PRESSROOM_PEPPER_PREVIOUS: '',
@@ -96,6 +97,17 @@ describe('pod of helm test', function () {
 
   it('renders a page with the configured API key', async () => {
     const { code, output } = await run(MATRIX['existing Secrets']!, { key: target.key });
+    expect(output).to.match(/v1\/render returned a PDF/);
+    expect(code).to.equal(0);
+  });
+
+  it('renders a page with the configured API key in a file', async () => {
+    writeFileSync(folder('key'), `${target.key}\n`);
+    const { existingSecret } = MATRIX['existing Secrets']!['test'] as { existingSecret: string };
+    const { code, output } = await run(
+      { secrets: { mountAsFiles: true }, test: { existingSecret } },
+      {},
+    );
     expect(output).to.match(/v1\/render returned a PDF/);
     expect(code).to.equal(0);
   });

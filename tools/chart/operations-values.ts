@@ -19,6 +19,9 @@ import {
 } from './parts.ts';
 
 export const secretsValues = group({
+  mountAsFiles: flag(false).describe(
+    'Mount secrets as files and set `NAME_FILE` instead of environment variables. Not with `mongodb.bundled.enabled`. `previousPepper` is then read only if its `existingSecret` is set. Does not change `extraEnv` and `extraEnvFrom`.',
+  ),
   pepper: secretEntry('pepper', 'the API key pepper (at least 16 characters)').describe(
     'The pepper: API keys are stored as an HMAC with it. If `existingSecret` is empty, the chart generates it once and never changes it.',
   ),

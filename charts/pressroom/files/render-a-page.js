@@ -1,11 +1,13 @@
 // Renders a page through the Service, for `helm test`, with the API key in the values or with one of its own, which it revokes at the end. Retries while
 // the first workers start.
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 
 const {
   PRESSROOM_TEST_URL: url,
-  PRESSROOM_TEST_KEY: given,
+  PRESSROOM_TEST_KEY_FILE: file,
+  PRESSROOM_TEST_KEY: given = file && readFileSync(file, 'utf8'),
   PRESSROOM_TEST_TIMEOUT_SECONDS: seconds,
 } = process.env;
 const ACCOUNT = 'helm-test';

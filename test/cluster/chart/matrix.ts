@@ -58,6 +58,21 @@ const MARKED = { podLabels: { team: 'paper' }, podAnnotations: { note: 'read me'
 /** The sets by name. */
 export const MATRIX: Record<string, Values> = {
   'the default values': {},
+  'secrets as files': {
+    secrets: {
+      mountAsFiles: true,
+      previousPepper: { existingSecret: 'old' },
+      adminPassword: { existingSecret: 'mine' },
+    },
+    api: { config: { PRESSROOM_ADMIN_EMAIL: 'ada@example.com' } },
+    prometheus: { url: 'http://prometheus:9090', token: { existingSecret: 'prometheus' } },
+    egress: { proxy: { existingSecret: 'proxy', cidr: '10.20.30.40/32' } },
+  },
+  'secrets as files without the controller': {
+    secrets: { mountAsFiles: true },
+    autoscaling: { mode: 'none' },
+    test: { existingSecret: 'key' },
+  },
   'all optional objects': {
     ingress: {
       enabled: true,

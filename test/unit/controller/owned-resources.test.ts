@@ -160,6 +160,21 @@ describe('owned resources of a pool', () => {
     });
   });
 
+  it('mount the pool secret as a file instead of a variable if the pool says so', () => {
+    const { container, podSpec } = build({ poolSecret: { name: 'mine', mountAsFile: true } });
+    const names = container.env!.map(({ name }) => name);
+    expect(names).to.include('PRESSROOM_POOL_SECRET_FILE').and.not.include('PRESSROOM_POOL_SECRET');
+    const file = container.env!.find(({ name }) => name === 'PRESSROOM_POOL_SECRET_FILE')!.value!;
+    const mount = container.volumeMounts!.find(({ mountPath }) =>
+      file.startsWith(`${mountPath}/`),
+    )!;
+    expect(mount.readOnly).to.equal(true);
+    expect(podSpec.volumes!.find(({ name }) => name === mount.name)!.secret).to.deep.equal({
+      secretName: 'mine',
+      items: [{ key: 'pool-secret', path: file.slice(mount.mountPath.length + 1) }],
+    });
+  });
+
   it('spread pods across nodes unless the pool sets its own constraints', () => {
     const matchLabels = { 'pressroom.dev/pool': 'main', 'app.kubernetes.io/component': 'worker' };
     const zone = {

@@ -1,6 +1,7 @@
 {{/* The `spec` of the BrowserPool. Without the controller, the chart makes the Deployment of it. */}}
 {{- define "pressroom.pool.spec" -}}
 {{- $pool := .Values.pool -}}
+{{- $secrets := list $ (include "pressroom.worker.secretVariables" .) -}}
 slotsPerPod: {{ int $pool.slotsPerPod }}
 {{- if not (kindIs "invalid" $pool.replicas) }}
 replicas: {{ int $pool.replicas }}
@@ -9,6 +10,9 @@ paused: {{ $pool.paused }}
 poolSecret:
   name: {{ include "pressroom.poolSecret.secret" . | quote }}
   key: {{ .Values.secrets.poolSecret.key | quote }}
+  {{- if .Values.secrets.mountAsFiles }}
+  mountAsFile: true
+  {{- end }}
 {{- with $pool.scaling }}
 scaling:
   {{- toYaml . | nindent 2 }}
@@ -33,10 +37,8 @@ template:
     - name: PRESSROOM_DNS_SERVERS
       value: {{ join "," . | quote }}
     {{- end }}
-    {{- with .Values.egress.proxy }}
-    {{- if .existingSecret }}
-    {{- include "pressroom.secretVariable" (list "PRESSROOM_EGRESS_PROXY" .existingSecret .key) | nindent 4 }}
-    {{- end }}
+    {{- if index $secrets 1 }}
+    {{- include "pressroom.variables" $secrets | nindent 4 }}
     {{- end }}
     {{- if include "pressroom.ca.file" . }}
     - name: PRESSROOM_EGRESS_CA
@@ -82,11 +84,11 @@ template:
   securityContext:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- with concat (fromYamlArray (include "pressroom.ca.volume" .)) (default (list) $pool.extraVolumes) }}
+  {{- with concat (fromYamlArray (include "pressroom.ca.volume" .)) (fromYamlArray (include "pressroom.secrets.volume" $secrets)) (default (list) $pool.extraVolumes) }}
   volumes:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- with concat (fromYamlArray (include "pressroom.ca.mount" .)) (default (list) $pool.extraVolumeMounts) }}
+  {{- with concat (fromYamlArray (include "pressroom.ca.mount" .)) (fromYamlArray (include "pressroom.secrets.mount" $secrets)) (default (list) $pool.extraVolumeMounts) }}
   volumeMounts:
     {{- toYaml . | nindent 4 }}
   {{- end }}
