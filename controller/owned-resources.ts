@@ -156,6 +156,13 @@ function deployment(pool: BrowserPool, replicas: number): Written {
   } as Written;
 }
 
+/**
+ * The API server copies the name into a deprecated second field, which would keep it when this one
+ * is removed: both are set, so that both are removed.
+ */
+const serviceAccount = ({ serviceAccountName: name }: BrowserPool['spec']['template']) =>
+  name && { serviceAccountName: name, serviceAccount: name };
+
 function podSpec(pool: BrowserPool): V1PodSpec {
   const { template } = pool.spec;
   return {
@@ -164,7 +171,7 @@ function podSpec(pool: BrowserPool): V1PodSpec {
     enableServiceLinks: false,
     terminationGracePeriodSeconds: template.terminationGracePeriodSeconds,
     securityContext: podSecurityContext(pool),
-    ...(template.serviceAccountName && { serviceAccountName: template.serviceAccountName }),
+    ...serviceAccount(template),
     ...(template.imagePullSecrets && { imagePullSecrets: template.imagePullSecrets }),
     ...(template.nodeSelector && { nodeSelector: template.nodeSelector }),
     ...affinity(pool),

@@ -126,6 +126,23 @@ describe('controller on a real API server', function () {
     await eventually(async () => expect(await selector()).to.equal(undefined), SLOW_MS);
   });
 
+  it('removes the service account with its field', async () => {
+    const accounts = async () => {
+      const { spec } = (await cluster.get(paths('one').deployment)).spec.template;
+      return [spec.serviceAccountName, spec.serviceAccount];
+    };
+    await patchPool('one', { spec: { template: { serviceAccountName: 'printer' } } });
+    await eventually(
+      async () => expect(await accounts()).to.deep.equal(['printer', 'printer']),
+      SLOW_MS,
+    );
+    await patchPool('one', { spec: { template: { serviceAccountName: null } } });
+    await eventually(
+      async () => expect(await accounts()).to.deep.equal([undefined, undefined]),
+      SLOW_MS,
+    );
+  });
+
   it('reverts changes to its own fields, and keeps fields of other clients', async () => {
     const { deployment } = paths('one');
     await cluster.request(
@@ -178,7 +195,7 @@ describe('controller on a real API server', function () {
     await eventually(
       async () =>
         expect((await getPool(cluster, 'press', 'one')).status).to.include({
-          observedGeneration: 7,
+          observedGeneration: 9,
           replicas: 3,
         }),
       SLOW_MS,
