@@ -1,11 +1,11 @@
 // `pressroom support-bundle`: collects what support needs from a cluster with kubectl and the rights
-// of its user, in one archive. What may be in it is in bundle/bundle-contents.ts.
+// of its user, in one archive. What may be in it is in bundle-contents.ts.
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { parseDurationMs } from '../common/units.ts';
 import type { Terminal } from './accounts.ts';
-import { createBundleFile, writeBundleFile } from './bundle/bundle-archive.ts';
+import { createBundleFile, writeBundleFile } from './bundle-archive.ts';
 import {
   type JsonObject,
   shownChecks,
@@ -15,10 +15,10 @@ import {
   shownMetrics,
   shownPod,
   shownPool,
-} from './bundle/bundle-contents.ts';
-import { clusterVersions, KubectlError, kubectl, whyLeftOut } from './bundle/kubectl.ts';
+} from './bundle-contents.ts';
 import { COMMAND } from './command-name.ts';
 import { CliError, wrongUsage } from './failure.ts';
+import { clusterVersions, KubectlError, kubectl, whyLeftOut } from './kubectl.ts';
 
 interface BundleOptions {
   namespace: string;

@@ -1,10 +1,10 @@
 // What a support bundle may contain: allowlists for logs, configuration and Kubernetes objects. A
 // field that is not listed here is left out.
-import { apiVariables } from '../../api/config.ts';
-import { processVariables, type VariableMeta, variableMeta } from '../../common/config.ts';
-import { controllerVariables } from '../../controller/config.ts';
-import { workerVariables } from '../../worker/config.ts';
-import { withoutUserInfo } from '../doctor/doctor-check.ts';
+import { apiVariables } from '../api/config.ts';
+import { processVariables, type VariableMeta, variableMeta } from '../common/config.ts';
+import { controllerVariables } from '../controller/config.ts';
+import { workerVariables } from '../worker/config.ts';
+import { withoutUserInfo } from './doctor/doctor-check.ts';
 
 export type JsonObject = Record<string, unknown>;
 const records = (value: unknown): JsonObject[] =>

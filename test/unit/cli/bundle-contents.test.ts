@@ -9,7 +9,7 @@ import {
   shownMetrics,
   shownPod,
   shownPool,
-} from '../../../../cli/bundle/bundle-contents.ts';
+} from '../../../cli/bundle-contents.ts';
 
 const SECRETS = [
   'pressroom_live_4f9QmT7bXz1LrC8sVw2KpN6yHd3JgA5eUoRi0B',

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { createBundleFile, writeBundleFile } from '../../../../cli/bundle/bundle-archive.ts';
-import { PRESSROOM_PROGRAM, runNodeProgram } from '../../../support/run-program.ts';
-import { temporaryFolder } from '../../../support/temporary.ts';
+import { createBundleFile, writeBundleFile } from '../../../cli/bundle-archive.ts';
+import { PRESSROOM_PROGRAM, runNodeProgram } from '../../support/run-program.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const failure = (promise: Promise<unknown>) =>
   promise.then(

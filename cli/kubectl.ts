@@ -1,7 +1,7 @@
 // Calls kubectl with the rights of its user, and says what to do when it fails.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { CliError } from '../failure.ts';
+import { CliError } from './failure.ts';
 
 const TIMEOUT_MS = 60_000;
 const MAX_BYTES = 256 * 2 ** 20;

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { CliError } from '../failure.ts';
+import { CliError } from './failure.ts';
 
 const FOLDER = 'pressroom-support';
 
