@@ -14,6 +14,7 @@ import { clusterDiagnostics } from './node/cluster-diagnostics.ts';
 import { startDatabase } from './node/database.ts';
 import { type Discovery, discoverPods } from './node/discovery.ts';
 import { createInstallation, type Installation, POOL, RELEASE } from './node/installation.ts';
+import { expectDoctorFindings, expectSafeBundle, useSecretFiles } from './node/operator-checks.ts';
 import { exportProduct, TAGS } from './node/product-images.ts';
 import { type RealCluster, startRealCluster, whyNoRealCluster } from './node/real-cluster.ts';
 import { PLAIN_IMAGE } from './node/test-images.ts';
@@ -44,7 +45,7 @@ describe('Pressroom on a real node', function () {
   let discovery: Discovery | undefined;
   let helm: Helm;
   let binaries: PrometheusBinaries | undefined;
-  let base = '';
+  let [base, prometheusUrl] = ['', ''];
   let keys: string[] = [];
   const kubectl = (...args: string[]) => real!.cluster.kubectl(...args);
 
@@ -67,22 +68,6 @@ describe('Pressroom on a real node', function () {
     return { sizes, flaws: callers.flaws };
   }
 
-  /** Of a worker's container, in MiB. */
-  const memoryPeak = async (pod: string) => {
-    const files = 'memory.peak memory/memory.max_usage_in_bytes';
-    const read = `cd /sys/fs/cgroup && cat ${files} 2>/dev/null | head -1`;
-    const bytes = await kubectl(
-      'exec',
-      pod,
-      `--namespace=${release!.namespace}`,
-      '--',
-      'sh',
-      '-c',
-      read,
-    );
-    return Math.round(Number(bytes) / 2 ** 20);
-  };
-
   before(async function () {
     this.timeout(BUILD_LIMIT_MS + 30 * MINUTE_MS);
     const why = (await whyNoRealCluster(console.log, ['helm'])) ?? (await whyNoImages(console.log));
@@ -95,7 +80,7 @@ describe('Pressroom on a real node', function () {
     await real.images.importImages(layout);
     prometheus = await startPrometheus({ binaries, everywhere: true });
     discovery = discoverPods(real.cluster, prometheus);
-    const prometheusUrl = prometheus.url.replace('127.0.0.1', real.host.machineAddress);
+    prometheusUrl = prometheus.url.replace('127.0.0.1', real.host.machineAddress);
     release = await createInstallation(real, helm, {
       mongodbUri: await startDatabase(real.cluster),
       prometheusUrl,
@@ -131,6 +116,16 @@ describe('Pressroom on a real node', function () {
     keys = await release!.makeKeys(5);
     const response = await render(base, keys[0]!, INVOICE);
     expect(flaw(response)).to.equal(undefined);
+  });
+
+  it('passes `pressroom doctor` in the API pod but for its single MongoDB and plain HTTP', async () => {
+    // A scrape of the new processes.
+    await prometheus!.until(`pressroom_slots{pool="${POOL}"}`, samples => samples.length > 0);
+    await expectDoctorFindings(release!, prometheusUrl);
+  });
+
+  it('collects a support bundle of all pods that contains no secret', async () => {
+    await expectSafeBundle(real!.cluster, release!, { base, keys, folder: at('bundle') });
   });
 
   it('runs Chrome with its sandbox on', async () => {
@@ -349,7 +344,7 @@ describe('Pressroom on a real node', function () {
       await Promise.all([...hostile, ordinary].map(callers => callers.stop()));
     }
     const pods = await release!.workers();
-    const peaks = await Promise.all(pods.map(({ metadata }) => memoryPeak(metadata.name)));
+    const peaks = await Promise.all(pods.map(({ metadata }) => release!.memoryPeak(metadata.name)));
     console.log(
       `      ${ordinary.good()} reports beside ${hostile.flatMap(({ flaws }) => flaws).length} heavy pages; peak memory ${peaks.join(', ')} MiB`,
     );
@@ -361,7 +356,11 @@ describe('Pressroom on a real node', function () {
     expect(
       events.filter(({ reason }) => /OOM|Evict/i.test(reason)).map(({ message }) => message),
     ).to.deep.equal([]);
-    await release!.upgrade(TAGS.first);
+  });
+
+  it('renders with secrets that are mounted as files', async () => {
+    await useSecretFiles(real!.cluster, release!, TAGS.first);
+    expect(flaw(await render(base, keys[0]!, INVOICE))).to.equal(undefined);
   });
 
   it('retries the renders of a pod that is deleted without a grace period', async () => {
