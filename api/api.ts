@@ -126,7 +126,7 @@ function createTrial(
     { ...limits, pepper, slots, admission: createTrialAdmission(limits) },
     log,
   );
-  const render = createRender({ ...rendering, leases, trial: true, meters });
+  const render = createRender({ ...rendering, leases, trial: true, reuse: false, meters });
   return { leases, route: { leases, render, maxBytes: inFlightMaxBytes * TRIAL_SHARE } };
 }
 
@@ -250,7 +250,13 @@ export function createApi(
   const finisher = new PdfFinisher({ watermarks, maxBytes: config.render.output.maxBytes });
   const meters = renderMetrics(metrics, times, PHASES);
   const rendering = { dispatcher, limits: config.render, finisher };
-  const render = createRender({ ...rendering, leases, trial: false, meters: meters.paid });
+  const render = createRender({
+    ...rendering,
+    leases,
+    trial: false,
+    reuse: config.rendererReuse,
+    meters: meters.paid,
+  });
   const trial =
     config.trial &&
     createTrial(config.trial, config, { store, workers, rendering, meters: meters.trial, log });

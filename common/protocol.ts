@@ -28,6 +28,11 @@ export interface WorkerStatus {
    */
   offered?: number | undefined;
   busy: number;
+  /**
+   * The accounts of the warm pages in ready slots, one entry for each page. Absent when there is
+   * none.
+   */
+  warm?: string[] | undefined;
   draining: boolean;
   chrome: 'starting' | 'up' | 'down';
   chromeVersion: string;
@@ -69,7 +74,8 @@ export type SlotEnd =
   | 'memory' // the render's processes exceeded their memory limit
   | 'deadline' // the slot's time limit is over
   | 'flooded' // too many bytes were waiting to be sent to the API
-  | 'refused'; // a frame that is not allowed
+  | 'refused' // a frame that is not allowed
+  | 'not_static'; // the document of a sealed page tried to load something: render it unsealed
 
 /** The last message on a socket: why the slot ended. The worker closes the socket afterwards. */
 export const SLOT_ENDED = 'Pressroom.ended';
@@ -143,6 +149,8 @@ export interface PingAnswer {
   frameId: string;
   /** The worker supports OPEN. Absent from workers of older releases. */
   keeps?: true;
+  /** The page is sealed. Sent only for a ticket with `isolation: 'warm'`. */
+  sealed?: true;
 }
 
 /**
@@ -162,5 +170,6 @@ export const STILL = 'Pressroom.still';
 /**
  * A command that the gateway answers with `{}` when the slot and its page have ended: an aborted
  * render has surely stopped, and the socket can be reused. Closing the socket also ends its slot.
+ * With `{"succeeded": true}` the worker may keep a sealed page for the account.
  */
 export const END = 'Pressroom.end';

@@ -11,6 +11,11 @@ export interface Ticket {
   egress: EgressPolicy;
   /** The render's account; each trial client counts as one. Absent from the previous release. */
   account?: string;
+  /**
+   * `warm`: the document is static, and the render may use a sealed page that served the account
+   * before. A worker of the previous release ignores it.
+   */
+  isolation?: 'warm';
   /** A random name of the API process. Absent from the previous release. */
   api?: string;
   /** The worker ends the slot at this age. */

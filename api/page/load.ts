@@ -131,8 +131,9 @@ export async function load({ session, settings, document, navigation, fail }: Pa
   const prepared = Promise.all([
     settings.isStatic
       ? session.command(STILL)
-      : // Without a second history entry the page could close itself, for example after print().
+      : // Without a second history entry a script could close the page, for example after print().
         settings.source.kind === 'html' &&
+        settings.isolation === 'fresh' &&
         session.command('Runtime.evaluate', { expression: STEP_IN_HISTORY }),
     setViewport(session, settings),
     watchesNetwork(settings) && session.command('Network.enable', NO_BODIES),

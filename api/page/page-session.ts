@@ -213,7 +213,8 @@ export async function runPageSession(
   const interrupted = Promise.withResolvers<never>();
   interrupted.promise.catch(() => {});
   const page = watchedPage(session, settings, report, interrupted.reject);
-  const lines = settings.isStatic ? undefined : report.console;
+  const isSilent = settings.isStatic || settings.isolation === 'warm';
+  const lines = isSilent ? undefined : report.console;
   const pageConsole = lines && readConsole(session, lines);
 
   let waitingFor = '';

@@ -205,6 +205,8 @@ async function readPdf(
         ended ||= eof || isLast(piece);
       }
     }
+    // A sealed page may be kept, and the stream with it.
+    if (session.sealed) await session.command('IO.close', { handle });
     const pdf = readChromePdf(pieces);
     return { pdf, pages: pageCount(pdf) };
   }

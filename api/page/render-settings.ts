@@ -114,7 +114,15 @@ export interface RenderSettings {
    * Nothing in the document can move, run or load, and the request adds to it or waits for nothing.
    */
   isStatic: boolean;
+  /**
+   * `warm`: nothing in the document runs or loads (see isolation.ts), so the page may be sealed and
+   * may have served the account before.
+   */
+  isolation: 'warm' | 'fresh';
 }
+
+/** The settings without what follows from them. */
+type RequestSettings = Omit<RenderSettings, 'isStatic' | 'isolation'>;
 
 function source({ html, url, raise_for_status }: RenderRequest): RenderSettings['source'] {
   if (url === undefined) return { kind: 'html', html: html! };
@@ -171,8 +179,8 @@ const SERVER_URL = new RegExp(
  * server and therefore loads nothing.
  */
 export function watchesNetwork(settings: RenderSettings): boolean {
-  const { source, css, javascript, waits, isStatic, failOnResourceError } = settings;
-  if (isStatic) return false;
+  const { source, css, javascript, waits, isStatic, isolation, failOnResourceError } = settings;
+  if (isStatic || isolation === 'warm') return false;
   if (source.kind === 'url' || waits.networkIdle || failOnResourceError) return true;
   const additions = [css, javascript].filter(each => each !== undefined);
   return (
@@ -182,11 +190,7 @@ export function watchesNetwork(settings: RenderSettings): boolean {
 }
 
 /** Requests of the page are paused, to add headers or to answer HTTP Basic. */
-export const intercepts = ({
-  headers,
-  authorization,
-  basicAuth,
-}: Omit<RenderSettings, 'isStatic'>): boolean =>
+export const intercepts = ({ headers, authorization, basicAuth }: RequestSettings): boolean =>
   Object.keys(headers).length > 0 || authorization !== undefined || basicAuth !== undefined;
 
 /**
@@ -206,27 +210,29 @@ export function printArea({ paper, print }: RenderSettings): { widthPx: number; 
   return { widthPx: px(paper.widthIn - left - right), heightPx: px(paper.heightIn - top - bottom) };
 }
 
-/** A page that is measured, changed or waited for is not static. */
-function isStatic(settings: Omit<RenderSettings, 'isStatic'>): boolean {
-  const { source, singlePage, waits } = settings;
-  if (source.kind !== 'html' || singlePage) return false;
-  if (
+/** Whether the page is neither measured, changed by scripts nor waited for. */
+export function staysAsWritten(settings: RequestSettings): boolean {
+  const { waits } = settings;
+  return !(
+    settings.singlePage ||
+    settings.javascript ||
+    settings.lazyImages ||
+    settings.finishAnimations ||
+    settings.failOnResourceError ||
+    settings.cookies.length > 0 ||
+    intercepts(settings) ||
     waits.selector !== undefined ||
     waits.expression !== undefined ||
     waits.networkIdle ||
     waits.delayMs > 0
-  )
-    return false;
-  if (
-    settings.css ||
-    settings.javascript ||
-    settings.lazyImages ||
-    settings.cookies.length > 0 ||
-    intercepts(settings)
-  )
-    return false;
-  return isStaticHtml(source.html);
+  );
 }
+
+const isStatic = (settings: RequestSettings): boolean =>
+  settings.source.kind === 'html' &&
+  !settings.css &&
+  staysAsWritten(settings) &&
+  isStaticHtml(settings.source.html);
 
 /** Translates a request that parseRenderRequest accepted. */
 export function renderSettings(request: RenderRequest): RenderSettings {
@@ -274,5 +280,5 @@ export function renderSettings(request: RenderRequest): RenderSettings {
     metadata: { ...request.metadata } as PdfMetadata,
     sandbox: request.sandbox ?? false,
   };
-  return { ...settings, isStatic: isStatic(settings) };
+  return { ...settings, isStatic: isStatic(settings), isolation: 'fresh' };
 }

@@ -5,7 +5,7 @@ import { RENDER_WARNINGS, type RenderWarning } from '../../common/contract/warni
 import { CommandFailed } from '../workers/session.ts';
 import { headerFooter } from './header-footer.ts';
 import type { Page } from './page.ts';
-import { PX_PER_IN } from './render-settings.ts';
+import { PX_PER_IN, type RenderSettings } from './render-settings.ts';
 import { onceInOwnWorld, PageThrew } from './waits.ts';
 
 /** A gateway accepts no command over 1 MiB, and JSON takes up to six bytes per character. */
@@ -62,17 +62,25 @@ async function measure(
   return RENDER_WARNINGS.filter((_, at) => tooTall[at]);
 }
 
+/** The key of the templates in `measured`: they hold the margins. */
+function keyOf(settings: RenderSettings): string {
+  const { headerTemplate, footerTemplate } = headerFooter(settings);
+  const { widthIn, heightIn } = settings.paper;
+  return createHash('sha256')
+    .update(JSON.stringify([headerTemplate, footerTemplate, widthIn, heightIn]))
+    .digest('base64');
+}
+
+/** Whether `measureTemplates` needs nothing of the page. */
+export const areMeasured = (settings: RenderSettings): boolean => measured.has(keyOf(settings));
+
 /**
  * Adds to the report's warnings. Must run on the slot's blank page, before the document is there.
  */
 export async function measureTemplates(page: Page): Promise<void> {
   const { headerTemplate, footerTemplate } = headerFooter(page.settings);
   if (headerTemplate.length + footerTemplate.length > MAX_CHARS) return;
-  const { widthIn, heightIn } = page.settings.paper;
-  // The templates hold the margins.
-  const key = createHash('sha256')
-    .update(JSON.stringify([headerTemplate, footerTemplate, widthIn, heightIn]))
-    .digest('base64');
+  const key = keyOf(page.settings);
   try {
     const warnings = measured.get(key) ?? (await measure(page, [headerTemplate, footerTemplate]));
     measured.set(key, warnings);

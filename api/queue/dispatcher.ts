@@ -32,6 +32,8 @@ export interface Job {
   /** The request's id, for the worker's log. */
   renderId: string;
   egress: EgressPolicy;
+  /** The document is static: a page that served the account before may be used. */
+  isolation?: 'warm';
   /** The worker ends the slot when it is this old. */
   maxMs: number;
   /** The client disconnected, or the lease is lost: the job ends at once. */
@@ -272,7 +274,8 @@ export class Dispatcher<S extends SlotSession> {
     while (this.#queue.waiting() > 0 && workers.pick() !== undefined) {
       const entry = this.#queue.take(this.#now(), workers.capacity());
       if (!entry) break;
-      const address = workers.pick(entry.job.avoid);
+      const { avoid, isolation, accountId } = entry.job;
+      const address = workers.pick(avoid, isolation && accountId);
       if (address === undefined) passedOver.push(entry);
       else void this.#open(entry, address);
     }
@@ -309,13 +312,14 @@ export class Dispatcher<S extends SlotSession> {
     this.#serve();
   }
 
-  #ticket({ renderId, egress, accountId, clientHash, maxMs }: Job): string {
+  #ticket({ renderId, egress, isolation, accountId, clientHash, maxMs }: Job): string {
     const { workers, secret, pool } = this.#options;
     return signTicket(secret, {
       pool,
       purpose: 'slot',
       renderId,
       egress,
+      ...(isolation && { isolation }),
       account: clientHash ?? accountId,
       api: workers.api,
       maxMs,

@@ -6,6 +6,7 @@ import {
   type RenderFailedReason,
 } from '../../common/contract/errors.ts';
 import type { Metrics } from '../../common/operations.ts';
+import { FRESH_REASONS, type FreshReason } from '../page/isolation.ts';
 
 const WINDOW_MS = 5 * 60_000;
 /** Enough for a steady median, and bounded whatever the load. */
@@ -65,6 +66,10 @@ export interface RenderMeters {
   phases(timings: Record<string, number>, wholeMs: number): void;
   /** How long a render held its lease, in ms. */
   ran(ms: number): void;
+  /** A static document was rendered in a sealed page. */
+  rendersWarm(): void;
+  /** A render uses a fresh page. */
+  rendersFresh(reason: FreshReason): void;
 }
 
 /**
@@ -95,8 +100,21 @@ export function renderMetrics(
     [],
     WHOLE_BUCKETS_S,
   );
+  const warm = metrics.counter(
+    'pressroom_warm_renders_total',
+    'Renders of static documents in a sealed page that may have served the account before.',
+    [],
+  );
+  const fresh = metrics.counterBy(
+    'pressroom_fresh_renders_total',
+    'Renders in a fresh page, by the reason why no sealed page could be used.',
+    'reason',
+    FRESH_REASONS,
+  );
   return {
     paid: {
+      rendersWarm: () => warm.inc({}),
+      rendersFresh: fresh,
       ended: paid,
       phases: (timings, wholeMs) => {
         for (const [phase, ms] of Object.entries(timings)) durations.observe({ phase }, ms / 1_000);
@@ -115,6 +133,8 @@ export function renderMetrics(
       // customer's.
       phases: () => {},
       ran: () => {},
+      rendersWarm: () => {},
+      rendersFresh: () => {},
     },
   };
 }

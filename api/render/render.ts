@@ -5,6 +5,7 @@ import { ApiError, renderFailed } from '../../common/contract/errors.ts';
 import type { RenderRequest } from '../../common/contract/render-request.ts';
 import type { Caller } from '../accounts/accepted-keys.ts';
 import type { Lease, Leases } from '../leases/leases.ts';
+import { type FreshReason, freshReason } from '../page/isolation.ts';
 import type { PageReport } from '../page/page-report.ts';
 import { limitMsOf, type PageSessionLimits, runPageSession } from '../page/page-session.ts';
 import { type RenderSettings, renderSettings } from '../page/render-settings.ts';
@@ -40,6 +41,8 @@ export interface Memory {
 /** What a render records while it runs, whatever its outcome. */
 export interface RenderTrace extends PageReport {
   timings: PhaseTimings;
+  /** `warm`: in a sealed page. Set when the page is there. */
+  isolation?: 'warm' | 'fresh';
   pages?: number;
   /** Of the PDF. */
   bytes?: number;
@@ -60,6 +63,8 @@ export interface RenderDeps<C> {
   leases: Leases<C>;
   /** For anonymous clients: served only while no other render waits. */
   trial: boolean;
+  /** Static documents may use a page that served the account before. */
+  reuse: boolean;
   dispatcher: Pick<Dispatcher<Session>, 'dispatch'>;
   limits: PageSessionLimits;
   finisher: Pick<PdfFinisher, 'finish'>;
@@ -109,7 +114,15 @@ async function admitAndRender<C extends { requestId: string }>(
     const { sandbox } = settings;
     const startMs = performance.now();
     const job = jobOf(deps, caller.requestId, lease, settings, memory.bodyBytes, signal);
-    const printed = await renderOnWorker(deps, job, settings, memory.budget, clock, trace);
+    const printed = await renderIsolated(
+      deps,
+      job,
+      settings,
+      freshReason(settings, deps.reuse),
+      memory.budget,
+      clock,
+      trace,
+    );
     const title = titleOf(printed.pdf, settings.metadata);
     const pdf = await clock.time(
       'post',
@@ -147,6 +160,37 @@ function jobOf<C>(
 }
 
 /**
+ * Renders a static document in a sealed page of its account. One that tried to load something was
+ * not static: it is rendered again in a fresh page.
+ */
+async function renderIsolated<C>(
+  deps: RenderDeps<C>,
+  job: Job,
+  settings: RenderSettings,
+  reason: FreshReason | undefined,
+  budget: Budget,
+  clock: PhaseClock,
+  trace: RenderTrace,
+): Promise<Printed> {
+  const { meters } = deps;
+  if (reason !== undefined) {
+    meters.rendersFresh(reason);
+    return renderOnWorker(deps, job, settings, budget, clock, trace);
+  }
+  try {
+    const warm = { ...settings, isolation: 'warm' as const };
+    const warmJob = { ...job, isolation: warm.isolation };
+    const printed = await renderOnWorker(deps, warmJob, warm, budget, clock, trace);
+    meters.rendersWarm();
+    return printed;
+  } catch (error) {
+    if (!(error instanceof SlotLost && error.end === 'not_static')) throw error;
+    meters.rendersFresh('not_static');
+    return renderOnWorker(deps, job, { ...settings, isStatic: false }, budget, clock, trace);
+  }
+}
+
+/**
  * Queues the job (`Dispatcher.dispatch`) and runs the page session on the slot, a second time when
  * the first worker or Chrome dies. Both attempts share one time limit.
  */
@@ -156,11 +200,12 @@ async function renderOnWorker<C>(
   settings: RenderSettings,
   budget: Budget,
   clock: PhaseClock,
-  report: PageReport,
+  trace: RenderTrace,
 ): Promise<Printed> {
   let spentMs = 0;
   const renderOnSlot = async (session: Session) => {
     const startMs = performance.now();
+    trace.isolation = session.sealed ? 'warm' : 'fresh';
     try {
       return await runPageSession(
         session,
@@ -169,7 +214,7 @@ async function renderOnWorker<C>(
         budget,
         job.signal,
         clock.timings,
-        report,
+        trace,
       );
     } finally {
       spentMs += performance.now() - startMs;

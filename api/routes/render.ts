@@ -59,6 +59,8 @@ function setServerTiming(ctx: Context, entry: RenderEntry): void {
   endTime(entry);
   if (entry.phases === undefined) return;
   const entries = Object.entries(entry.phases).map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`);
+  const { isolation } = entry.trace;
+  if (isolation) entries.push(`isolation;desc="${isolation}"`);
   ctx.set('Server-Timing', entries.join(', '));
 }
 

@@ -41,7 +41,7 @@ export interface Connection {
 export interface Connections extends Service {
   /**
    * Opens a slot, on a kept socket to this worker or a new one, and returns the id of its main
-   * frame. Rejects with KeptSocketLost, or when the worker cannot be reached or rejects:
+   * frame and whether its page is sealed. Rejects with KeptSocketLost, or when the worker cannot be reached or rejects:
    * `isErrorResponse`, or a message with the status of its answer. With `signal` aborted the socket is
    * closed, and its slot with it.
    */
@@ -49,8 +49,8 @@ export interface Connections extends Service {
     worker: string,
     ticket: string,
     signal: AbortSignal,
-  ): Promise<{ connection: Connection; frameId: string }>;
-  /** Ends the slot, and keeps the socket once the worker has confirmed the end. */
+  ): Promise<{ connection: Connection; frameId: string; sealed: boolean }>;
+  /** Ends the slot after a render that succeeded, and keeps the socket once the worker has confirmed the end. */
   giveBack(worker: string, connection: Connection): void;
   /** Closes the kept sockets to this worker after one of them failed. */
   drop(worker: string): void;
@@ -160,7 +160,7 @@ export function createConnections({
           ? known.send(OPEN, { ticket })
           : connection.send(PING))) as PingAnswer;
         connection.keeps = answer.keeps ?? false;
-        return { connection, frameId: answer.frameId };
+        return { connection, frameId: answer.frameId, sealed: answer.sealed ?? false };
       });
       const aborted = Promise.withResolvers<never>();
       const onAbort = () => aborted.reject(signal.reason);
@@ -184,7 +184,7 @@ export function createConnections({
       leaving.add(connection);
       connection.closeAfter(SLOT_ENDS_MS);
       connection
-        .send(END)
+        .send(END, { succeeded: true })
         .then(() => leaving.delete(connection) && keep(worker, connection), connection.close);
     },
     drop(worker) {

@@ -90,12 +90,19 @@ export class WorkerRegistry {
 
   /**
    * The worker with the most free slots, a random one of equals. Workers of `avoid` count only when
-   * no other worker is reachable.
+   * no other worker is reachable. With `warmFor`, workers that keep a page of this account go first.
    */
-  pick(avoid: ReadonlySet<string> = new Set()): string | undefined {
+  pick(avoid: ReadonlySet<string> = new Set(), warmFor?: string): string | undefined {
+    const candidates = this.#candidates(avoid);
+    const isFree = ([address, entry]: [string, Entry]) => this.#freeOf(address, entry) > 0;
+    // Reservations since the last report have used the warm pages first.
+    const isWarm = ([, { status, reserved }]: [string, Entry]) =>
+      (status.warm?.filter(account => account === warmFor).length ?? 0) > reserved;
+    const warm =
+      warmFor === undefined ? [] : candidates.filter(each => isWarm(each) && isFree(each));
     let best: string[] = [];
     let most = 1;
-    for (const [address, entry] of this.#candidates(avoid)) {
+    for (const [address, entry] of warm.length > 0 ? warm : candidates) {
       const free = this.#freeOf(address, entry);
       if (free > most) best = [];
       if (free >= most) best.push(address);

@@ -59,6 +59,8 @@ export type Command = <M extends keyof Commands>(
 ) => Promise<Commands[M]['returnType']>;
 
 export interface Session extends SlotSession {
+  /** No script of a document runs in the page, and nothing is loaded. */
+  readonly sealed: boolean;
   command: Command;
   on<E extends keyof Events>(event: E, listener: (...params: Events[E]) => void): void;
 }
@@ -77,8 +79,8 @@ export const openSession =
     const onAbort = () => limit.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      const { connection, frameId } = await connections.open(worker, ticket, limit.signal);
-      return new CdpSession(connection, worker, frameId, () =>
+      const { connection, ...page } = await connections.open(worker, ticket, limit.signal);
+      return new CdpSession(connection, { worker, ...page }, () =>
         connections.giveBack(worker, connection),
       );
     } catch (error) {
@@ -102,6 +104,7 @@ type End = Awaited<SlotSession['ended']>;
 class CdpSession implements Session {
   readonly worker: string;
   readonly frameId: string;
+  readonly sealed: boolean;
   readonly ended: Promise<End>;
   readonly #connection: Connection;
   readonly #giveBack: () => void;
@@ -125,9 +128,14 @@ class CdpSession implements Session {
   /**
    * `giveBack` is called instead of closing the connection when nothing is left to be sent on it.
    */
-  constructor(connection: Connection, worker: string, frameId: string, giveBack: () => void) {
+  constructor(
+    connection: Connection,
+    { worker, frameId, sealed }: Pick<Session, 'worker' | 'frameId' | 'sealed'>,
+    giveBack: () => void,
+  ) {
     this.worker = worker;
     this.frameId = frameId;
+    this.sealed = sealed;
     this.ended = this.#over.promise;
     this.#connection = connection;
     this.#giveBack = giveBack;

@@ -16,6 +16,7 @@ const shape = z.object({
   ready: count,
   offered: count.optional(),
   busy: count,
+  warm: z.array(z.string().max(200)).max(1_000).optional(),
   draining: z.boolean(),
   chrome: z.enum(['starting', 'up', 'down']),
   chromeVersion: z.string(),

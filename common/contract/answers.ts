@@ -116,10 +116,10 @@ export const HEADERS = {
   },
   'Server-Timing': {
     description:
-      'The duration of each phase in milliseconds: `admit`, `queue`, `load`, `wait`, `print`, `post`, `settle`, and `other` for the rest. They add up to the total in the dashboard. Also sent with an error if the render had started.',
+      'The duration of each phase in milliseconds: `admit`, `queue`, `load`, `wait`, `print`, `post`, `settle`, and `other` for the rest. They add up to the total in the dashboard. `isolation` says whether a sealed page of the account could be used (`warm`) or not (`fresh`). Also sent with an error if the render had started.',
     schema: { type: 'string' },
     example:
-      'admit;dur=1.2, queue;dur=0.1, load;dur=38.4, wait;dur=2.0, print;dur=21.7, settle;dur=1.4, other;dur=0.8',
+      'admit;dur=1.2, queue;dur=0.1, load;dur=38.4, wait;dur=2.0, print;dur=21.7, settle;dur=1.4, other;dur=0.8, isolation;desc="warm"',
   },
   'Content-Disposition': {
     description: 'Browsers display the PDF and use this file name to save it.',

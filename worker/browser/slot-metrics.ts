@@ -1,12 +1,13 @@
 // Metrics of the slots and their Chromes.
 import type { Metrics } from '../../common/operations.ts';
 import { DEATHS, STARTS } from './chrome-end.ts';
-import { SLOT_STATES, type Slot, type SlotDeps } from './slot.ts';
+import type { Slot } from './slot.ts';
+import { SLOT_STATES, type SlotDeps } from './slot-state.ts';
 
 /** Returns the counters of starts and deaths for one slot. */
 export function slotCounters(
   metrics: Metrics,
-): (slot: number) => Pick<SlotDeps, 'onStart' | 'onDeath'> {
+): (slot: number) => Pick<SlotDeps, 'onStart' | 'onDeath' | 'onWarmRender' | 'onViolation'> {
   const labels = ['slot', 'reason'] as const;
   const starts = metrics.counter(
     'pressroom_chrome_starts_total',
@@ -18,6 +19,16 @@ export function slotCounters(
     'Unexpected Chrome exits, by slot and reason.',
     labels,
   );
+  const warm = metrics.counter(
+    'pressroom_worker_warm_renders_total',
+    'Renders in a page that was kept from an earlier render of the same account.',
+    [],
+  );
+  const violations = metrics.counter(
+    'pressroom_worker_warm_violations_total',
+    'Documents that were taken for static and tried to load something. Each was rendered again.',
+    [],
+  );
   return number => {
     const slot = String(number);
     // Created at 0: rate() misses the first increment of a new series.
@@ -26,6 +37,8 @@ export function slotCounters(
     return {
       onStart: reason => starts.inc({ slot, reason }),
       onDeath: reason => deaths.inc({ slot, reason }),
+      onWarmRender: () => warm.inc({}),
+      onViolation: () => violations.inc({}),
     };
   };
 }
@@ -35,6 +48,12 @@ export function slotMetrics(metrics: Metrics, pool: string, slots: Slot[]): void
     for (const state of SLOT_STATES)
       gauge.set({ pool, state }, slots.filter(slot => slot.state === state).length);
   });
+  metrics.gauge(
+    'pressroom_slots_warm',
+    'Ready slots that keep a page for the next static document of an account.',
+    ['pool'],
+    gauge => gauge.set({ pool }, slots.filter(({ warmAccount }) => warmAccount).length),
+  );
   const running = 'Sum of the seconds for which the running renders have held their slots.';
   metrics.gauge('pressroom_slots_running_seconds', running, ['pool'], gauge => {
     const runningMs = slots.reduce((sum, slot) => sum + slot.runningMs(), 0);

@@ -25,6 +25,8 @@ export interface SlotPage {
   readonly guard: SlotGuard;
   /** True from the claim until the release. */
   claimed: boolean;
+  /** No script runs in it, and its guard blocks everything. */
+  sealed: boolean;
   /** Whether the page was close to its memory limit, asked after a crash. */
   nearMemoryLimit(): boolean;
   /** Replaces an unusable Chrome; its render is retried in another one. */
@@ -37,10 +39,16 @@ export interface SlotPage {
 export interface OpenPage extends SlotPage {
   readonly browserContextId: string;
   readonly windowId: number;
-  /** Settles at the release, with the reason to replace the Chrome, if there is one. */
-  readonly over: PromiseWithResolvers<Error | undefined>;
-  /** Settles when the context and its guard are closed. */
-  readonly gone: PromiseWithResolvers<void>;
+  /** Whether the window was shown since the page opened or was reset. */
+  shown: boolean;
+  /** Renders that it has served, the current one included. */
+  renders: number;
+  /** The account for which it is kept after its render. */
+  keepFor: string | undefined;
+  /** It must not serve another render. */
+  spent: boolean;
+  /** Settles when the document of the claim is gone: its context is closed, or the page is reset. */
+  gone: PromiseWithResolvers<void>;
 }
 
 /**
@@ -48,11 +56,11 @@ export interface OpenPage extends SlotPage {
  * count against its Chrome.
  */
 const OPEN_S = 10;
-async function countedSeconds<T>(limitS: number, work: Promise<T>): Promise<T> {
+export async function countedSeconds<T>(work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   let seconds = 0;
   const timer = setInterval(
-    () => ++seconds >= limitS && late.reject(new Error(`Chrome opened no page within ${limitS} s`)),
+    () => ++seconds >= OPEN_S && late.reject(new Error(`Chrome opened no page within ${OPEN_S} s`)),
     1_000,
   );
   try {
@@ -109,12 +117,16 @@ async function buildPage(
     frameId: targetId,
     guard,
     claimed: false,
+    sealed: false,
     nearMemoryLimit,
     replaceChrome,
     onEnd: undefined,
     browserContextId,
     windowId,
-    over: Promise.withResolvers(),
+    shown: false,
+    renders: 0,
+    keepFor: undefined,
+    spent: false,
     gone: Promise.withResolvers(),
   };
 }
@@ -123,7 +135,7 @@ async function buildPage(
 export async function openPage(deps: PageDeps): Promise<OpenPage> {
   const guard = await deps.openGuard();
   try {
-    return await countedSeconds(OPEN_S, buildPage(deps, guard));
+    return await countedSeconds(buildPage(deps, guard));
   } catch (error) {
     await guard.close();
     throw error;
@@ -135,11 +147,18 @@ export async function openPage(deps: PageDeps): Promise<OpenPage> {
  * later commands after this one.
  */
 export function showPage(page: SlotPage): void {
-  const bounds = { windowId: (page as OpenPage).windowId, bounds: { windowState: 'normal' } };
+  const open = page as OpenPage;
+  open.shown = true;
   // Fails only with the page, which is reported separately.
-  page.pipe.command('Browser.setWindowBounds', bounds).catch(() => {});
+  setWindowState(open, 'normal').catch(() => {});
 }
+
+export const setWindowState = (
+  { pipe, windowId }: OpenPage,
+  windowState: 'normal' | 'minimized',
+): Promise<unknown> =>
+  pipe.command('Browser.setWindowBounds', { windowId, bounds: { windowState } });
 
 /** Destroys the context. Rejects when Chrome takes longer than OPEN_S. */
 export const disposeContext = ({ pipe, browserContextId }: OpenPage): Promise<unknown> =>
-  countedSeconds(OPEN_S, pipe.command('Target.disposeBrowserContext', { browserContextId }));
+  countedSeconds(pipe.command('Target.disposeBrowserContext', { browserContextId }));

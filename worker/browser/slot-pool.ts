@@ -3,11 +3,12 @@ import type { Service } from '../../common/lifecycle.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { SlotEnd, WorkerStatus } from '../../common/protocol.ts';
 import type { Chrome } from './chrome.ts';
-import { Slot, type SlotDeps, type SlotState } from './slot.ts';
+import { Slot } from './slot.ts';
 import { slotCounters, slotMetrics } from './slot-metrics.ts';
 import type { SlotPage } from './slot-page.ts';
+import type { SlotDeps, SlotState } from './slot-state.ts';
 
-interface Deps extends Omit<SlotDeps, 'onStart' | 'onDeath'> {
+interface Deps extends Omit<SlotDeps, keyof ReturnType<ReturnType<typeof slotCounters>>> {
   pool: string;
   capacity: number;
   /** Never render for two accounts in one Chrome. */
@@ -25,6 +26,11 @@ export class SlotPool implements Service {
   readonly #drained = Promise.withResolvers<void>();
   /** Slots whose Chrome is being replaced for a render of this account. */
   readonly #renewals = new Map<Slot, { account: string | undefined; sinceMs: number }>();
+  /**
+   * The accounts of the last static documents. When many accounts take turns, no page would serve a
+   * second document, and resetting it would be in vain.
+   */
+  readonly #staticAccounts: string[] = [];
   #version = '';
   #started = false;
   #draining = false;
@@ -69,15 +75,24 @@ export class SlotPool implements Service {
     }
   }
 
-  /** The slot's page, or undefined when no slot is ready for this account. */
-  claim(account?: string): SlotPage | undefined {
+  /**
+   * The slot's page, or undefined when no slot is ready for this account. A static document of an
+   * account gets a sealed page: a warm one if there is one, else a fresh one, which is kept if the
+   * account had one lately.
+   */
+  claim(account?: string, isStatic = false): SlotPage | undefined {
     if (this.#draining) return undefined;
+    const keep = isStatic && account !== undefined && this.#rememberStatic(account);
     const ready = this.#slots.filter(({ state }) => state === 'ready');
     const fit = this.#deps.chromePerAccount
       ? ready.filter(slot => slot.isFreshFor(account))
       : ready;
-    for (const slot of fit) {
-      const page = slot.claim(account);
+    // A claim closes the warm page that it does not use.
+    const rank = ({ warmAccount }: Slot) =>
+      warmAccount === undefined ? 1 : isStatic && warmAccount === account ? 0 : 2;
+    const ranked = fit.toSorted((a, b) => rank(a) - rank(b));
+    for (const slot of ranked) {
+      const page = slot.claim({ account, isStatic, keep });
       if (page) return page;
     }
     // Reject this claim and renew a slot: the API claims again and then finds it ready.
@@ -91,8 +106,16 @@ export class SlotPool implements Service {
     return undefined;
   }
 
-  release(page: SlotPage, replaceReason?: string): Promise<void> {
-    return this.#slots[page.slot - 1]!.release(page, replaceReason);
+  release(page: SlotPage, replaceReason?: string, succeeded?: boolean): Promise<void> {
+    return this.#slots[page.slot - 1]!.release(page, replaceReason, succeeded);
+  }
+
+  /** Whether the account is among those of the last static documents. */
+  #rememberStatic(account: string): boolean {
+    const isKnown = this.#staticAccounts.includes(account);
+    this.#staticAccounts.push(account);
+    if (this.#staticAccounts.length > 2 * this.#slots.length) this.#staticAccounts.shift();
+    return isKnown;
   }
 
   count(state: SlotState): number {
@@ -101,15 +124,17 @@ export class SlotPool implements Service {
 
   status(): Pick<
     WorkerStatus,
-    'capacity' | 'ready' | 'busy' | 'draining' | 'chrome' | 'chromeVersion'
+    'capacity' | 'ready' | 'busy' | 'warm' | 'draining' | 'chrome' | 'chromeVersion'
   > {
     const [ready, busy] = [this.count('ready'), this.count('claimed')];
+    const warm = this.#draining ? [] : this.#slots.flatMap(({ warmAccount }) => warmAccount ?? []);
     // The Chrome of a closing slot is up as well.
     const up = ready + busy + this.count('closing') > 0;
     return {
       capacity: this.#slots.length,
       ready: this.#draining ? 0 : ready,
       busy,
+      ...(warm.length > 0 && { warm }),
       draining: this.#draining,
       chrome: up ? 'up' : this.#started ? 'down' : 'starting',
       chromeVersion: this.#version,

@@ -1,65 +1,15 @@
-// One slot: owns one Chrome and its page, which waits for a render or serves one. One loop replaces
-// pages and Chromes; one state describes the slot.
+// One slot: owns one Chrome, its fresh page, which waits for a render or serves one, and at times a
+// warm page beside it. One loop replaces pages and Chromes; one state describes the slot.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../common/log.ts';
 import type { SlotEnd } from '../../common/protocol.ts';
 import type { Chrome } from './chrome.ts';
-import {
-  byPage,
-  ChromeEnd,
-  chromeEndOf,
-  type Death,
-  ENDS,
-  isFault,
-  type Start,
-} from './chrome-end.ts';
-import {
-  disposeContext,
-  type OpenPage,
-  openPage,
-  type SlotGuard,
-  type SlotPage,
-} from './slot-page.ts';
-import { CUT_OFF, type SlotLimits, Watchdog } from './watchdog.ts';
-
-/**
- * `closing`: the last page closes and the next one opens in the same Chrome. `restarting`: the next
- * page opens in another Chrome.
- */
-export const SLOT_STATES = [
-  'starting',
-  'ready',
-  'claimed',
-  'closing',
-  'restarting',
-  'stopped',
-] as const;
-export type SlotState = (typeof SLOT_STATES)[number];
-
-export interface SlotDeps {
-  limits: SlotLimits;
-  /** `signal` aborts the start. `log` includes the slot number. */
-  launch(signal: AbortSignal, log: Log): Promise<Chrome>;
-  openGuard(): Promise<SlotGuard>;
-  log: Log;
-  onChange(): void;
-  onStart(reason: Start): void;
-  onDeath(reason: Death): void;
-}
-
-/** One Chrome of the slot while it is in service. */
-interface ChromeRun {
-  readonly chrome: Chrome;
-  readonly startedMs: number;
-  readonly watchdog: Watchdog;
-  /** Rejects once, with ChromeEnd. */
-  readonly ended: PromiseWithResolvers<never>;
-  renders: number;
-  /** The page that is opening. */
-  opening: Promise<OpenPage> | undefined;
-  /** The account of its last render; undefined: none yet; null: unknown. */
-  account: string | null | undefined;
-}
+import { byPage, ChromeEnd, chromeEndOf, ENDS, isFault, type Start } from './chrome-end.ts';
+import { type ChromeRun, checkAfterRender, startRun } from './chrome-run.ts';
+import { disposeContext, type OpenPage, openPage, type SlotPage } from './slot-page.ts';
+import type { PageRequest, SlotDeps, SlotState } from './slot-state.ts';
+import { WarmPage } from './warm-page.ts';
+import { CUT_OFF } from './watchdog.ts';
 
 const BACKOFF_MS = [0, 250, 1_000, 2_000, 5_000, 10_000, 30_000];
 /** A Chrome that ran this long resets the back-off. */
@@ -73,7 +23,11 @@ export class Slot {
   #state: SlotState = 'starting';
   #sinceMs = performance.now();
   #run: ChromeRun | undefined;
+  /** The fresh page: waits for a render, or is claimed. */
   #page: OpenPage | undefined;
+  /** The page of the current render: the fresh one, or a warm one. */
+  #claimed: OpenPage | undefined;
+  readonly #warm: WarmPage;
   /** Settles when the previous Chrome has ended. */
   #ending: Promise<unknown> = Promise.resolve();
   #endingCount = 0;
@@ -83,6 +37,12 @@ export class Slot {
     this.number = number;
     this.#deps = deps;
     this.#log = deps.log.child({ slot: number });
+    this.#warm = new WarmPage({
+      close: page => this.#run && this.#close(this.#run, page),
+      rendererBytes: () => this.#run?.watchdog.rendererBytes() ?? 0,
+      onViolation: () => this.#onViolation(),
+      onChange: () => deps.onChange(),
+    });
   }
 
   get state(): SlotState {
@@ -124,34 +84,57 @@ export class Slot {
     await ready.promise;
   }
 
-  /** Claims the waiting page. Undefined when the slot is not ready. */
-  claim(account?: string): SlotPage | undefined {
-    const [run, page] = [this.#run, this.#page];
-    if (this.#state !== 'ready' || !run || !page) return undefined;
+  /** The account whose static documents it can render in its warm page. */
+  get warmAccount(): string | undefined {
+    return this.#state === 'ready' ? this.#warm.account : undefined;
+  }
+
+  /**
+   * Claims the fresh page, or for a static document the warm page of its account. Undefined when the
+   * slot is not ready. A warm page that is not claimed is closed: nothing of one account stays
+   * beside another, or beside scripts.
+   */
+  claim({ account, isStatic = false, keep = false }: PageRequest = {}): SlotPage | undefined {
+    const [run, fresh] = [this.#run, this.#page];
+    if (this.#state !== 'ready' || !run || !fresh) return undefined;
     if (!run.chrome.connected()) {
       this.#retire(run, new ChromeEnd('unusable', CUT_OFF));
       return undefined;
     }
+    const isSealed = isStatic && account !== undefined;
+    const isWarm = isSealed && this.#warm.account === account;
+    const page = isWarm ? this.#warm.take() : fresh;
+    this.#warm.close();
+    if (isWarm) this.#deps.onWarmRender();
+    else if (isSealed) this.#warm.seal(page);
     page.claimed = true;
+    page.renders++;
+    page.keepFor = isWarm || (isSealed && keep) ? account : undefined;
+    page.gone = Promise.withResolvers();
+    this.#claimed = page;
     run.account = account ?? null;
     run.renders++;
-    run.watchdog.begin();
+    run.watchdog.begin(isWarm ? this.#warm.bytes : 0);
     this.#enter('claimed');
     return page;
   }
 
   /**
-   * Releases the page. With `replaceReason` its Chrome is replaced. Resolves when the page is
-   * closed. Never throws; safe to call twice.
+   * Releases the page. With `replaceReason` its Chrome is replaced; without `succeeded` a sealed
+   * page is not kept. Resolves when the page is closed or reset. Never throws; safe to call twice.
    */
-  async release(page: SlotPage, replaceReason?: string): Promise<void> {
+  async release(page: SlotPage, replaceReason?: string, succeeded = false): Promise<void> {
     const open = page as OpenPage;
+    const { gone } = open;
     if (page.claimed) {
       page.claimed = false;
+      open.spent ||= !succeeded;
       this.#enter(replaceReason ? 'restarting' : 'closing');
-      open.over.resolve(replaceReason ? new ChromeEnd('bound', replaceReason) : undefined);
+      this.#run?.released.resolve(
+        replaceReason ? new ChromeEnd('bound', replaceReason) : undefined,
+      );
     }
-    await open.gone.promise;
+    await gone.promise;
   }
 
   /** Replaces the Chrome of a ready slot because the next render is for another account. */
@@ -165,7 +148,7 @@ export class Slot {
 
   /** Ends the current render, if there is one. */
   endRender(reason: SlotEnd, message: string): void {
-    if (this.#state === 'claimed') this.#page?.onEnd?.(reason, message);
+    if (this.#state === 'claimed') this.#claimed?.onEnd?.(reason, message);
   }
 
   /** Ends the Chrome, even while it is starting. Safe to call twice. */
@@ -225,73 +208,65 @@ export class Slot {
     const { launch, limits, onStart } = this.#deps;
     const chrome = await launch(this.#stopping.signal, this.#log);
     onStart(reason);
-    const ended = Promise.withResolvers<never>();
-    ended.promise.catch(() => {});
-    const watchdog = new Watchdog({
-      chrome,
+    const run: ChromeRun = startRun(chrome, {
       limits,
       waiting: () => (this.#state === 'ready' ? this.#page?.sessionId : undefined),
-      retire: (fault, message) => this.#retire(run, new ChromeEnd(fault, message)),
+      retire: end => this.#retire(run, end),
+      onDetached: sessionId => this.#onPageGone(sessionId, 'the page closed itself'),
       log: this.#log,
-    });
-    const run: ChromeRun = {
-      chrome,
-      startedMs: performance.now(),
-      watchdog,
-      ended,
-      renders: 0,
-      opening: undefined,
-      account: undefined,
-    };
-    void chrome.exited.then(how => this.#retire(run, new ChromeEnd('exited', how)));
-    chrome.pipe.onBrowserEvent((method, { sessionId }) => {
-      if (method === 'Target.detachedFromTarget' && sessionId === this.#page?.sessionId)
-        this.#onPageGone('the page closed itself');
     });
     return run;
   }
 
   /** Handles a page that closes itself, or whose process dies while it opens or waits. */
-  #onPageGone(message: string): void {
-    const [run, page] = [this.#run, this.#page];
+  #onPageGone(sessionId: unknown, message: string): void {
+    const run = this.#run;
     if (!run) return;
-    if (!page) return this.#retire(run, new ChromeEnd('unusable', `${message} while it opened`));
-    if (page.claimed) page.onEnd?.('renderer_crashed', message);
-    else if (this.#state === 'ready') this.#retire(run, new ChromeEnd('unusable', message));
+    if (sessionId === this.#claimed?.sessionId) this.#claimed?.onEnd?.('renderer_crashed', message);
+    else if (sessionId === this.#warm.page?.sessionId) this.#warm.close();
+    else if (sessionId === this.#page?.sessionId)
+      this.#retire(run, new ChromeEnd('unusable', message));
+  }
+
+  #onFreshCrash(run: ChromeRun): void {
+    const message = "the page's process crashed";
+    if (this.#page) this.#onPageGone(this.#page.sessionId, message);
+    else this.#retire(run, new ChromeEnd('unusable', `${message} while it opened`));
+  }
+
+  /** The API renders the document again, in a page with its network. */
+  #onViolation(): void {
+    this.#deps.onViolation();
+    this.#log.warn('the document of a sealed page tried to load something');
   }
 
   /** Takes a Chrome out of service and ends the render in it. */
   #retire(run: ChromeRun, end: ChromeEnd): void {
     run.ended.reject(end);
     if (run !== this.#run || this.#state !== 'claimed' || !isFault(end.reason)) return;
-    this.#page?.onEnd?.(ENDS[end.reason], end.reason === 'exited' ? 'Chrome ended' : end.message);
+    this.#claimed?.onEnd?.(
+      ENDS[end.reason],
+      end.reason === 'exited' ? 'Chrome ended' : end.message,
+    );
   }
 
   /** Serves renders in one Chrome. Resolves with the reason why the Chrome ends. */
   async #serve(run: ChromeRun, firstReady: PromiseWithResolvers<void>): Promise<ChromeEnd> {
-    const onCrash = () => this.#onPageGone("the page's process crashed");
-    const { chrome } = run;
-    const nearMemoryLimit = () => run.watchdog.nearMemoryLimit();
-    const replaceChrome = (message: string) =>
-      this.#retire(run, new ChromeEnd('unusable', message));
-    const { openGuard } = this.#deps;
-    const callbacks = { openGuard, nearMemoryLimit, replaceChrome, onCrash };
     this.#run = run;
     try {
-      for (;;) {
-        run.opening = openPage({ slot: this.number, chrome, ...callbacks });
-        const page = await Promise.race([run.opening, run.ended.promise]);
+      for (let resetting: Promise<void> | undefined; ; ) {
+        const fresh = this.#page ?? this.#open(run);
+        const [page] = await Promise.race([Promise.all([fresh, resetting]), run.ended.promise]);
         this.#page = page;
         run.watchdog.ready();
+        run.released = Promise.withResolvers();
         this.#enter('ready');
         firstReady.resolve();
-        const replaceReason = await Promise.race([page.over.promise, run.ended.promise]);
+        const end = await Promise.race([run.released.promise, run.ended.promise]);
         run.watchdog.end();
-        if (replaceReason) throw replaceReason;
-        if (run.watchdog.reniced()) throw new ChromeEnd('bound', 'its priority was lowered');
-        if (chrome.pipe.overBudget()) throw new ChromeEnd('bound', 'its event budget was exceeded');
-        this.#replaceWhenWorn(run);
-        this.#close(run, page);
+        if (end) throw end;
+        checkAfterRender(run, this.number, this.#deps.limits);
+        resetting = this.#finish(run, this.#claimed!);
       }
     } catch (error) {
       const end = chromeEndOf(error);
@@ -300,21 +275,33 @@ export class Slot {
     }
   }
 
-  #replaceWhenWorn({ renders, watchdog }: ChromeRun): void {
-    const { recycleRenders, recycleBytes } = this.#deps.limits;
-    // Slots are used evenly, so their limits differ: not all of them restart at the same time.
-    const earlier = Math.floor(recycleRenders / 100) * ((this.number - 1) % 10);
-    if (renders >= recycleRenders - earlier)
-      throw new ChromeEnd('recycle', `it has served ${renders} renders`);
-    const grownBytes = watchdog.grownBytes();
-    if (grownBytes > recycleBytes)
-      throw new ChromeEnd('recycle', `it has grown by ${Math.round(grownBytes / 2 ** 20)} MiB`);
+  #open(run: ChromeRun): Promise<OpenPage> {
+    run.opening = openPage({
+      slot: this.number,
+      chrome: run.chrome,
+      openGuard: this.#deps.openGuard,
+      nearMemoryLimit: () => run.watchdog.nearMemoryLimit(),
+      replaceChrome: message => this.#retire(run, new ChromeEnd('unusable', message)),
+      onCrash: () => this.#onFreshCrash(run),
+    });
+    return run.opening;
   }
 
-  /** Destroys the context while the next one opens. A Chrome that fails to do so is replaced. */
+  /** Closes the page of a render, or resets and keeps it. Resolves when it is reset. */
+  #finish(run: ChromeRun, page: OpenPage): Promise<void> | undefined {
+    this.#claimed = undefined;
+    if (page === this.#page) this.#page = undefined;
+    if (page.keepFor !== undefined) return this.#warm.keep(page, page.keepFor);
+    this.#close(run, page);
+    return undefined;
+  }
+
+  /**
+   * Destroys the context of a page, while the next one may open. A Chrome that fails to do so is
+   * replaced.
+   */
   #close(run: ChromeRun, page: OpenPage): void {
     const { pipe, sessionId, guard } = page;
-    this.#page = undefined;
     pipe.unroute(sessionId);
     const disposed = disposeContext(page).catch(error => {
       this.#retire(run, chromeEndOf(error));
@@ -326,9 +313,11 @@ export class Slot {
   /** The next Chrome starts while this one ends, but never more than these two run. */
   async #end(run: ChromeRun, end: ChromeEnd): Promise<void> {
     const { chrome, watchdog } = run;
-    const page = this.#page;
+    const pages = new Set([this.#page, this.#claimed, this.#warm.page].filter(each => !!each));
     this.#run = undefined;
     this.#page = undefined;
+    this.#claimed = undefined;
+    this.#warm.close();
     watchdog.stop();
     const fields = {
       pid: chrome.pid,
@@ -343,15 +332,14 @@ export class Slot {
     if (end.reason !== 'recycle' && end.reason !== 'account') chrome.kill();
     this.#endingCount++;
     const closed = chrome.close().finally(() => this.#endingCount--);
-    if (page) page.claimed = false;
+    for (const page of pages) page.claimed = false;
     // Includes the guard of a page that opened while its Chrome was ending.
-    const guards = new Set([
-      page?.guard,
-      await run.opening?.then(({ guard }) => guard).catch(() => undefined),
-    ]);
-    const gone = Promise.all([closed, ...[...guards].map(guard => guard?.close(closed))]).then(() =>
-      page?.gone.resolve(),
-    );
+    const opening = await run.opening?.catch(() => undefined);
+    if (opening) pages.add(opening);
+    const guards = [...pages].map(({ guard }) => guard.close(closed));
+    const gone = Promise.all([closed, ...guards]).then(() => {
+      for (const page of pages) page.gone.resolve();
+    });
     this.#enter('restarting');
     await this.#ending;
     this.#ending = gone;

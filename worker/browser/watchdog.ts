@@ -44,6 +44,7 @@ const NICE = 10;
 /** Distinguishes a hung browser, which uses no CPU, from one that is kept busy by its page. */
 const BUSY_SHARE = 0.1;
 const NEAR = 0.7;
+const RENDERERS_MAX_AGE_MS = 1_000;
 
 /** Runs from its construction until `stop`. */
 export class Watchdog {
@@ -55,6 +56,8 @@ export class Watchdog {
   /** Memory of the shared processes before the first page and after the last one. */
   #idleBytes: number | undefined;
   #restBytes = 0;
+  /** Memory of the renderers before the render. */
+  #keptBytes = 0;
   /** Read at the first measurement of a render, so that short renders cost nothing. */
   #cpuBeforeMs: number | undefined;
   #bytes = 0;
@@ -83,9 +86,13 @@ export class Watchdog {
     this.#idleBytes = this.#restBytes = sumOf(residentBytes, this.#shared);
   }
 
-  /** A render begins: starts measuring its memory and CPU. */
-  begin(): void {
+  /**
+   * A render begins: starts measuring its memory and CPU. `keptBytes` is the memory of the
+   * renderers from the renders before, if one is kept.
+   */
+  begin(keptBytes = 0): void {
     this.#rendering = true;
+    this.#keptBytes = keptBytes;
     this.#cpuBeforeMs = undefined;
     this.#bytes = 0;
   }
@@ -116,6 +123,13 @@ export class Watchdog {
     return this.#reniced;
   }
 
+  /** Memory of the renderers, from a listing of processes that is not new. */
+  rendererBytes(): number {
+    this.#listProcesses(RENDERERS_MAX_AGE_MS);
+    const renderers = this.#pids.filter(pid => !this.#shared.includes(pid));
+    return sumOf(residentBytes, renderers);
+  }
+
   /** Memory of all processes of this Chrome. */
   residentBytes(): number {
     return sumOf(residentBytes, this.#pids);
@@ -138,7 +152,7 @@ export class Watchdog {
     const { chrome, limits, retire, log } = this.#deps;
     if (!this.#rendering) return;
     this.#listProcesses();
-    this.#bytes = sumOf(residentBytes, this.#pids) - this.#restBytes;
+    this.#bytes = sumOf(residentBytes, this.#pids) - this.#restBytes - this.#keptBytes;
     if (this.#bytes > limits.maxBytes) {
       return retire(
         'memory',

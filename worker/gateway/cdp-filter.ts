@@ -20,6 +20,21 @@ const ALLOWED = new Set([
   'Runtime.evaluate',
 ]);
 
+/**
+ * In a sealed page. Nothing here leaves a state that a reset would not remove, and nothing can open
+ * the network.
+ */
+const ALLOWED_SEALED = new Set([
+  'Emulation.setEmulatedMedia',
+  'IO.close',
+  'IO.read',
+  'Page.createIsolatedWorld',
+  'Page.printToPDF',
+  'Page.setDocumentContent',
+  'Runtime.callFunctionOn',
+  'Runtime.evaluate',
+]);
+
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -187,7 +202,15 @@ function filterCommand(
   method: string,
   params: Record<string, unknown>,
   sessionId: string,
+  isSealed: boolean,
 ): Filtered {
+  if (isSealed && !ALLOWED_SEALED.has(method))
+    return {
+      kind: 'rejected',
+      id,
+      method: method.slice(0, 80),
+      problem: 'this method is not allowed in a sealed page',
+    };
   const check = Object.hasOwn(PARAMETERS, method) ? PARAMETERS[method] : undefined;
   if (check && !check(params))
     return { kind: 'rejected', id, method, problem: 'a parameter is not allowed' };
@@ -216,9 +239,9 @@ function filterCommand(
 
 /**
  * Decides about one text frame of a slot's client. Pure. `sessionId` is the slot's own CDP session;
- * a session in the frame is ignored.
+ * a session in the frame is ignored. A sealed page accepts fewer commands.
  */
-export function filterFrame(frame: Buffer, sessionId: string): Filtered {
+export function filterFrame(frame: Buffer, sessionId: string, isSealed = false): Filtered {
   const html = filterHtml(frame, sessionId);
   if (html) return html;
   if (frame.length > PARSED_BYTES)
@@ -244,5 +267,5 @@ export function filterFrame(frame: Buffer, sessionId: string): Filtered {
     return { kind: 'garbage', problem: 'a frame has no valid id, method or params' };
   const command = id as number;
   if (isOwn(method)) return { kind: 'own', id: command, method, params };
-  return filterCommand(command, method, params, sessionId);
+  return filterCommand(command, method, params, sessionId, isSealed);
 }

@@ -10,6 +10,7 @@ const SLOT_ENDS = [
   'deadline',
   'flooded',
   'refused',
+  'not_static',
 ] as const;
 const EGRESS_DENIALS = [
   'address',

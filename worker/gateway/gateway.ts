@@ -172,7 +172,7 @@ export class Gateway implements Service {
     const checked = this.#checkTicket(text, 'slot');
     if (!checked.ok) return checked;
     const page = this.#statusSockets.admit(checked.ticket.api)
-      ? slots.claim(checked.ticket.account)
+      ? slots.claim(checked.ticket.account, checked.ticket.isolation === 'warm')
       : undefined;
     if (!page) return { ok: false, reason: status().draining ? 'draining' : 'full' };
     return { ok: true, page, ticket: checked.ticket };

@@ -59,7 +59,7 @@ const CLOSING_MS = 1_000;
 const NOT_ALLOWED = -32_601;
 const NOT_NOW = -32_000;
 /** Ends that were not caused by the page, after which its Chrome is kept. */
-const NOT_BY_PAGE: ReadonlySet<SlotEnd> = new Set(['worker_stopping', 'refused']);
+const NOT_BY_PAGE: ReadonlySet<SlotEnd> = new Set(['worker_stopping', 'refused', 'not_static']);
 
 export interface SlotSocketDeps {
   slots: Pick<SlotPool, 'release'>;
@@ -82,6 +82,8 @@ interface OpenSlot {
   frames: FrameSessions;
   /** True once the page is shown; false if the API has declared a static document. */
   shown?: boolean;
+  /** The API has said so at the end. */
+  succeeded?: boolean;
 }
 
 export class SlotSocket {
@@ -140,6 +142,11 @@ export class SlotSocket {
     this.#unanswered = 0;
     this.#deps.log.debug({ slot: page.slot, renderId: ticket.renderId }, 'a slot was claimed');
     page.onEnd = (reason, message) => this.#slot?.page === page && this.#end(reason, message);
+    if (!page.sealed) this.#openNetwork(page, ticket);
+    page.pipe.route(page.sessionId, onFrameOfPage);
+  }
+
+  #openNetwork(page: SlotPage, { egress }: Ticket): void {
     const onDenied = (denied: EgressDenied) => {
       this.#deps.counts.countEgressDenial(denied.reason);
       if (page.claimed && this.#isOpen()) this.#sendEvent(EGRESS_DENIED, denied);
@@ -150,8 +157,7 @@ export class SlotSocket {
       if (page.claimed && this.#isOpen()) this.#sendEvent(event, target);
     };
     page.guard.onUnreachable(this.#safely(onUnreachable));
-    page.guard.admit(ticket.egress);
-    page.pipe.route(page.sessionId, onFrameOfPage);
+    page.guard.admit(egress);
   }
 
   /** Sends the reason to the API immediately and closes the socket when the page is closed. */
@@ -177,12 +183,12 @@ export class SlotSocket {
 
   /** With unanswered commands the page may hang or still execute one, so its Chrome is replaced. */
   #release(
-    { page, deadline, frames }: OpenSlot,
+    { page, deadline, frames, succeeded }: OpenSlot,
     replaceReason = this.#unanswered > 0 ? 'the render was aborted' : undefined,
   ): Promise<void> {
     clearTimeout(deadline);
     frames.close();
-    return this.#deps.slots.release(page, replaceReason);
+    return this.#deps.slots.release(page, replaceReason, succeeded);
   }
 
   // --- From the API to the page ---
@@ -191,7 +197,8 @@ export class SlotSocket {
     if (this.#ending || !this.#isOpen()) return;
     if (this.#unsentAnswers > MAX_ANSWERS_WAITING)
       return this.#end('flooded', 'the client sent commands without reading the answers');
-    const filtered = filterFrame(data, this.#slot?.page.sessionId ?? '');
+    const { sessionId = '', sealed } = this.#slot?.page ?? {};
+    const filtered = filterFrame(data, sessionId, sealed);
     if (filtered.kind === 'garbage') return this.#end('refused', filtered.problem);
     if (filtered.kind === 'own') return this.#handleOwn(filtered);
     if (filtered.kind === 'rejected') {
@@ -221,7 +228,10 @@ export class SlotSocket {
     if (!this.#slot?.page.claimed)
       return this.#answerError(id, NOT_NOW, 'no slot is open on this socket');
     if (method === PING) return this.#answer(id, this.#pingAnswer(this.#slot.page));
-    if (method === END) return void this.#endByRequest(id, this.#slot);
+    if (method === END) {
+      this.#slot.succeeded = params.succeeded === true;
+      return void this.#endByRequest(id, this.#slot);
+    }
     method satisfies typeof STILL;
     this.#slot.shown ??= false;
     this.#answer(id, {});
@@ -245,8 +255,12 @@ export class SlotSocket {
     this.#answer(id, {});
   }
 
-  #pingAnswer({ frameId }: SlotPage): PingAnswer {
-    return { frameId, ...(this.#deps.mayStayOpen() && { keeps: true }) };
+  #pingAnswer({ frameId, sealed }: SlotPage): PingAnswer {
+    return {
+      frameId,
+      ...(this.#deps.mayStayOpen() && { keeps: true }),
+      ...(sealed && { sealed }),
+    };
   }
 
   // --- From the page to the API ---

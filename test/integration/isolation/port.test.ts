@@ -81,6 +81,8 @@ describe('the port of an egress guard', () => {
       onChange: nothing,
       onStart: nothing,
       onDeath: nothing,
+      onWarmRender: nothing,
+      onViolation: nothing,
     });
     await slot.start();
     const released = slot.release(slot.claim()!);

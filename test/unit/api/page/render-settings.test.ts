@@ -12,6 +12,7 @@ import { PUBLIC } from '../../../support/request-error.ts';
 const A4 = NAMED_FORMATS.A4;
 
 const BARE: Omit<RenderSettings, 'isStatic'> = {
+  isolation: 'fresh',
   source: { kind: 'html', html: 'x' },
   headers: {},
   cookies: [],

@@ -42,6 +42,20 @@ describe('the worker registry', () => {
     registry.close();
   });
 
+  it('prefers workers that keep a page of the account, as long as they have one', () => {
+    const warm = (accounts: string[]) => ({ more: { capacity: 8, warm: accounts } });
+    registry.report('ws://a:1', workerStatus(2, warm(['x', 'y'])));
+    registry.report('ws://b:1', workerStatus(5, warm([])));
+    expect(registry.pick(new Set(), 'x')).to.equal('ws://a:1');
+    expect(registry.pick(new Set(), 'z')).to.equal('ws://b:1');
+    expect(registry.pick()).to.equal('ws://b:1');
+    expect(registry.pick(new Set(['ws://a:1']), 'x'), 'avoided').to.equal('ws://b:1');
+    registry.reserve('ws://a:1');
+    expect(registry.pick(new Set(), 'x'), 'its page may be reserved').to.equal('ws://b:1');
+    registry.report('ws://a:1', workerStatus(0, warm(['x'])));
+    expect(registry.pick(new Set(), 'x'), 'without a free slot').to.equal('ws://b:1');
+  });
+
   it('counts offered slots as long as they are free', () => {
     registry.report('ws://a:1', workerStatus(2, { more: { capacity: 4, offered: 2 } }));
     expect(registry.capacity()).to.deep.equal({ free: 2, slots: 4, offered: 2 });

@@ -1,0 +1,32 @@
+// Whether a render may use a warm page: a sealed page of a worker that served the same account
+// before.
+import { hasTemplates } from './header-footer.ts';
+import { type RenderSettings, staysAsWritten } from './render-settings.ts';
+import { DYNAMIC_REASONS, type DynamicReason, dynamicReason } from './static-document.ts';
+import { areMeasured } from './template-overflow.ts';
+
+/**
+ * Why a render needs a fresh page. `off`: PRESSROOM_RENDERER_REUSE is off. `request`: a
+ * field of the request loads, runs or waits for something. `templates`: a header or footer that is
+ * not measured yet. `not_static`: the document was taken for static, and tried to load something.
+ * The others are of the document.
+ */
+export const FRESH_REASONS = [
+  'off',
+  'request',
+  'templates',
+  'not_static',
+  ...DYNAMIC_REASONS,
+] as const;
+export type FreshReason = 'off' | 'request' | 'templates' | 'not_static' | DynamicReason;
+
+/** Undefined when a warm page may be used. */
+export function freshReason(settings: RenderSettings, reuse: boolean): FreshReason | undefined {
+  if (!reuse) return 'off';
+  const { source, css } = settings;
+  if (source.kind !== 'html' || !staysAsWritten(settings) || css?.kind === 'url') return 'request';
+  if (hasTemplates(settings) && !areMeasured(settings)) return 'templates';
+  // A `<` could end the style.
+  if (css?.text.includes('<')) return 'css';
+  return dynamicReason(source.html) ?? (css && dynamicReason(`<style>${css.text}</style>`));
+}

@@ -1,0 +1,134 @@
+// The warm page of a slot: a sealed page, kept beside the fresh page for the next static document of
+// one account. Owns how a page is sealed and reset, and when it is closed.
+import { CRASHED, eventOf, isProcessGone } from './cdp-pipe.ts';
+import { countedSeconds, type OpenPage, setWindowState } from './slot-page.ts';
+
+/** A page is closed after this many renders. */
+export const WARM_RENDERS = 50;
+/** A page is closed when no document came for this long. */
+export const WARM_IDLE_MS = 10_000;
+/** A page is closed when the renderers of its Chrome hold more memory. */
+export const WARM_BYTES = 256 * 2 ** 20;
+
+interface WarmPageDeps {
+  close(page: OpenPage): void;
+  /** Memory of the renderers of its Chrome. */
+  rendererBytes(): number;
+  /** A document tried to load something, so it was not static. */
+  onViolation(): void;
+  onChange(): void;
+}
+
+/**
+ * Removes the document by navigation to a blank page, and resolves when that has loaded. A document
+ * that replaces another one without a navigation would inherit its quirks mode, its default style
+ * and its Content-Security-Policy. Rejects when Chrome fails, or takes longer than a page may take
+ * to open.
+ */
+async function resetPage(page: OpenPage, onCrash: () => void): Promise<void> {
+  const { pipe, sessionId } = page;
+  const loaded = Promise.withResolvers<void>();
+  let navigated = false;
+  pipe.route(sessionId, frame => {
+    const event = eventOf(frame);
+    if (event === 'Page.frameNavigated') navigated = true;
+    else if (event === 'Page.frameStoppedLoading' && navigated) loaded.resolve();
+    else if (event === CRASHED || isProcessGone(event, frame)) {
+      loaded.reject(new Error("the page's process crashed"));
+      onCrash();
+    }
+  });
+  const commands: Promise<unknown>[] = [
+    pipe.command('Page.navigate', { url: 'about:blank' }, sessionId),
+  ];
+  if (page.shown) commands.push(setWindowState(page, 'minimized'));
+  page.shown = false;
+  await countedSeconds(Promise.all([loaded.promise, ...commands]));
+}
+
+export class WarmPage {
+  readonly #deps: WarmPageDeps;
+  /** The page that waits for the next document, or is reset for it. */
+  #page: OpenPage | undefined;
+  #account: string | undefined;
+  #bytes = 0;
+  #isReady = false;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(deps: WarmPageDeps) {
+    this.#deps = deps;
+  }
+
+  /** The account whose static document it can render now. */
+  get account(): string | undefined {
+    return this.#isReady ? this.#account : undefined;
+  }
+
+  /** Memory of the renderers at the end of its last render. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get page(): OpenPage | undefined {
+    return this.#page;
+  }
+
+  /** The page for a render of its account; the caller closes it or keeps it afterwards. */
+  take(): OpenPage {
+    clearTimeout(this.#idle);
+    this.#isReady = false;
+    const page = this.#page!;
+    this.#page = undefined;
+    return page;
+  }
+
+  /**
+   * Seals a fresh page for the rest of its life: no script of a document runs in it, and its guard
+   * is never opened. Does not wait: Chrome handles later commands after this one.
+   */
+  seal(page: OpenPage): void {
+    page.sealed = true;
+    page.guard.onDenied(() => {
+      this.#deps.onViolation();
+      page.spent = true;
+      if (page.claimed) page.onEnd?.('not_static', 'the document tried to load something');
+      else if (page === this.#page) this.close();
+    });
+    page.pipe
+      .command('Emulation.setScriptExecutionDisabled', { value: true }, page.sessionId)
+      .catch((error: Error) => page.replaceChrome(`a page could not be sealed: ${error.message}`));
+  }
+
+  /**
+   * Keeps the page for `account` after its render, or closes it. Resolves when it is reset or
+   * closed; never rejects.
+   */
+  async keep(page: OpenPage, account: string): Promise<void> {
+    this.close();
+    this.#bytes = this.#deps.rendererBytes();
+    if (page.spent || page.renders >= WARM_RENDERS || this.#bytes > WARM_BYTES)
+      return this.#deps.close(page);
+    this.#page = page;
+    this.#account = account;
+    try {
+      await resetPage(page, () => page === this.#page && this.close());
+    } catch {
+      if (page === this.#page) this.close();
+    }
+    if (page !== this.#page) return;
+    this.#isReady = true;
+    this.#idle = setTimeout(() => this.close(), WARM_IDLE_MS).unref();
+    page.gone.resolve();
+  }
+
+  /** Closes the page, if there is one. */
+  close(): void {
+    clearTimeout(this.#idle);
+    const page = this.#page;
+    this.#page = undefined;
+    this.#isReady = false;
+    if (!page) return;
+    this.#deps.close(page);
+    this.#deps.onChange();
+  }
+}
