@@ -111,7 +111,9 @@ export class WarmPage {
     this.#page = page;
     this.#account = account;
     try {
-      await resetPage(page, () => page === this.#page && this.close());
+      // A page that is closed meanwhile may not answer.
+      const reset = resetPage(page, () => page === this.#page && this.close());
+      await Promise.race([reset, page.gone.promise]);
     } catch {
       if (page === this.#page) this.close();
     }
