@@ -28,22 +28,35 @@ export interface Terminal {
 const JSON_OPTION = ['--json', 'Print JSON instead of a table'] as const;
 const jsonText = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
-const ACCOUNT_HEAD = ['NAME', 'PLAN', 'STATE', 'INTRANET', 'KEYS', 'RUNNING', 'USAGE'];
+const onOff = (isOn: boolean) => (isOn ? 'on' : 'off');
+
+const ACCOUNT_HEAD = ['NAME', 'PLAN', 'STATE', 'INTRANET', 'KEYS', 'RUNNING', 'USAGE', 'REUSE'];
 const accountRow = (account: Account) => [
   account.name,
   account.plan,
   account.state,
-  account.intranet ? 'on' : 'off',
+  onOff(account.intranet),
   String(account.keys),
   String(account.running),
   String(account.usage),
+  onOff(account.rendererReuse),
 ];
 
-const accountJson = ({ name, plan, state, intranet, keys, running, usage }: Account) => ({
+const accountJson = ({
   name,
   plan,
   state,
   intranet,
+  rendererReuse,
+  keys,
+  running,
+  usage,
+}: Account) => ({
+  name,
+  plan,
+  state,
+  intranet,
+  renderer_reuse: rendererReuse,
   keys,
   running,
   usage,
@@ -106,6 +119,13 @@ function parseNetworks(entries: string[]): string[] {
 const note = (store: Store, account: string, act: AuditAction) =>
   createAudit(store).note({ account, actor: 'command line' }, act);
 
+interface SetOptions {
+  plan?: string;
+  intranet?: string;
+  rendererReuse?: string;
+  state?: string;
+}
+
 export function addAccountCommands(
   program: Command,
   { print, notify, withAccounts }: Terminal,
@@ -155,29 +175,31 @@ export function addAccountCommands(
         'Allow its pages to open the addresses in PRESSROOM_EGRESS_ALLOW',
       ).choices(['on', 'off']),
     )
+    .addOption(
+      new Option(
+        '--renderer-reuse <on|off>',
+        'Allow its static documents to share a sealed page, if PRESSROOM_RENDERER_REUSE is on. Off for accounts whose users distrust each other',
+      ).choices(['on', 'off']),
+    )
     .addOption(new Option('--state <state>', 'Subscription state').choices([...ACCOUNT_STATES]))
     .addHelpText('after', `\nExample:\n  ${COMMAND} accounts set acme --plan scale --intranet on`)
-    .action(
-      async (
-        name: string,
-        { plan, intranet, state }: { plan?: string; intranet?: string; state?: string },
-      ) => {
-        const settings = {
-          ...(plan !== undefined && { plan }),
-          ...(intranet !== undefined && { intranet: intranet === 'on' }),
-          ...(state !== undefined && { state }),
-        };
-        const account = await withAccounts(async (all, { store }) => {
-          const before = await all.accountByName(name);
-          const after = await all.setAccountById(before.id, settings);
-          await note(store, after.id, accountChanged(before, after));
-          return after;
-        });
-        notify(
-          `Updated ${account.name}: plan ${account.plan}, ${account.state}, intranet ${account.intranet ? 'on' : 'off'}.`,
-        );
-      },
-    );
+    .action(async (name: string, { plan, intranet, rendererReuse, state }: SetOptions) => {
+      const settings = {
+        ...(plan !== undefined && { plan }),
+        ...(intranet !== undefined && { intranet: intranet === 'on' }),
+        ...(rendererReuse !== undefined && { rendererReuse: rendererReuse === 'on' }),
+        ...(state !== undefined && { state }),
+      };
+      const account = await withAccounts(async (all, { store }) => {
+        const before = await all.accountByName(name);
+        const after = await all.setAccountById(before.id, settings);
+        await note(store, after.id, accountChanged(before, after));
+        return after;
+      });
+      notify(
+        `Updated ${account.name}: plan ${account.plan}, ${account.state}, intranet ${onOff(account.intranet)}, renderer reuse ${onOff(account.rendererReuse)}.`,
+      );
+    });
 }
 
 /** Finds the account of a key when --account is not given. */

@@ -24,6 +24,8 @@ export interface Account {
   plan: string;
   state: AccountState;
   intranet: boolean;
+  /** Its static documents may be rendered in the same page, one after another. */
+  rendererReuse: boolean;
   keys: number;
   /** Unexpired leases. */
   running: number;
@@ -36,6 +38,7 @@ export interface AccountSettings {
   plan?: string;
   state?: string;
   intranet?: boolean;
+  rendererReuse?: boolean;
 }
 
 interface AccountsConfig {
@@ -50,6 +53,7 @@ const projection: Document = {
   plan: 1,
   state: 1,
   intranet: 1,
+  rendererReuse: { $ne: ['$rendererReuse', false] },
   createdAt: 1,
   keys: { $size: allKeys },
   running: runningLeases,
@@ -124,6 +128,7 @@ export class Accounts {
       plan: account.plan,
       state: account.state,
       intranet,
+      rendererReuse: true,
       keys: 0,
       running: 0,
       usage: 0,
@@ -173,14 +178,17 @@ export class Accounts {
    * except suspending and reactivating it.
    */
   async setAccountById(id: string, settings: AccountSettings): Promise<Account> {
-    const { plan, intranet, state } = settings;
+    const { plan, intranet, rendererReuse, state } = settings;
     const change: Document = {
       ...(plan !== undefined && { plan: this.#knownPlan(plan) }),
       ...(intranet !== undefined && { intranet }),
+      ...(rendererReuse !== undefined && { rendererReuse }),
       ...(state !== undefined && this.#stateChange(knownState(state))),
     };
     if (Object.keys(change).length === 0)
-      throw invalid('Nothing to change. Send at least one of `plan`, `state` and `intranet`.');
+      throw invalid(
+        'Nothing to change. Send at least one of `plan`, `state`, `intranet` and `rendererReuse`.',
+      );
     const { accounts, limits } = this.#store;
     const changed = await this.#store.limited(
       accounts.updateOne({ _id: id, ...this.#allows(settings) }, [{ $set: change }], limits),

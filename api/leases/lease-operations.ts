@@ -43,7 +43,7 @@ interface Rejection {
 
 /** `sandbox`: of a test key. */
 export type Admission =
-  | { admitted: true; intranet: boolean; sandbox: boolean }
+  | { admitted: true; intranet: boolean; sandbox: boolean; rendererReuse: boolean }
   | ({ admitted: false } & Rejection);
 
 interface LeaseId {
@@ -100,7 +100,7 @@ export function leaseOperations(
     key: Document = {},
   ): Promise<Admission | null> {
     const lease = { $elemMatch: { id: leaseId } };
-    const fields = { served, state: 1, intranet: 1, limit: cap, ...key };
+    const fields = { served, state: 1, intranet: 1, rendererReuse: 1, limit: cap, ...key };
     const found = await repeatedOnce(() =>
       accounts.findOneAndUpdate({ _id: accountId }, [{ $set: { leases } }], {
         returnDocument: 'after',
@@ -110,7 +110,12 @@ export function leaseOperations(
     );
     const taken = found?.leases?.find(({ id }) => id === leaseId);
     if (found && taken)
-      return { admitted: true, intranet: found.intranet, sandbox: taken.sandbox === true };
+      return {
+        admitted: true,
+        intranet: found.intranet,
+        sandbox: taken.sandbox === true,
+        rendererReuse: found.rendererReuse !== false,
+      };
     // The cast: the driver's types do not know the fields that a projection computes.
     return found && { ...(found as unknown as Rejection), admitted: false };
   }

@@ -23,6 +23,8 @@ export interface Lease {
   clientHash?: string;
   /** The render may reach the allowlist of internal addresses. */
   intranet: boolean;
+  /** Static documents may use a page that served the account before. Absent: no, as for trials. */
+  rendererReuse?: boolean;
   /** The key is a test key: the render has a watermark and is not counted. */
   sandbox?: boolean;
   /**

@@ -138,6 +138,7 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
       accountId,
       intranet: found.intranet,
       sandbox: found.sandbox,
+      rendererReuse: found.rendererReuse,
       lost: this.#renewals.hold({ id, accountId, requestId }, sentMs),
     };
   }

@@ -6,7 +6,7 @@ import { DYNAMIC_REASONS, type DynamicReason, dynamicReason } from './static-doc
 import { areMeasured } from './template-overflow.ts';
 
 /**
- * Why a render needs a fresh page. `off`: PRESSROOM_RENDERER_REUSE is off. `request`: a
+ * Why a render needs a fresh page. `off`: renderers are not reused here, or not for this account. `request`: a
  * field of the request loads, runs or waits for something. `templates`: a header or footer that is
  * not measured yet. `not_static`: the document was taken for static, and tried to load something.
  * The others are of the document.

@@ -63,7 +63,7 @@ export interface RenderDeps<C> {
   leases: Leases<C>;
   /** For anonymous clients: served only while no other render waits. */
   trial: boolean;
-  /** Static documents may use a page that served the account before. */
+  /** PRESSROOM_RENDERER_REUSE. */
   reuse: boolean;
   dispatcher: Pick<Dispatcher<Session>, 'dispatch'>;
   limits: PageSessionLimits;
@@ -118,7 +118,7 @@ async function admitAndRender<C extends { requestId: string }>(
       deps,
       job,
       settings,
-      freshReason(settings, deps.reuse),
+      freshReason(settings, deps.reuse && lease.rendererReuse === true),
       memory.budget,
       clock,
       trace,

@@ -76,6 +76,8 @@ export interface AccountDocument {
   pastDueSince?: Date;
   /** Its renders may reach the allowlist of internal addresses. */
   intranet: boolean;
+  /** False: each of its renders has a renderer process of its own. Absent: true. */
+  rendererReuse?: boolean;
   keys: KeyDocument[];
   /**
    * Test keys and keys without the scope `render`. Separate from `keys`, where an earlier version

@@ -128,7 +128,10 @@ export function AccountDetail({ id }: { id: string }) {
             ]}
           />
           <SimpleGrid cols={{ base: 1, md: 2 }} className={classes.top}>
-            <ChangeAccount key={`${data.plan} ${data.state} ${data.intranet}`} account={data} />
+            <ChangeAccount
+              key={`${data.plan} ${data.state} ${data.intranet} ${data.rendererReuse}`}
+              account={data}
+            />
             <Panel title="Account">
               <Stack gap="sm">
                 <div>

@@ -1,4 +1,5 @@
-// Lets an operator change plan, state and intranet access of an account, and suspend it.
+// Lets an operator change plan, state, intranet access and renderer reuse of an account, and suspend
+// it.
 import { Button, Group, NativeSelect, Switch } from '@mantine/core';
 import { useState } from 'react';
 import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
@@ -11,18 +12,51 @@ import { patch } from '../session/api.ts';
 import { useSession } from '../session/session.tsx';
 import { type OperatorAccountState, STATES } from './states.tsx';
 
-type Change = Partial<Pick<OperatorAccount, 'plan' | 'state' | 'intranet'>>;
+type Access = Pick<OperatorAccount, 'intranet' | 'rendererReuse'>;
+type Change = Partial<Pick<OperatorAccount, 'plan' | 'state'> & Access>;
+
+function AccessSwitches({
+  value: { intranet, rendererReuse },
+  onChange,
+}: {
+  value: Access;
+  onChange(value: Access): void;
+}) {
+  return (
+    <>
+      <Switch
+        label="Intranet access"
+        description="Renders from this account can reach private addresses on the allowlist."
+        checked={intranet}
+        onChange={({ currentTarget }) =>
+          onChange({ intranet: currentTarget.checked, rendererReuse })
+        }
+      />
+      <Switch
+        label="Renderer reuse"
+        description="Static documents of this account may share a browser page without scripts and network, if PRESSROOM_RENDERER_REUSE is on. Turn it off if its users do not trust each other."
+        checked={rendererReuse}
+        onChange={({ currentTarget }) =>
+          onChange({ intranet, rendererReuse: currentTarget.checked })
+        }
+      />
+    </>
+  );
+}
 
 export function ChangeAccount({ account }: { account: OperatorAccount }) {
   const { plans, billing } = useSession().me.installation;
   const [plan, setPlan] = useState(account.plan);
   const [state, setState] = useState<OperatorAccountState>(account.state);
-  const [intranet, setIntranet] = useState(account.intranet);
+  const [access, setAccess] = useState<Access>(account);
   const [suspending, setSuspending] = useState(false);
   const changes: Change = {
     ...(plan !== account.plan && { plan }),
     ...(state !== account.state && { state }),
-    ...(intranet !== account.intranet && { intranet }),
+    ...(access.intranet !== account.intranet && { intranet: access.intranet }),
+    ...(access.rendererReuse !== account.rendererReuse && {
+      rendererReuse: access.rendererReuse,
+    }),
   };
   const refresh = [
     ['operator', 'accounts'],
@@ -76,12 +110,7 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
           value={state}
           onChange={({ currentTarget }) => setState(currentTarget.value as OperatorAccountState)}
         />
-        <Switch
-          label="Intranet access"
-          description="Renders from this account can reach private addresses on the allowlist."
-          checked={intranet}
-          onChange={({ currentTarget }) => setIntranet(currentTarget.checked)}
-        />
+        <AccessSwitches value={access} onChange={setAccess} />
         {change.error && <Failure error={change.error} />}
         <Group gap="xs">
           <Button

@@ -77,11 +77,13 @@ describe('operator screens', function () {
     );
     await page.getByLabel('Plan', { exact: true }).selectOption('scale');
     await page.getByLabel('Intranet access').click();
+    await page.getByLabel('Renderer reuse').click();
     await page.getByRole('button', { name: 'Save' }).click();
     await notice(page, 'Account updated.');
     expect(await operator.good(`GET`, `/operator/accounts/${account}`)).to.deep.include({
       plan: 'scale',
       intranet: true,
+      rendererReuse: false,
     });
     await row(page, owner.email).filter({ hasText: 'Owner' }).waitFor();
     await page.getByText('No renders yet.').waitFor();

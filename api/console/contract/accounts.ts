@@ -281,6 +281,7 @@ export const operatorAccount = z.object({
   plan: z.string(),
   state: accountState,
   intranet: z.boolean(),
+  rendererReuse: z.boolean(),
   keys: count,
   running: count,
   usage: count,
@@ -299,6 +300,7 @@ export const accountChange = z.strictObject({
   plan: z.string().max(40).optional(),
   state: accountState.optional(),
   intranet: z.boolean().optional(),
+  rendererReuse: z.boolean().optional(),
 });
 
 export const operatorUser = z.object({

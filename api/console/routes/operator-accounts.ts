@@ -116,18 +116,19 @@ const changeAccount = ({ store, accounts, audit }: Deps) =>
     path: '/operator/accounts/:id',
     id: 'changeAccount',
     summary:
-      'Update the plan, the state or `intranet`. The state `paused` suspends the account immediately.',
+      'Update the plan, the state, `intranet` or `rendererReuse`. The state `paused` suspends the account immediately.',
     access: 'operator',
     body: accountChange,
     answer: operatorAccount,
     handle: async call => {
-      const { plan, state, intranet } = call.body;
+      const { plan, state, intranet, rendererReuse } = call.body;
       const id = call.params['id']!;
       const before = await accounts.accountById(id);
       const account = await accounts.setAccountById(id, {
         ...(plan !== undefined && { plan }),
         ...(state !== undefined && { state }),
         ...(intranet !== undefined && { intranet }),
+        ...(rendererReuse !== undefined && { rendererReuse }),
       });
       await audit.record(about(call, id), accountChanged(before, account));
       return shown(store, account);

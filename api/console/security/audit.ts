@@ -58,7 +58,7 @@ export const accountChanged = (before: Account, after: Account): AuditAction => 
   action: 'account.changed',
   target: after.name,
   details: Object.fromEntries(
-    (['plan', 'state', 'intranet'] as const)
+    (['plan', 'state', 'intranet', 'rendererReuse'] as const)
       .filter(field => before[field] !== after[field])
       .flatMap(field => [
         [field, after[field]],

@@ -51,7 +51,12 @@ describe('accounts and keys', () => {
         usage: 0,
       });
       expect(listed[1]).to.deep.equal(zoo);
-      expect(zoo).to.include({ plan: 'free', state: 'active', intranet: false });
+      expect(zoo).to.include({
+        plan: 'free',
+        state: 'active',
+        intranet: false,
+        rendererReuse: true,
+      });
       expect(zoo.id).to.match(/^[0-9A-Za-z]{10}$/);
     });
 
@@ -108,6 +113,11 @@ describe('accounts and keys', () => {
         plan: 'growth',
         intranet: true,
       });
+      for (const rendererReuse of [false, true])
+        expect(await accounts.setAccount('Theatre', { rendererReuse })).to.include({
+          intranet: true,
+          rendererReuse,
+        });
       await accounts.setAccount('Theatre', { state: 'past_due' });
       const first = (await fixture.store.accounts.findOne({ _id: id }))?.pastDueSince;
       expect(first).to.be.instanceOf(Date);

@@ -108,6 +108,7 @@ describe('an operator', () => {
         running: 0,
         usage: 0,
         intranet: false,
+        rendererReuse: true,
       });
     });
 
@@ -131,8 +132,14 @@ describe('an operator', () => {
         plan: 'scale',
         state: 'paused',
         intranet: true,
+        rendererReuse: false,
       });
-      expect(shown).to.include({ plan: 'scale', state: 'paused', intranet: true });
+      expect(shown).to.include({
+        plan: 'scale',
+        state: 'paused',
+        intranet: true,
+        rendererReuse: false,
+      });
       const entry = (await fixture.store.console.audit.findOne({
         account,
         action: 'account.changed',
@@ -145,6 +152,8 @@ describe('an operator', () => {
         stateBefore: 'active',
         intranet: true,
         intranetBefore: false,
+        rendererReuse: false,
+        rendererReuseBefore: true,
       });
     });
 

@@ -12,12 +12,8 @@ describe('renders with PRESSROOM_RENDERER_REUSE=on', () => {
   });
   after(() => pressroom.stop());
 
-  const render = async (body: object) => {
-    const {
-      status,
-      body: pdf,
-      headers,
-    } = await renderCall(pressroom.api.port(), pressroom.key, body);
+  const render = async (body: object, key = pressroom.key) => {
+    const { status, body: pdf, headers } = await renderCall(pressroom.api.port(), key, body);
     expect(status, status === 200 ? '' : String(pdf)).to.equal(200);
     const timing = String(headers['server-timing']);
     return { pdf, isolation: /isolation;desc="(\w+)"/.exec(timing)?.[1] };
@@ -29,6 +25,14 @@ describe('renders with PRESSROOM_RENDERER_REUSE=on', () => {
       expect(isolation).to.equal('warm');
       expect(await pdfText(pdf)).to.include(String(nth));
     }
+  });
+
+  it('use fresh pages for accounts that exclude it', async () => {
+    const { accounts } = pressroom;
+    await accounts.createAccount('careful', { plan: 'scale' });
+    await accounts.setAccount('careful', { rendererReuse: false });
+    const { text } = await accounts.createKey('careful', { name: 'careful' });
+    expect(await render({ html: invoice(1) }, text)).to.have.property('isolation', 'fresh');
   });
 
   for (const [what, body] of [

@@ -57,7 +57,7 @@ describe('admission of a render', () => {
     const leases = await fixture.replica();
     const member = { accountId: free.id, user: 'usr_ada', requestId: 'request-of-ada' };
     const lease = await leases.admit(member);
-    expect(lease.intranet).to.equal(true);
+    expect(lease).to.include({ intranet: true, rendererReuse: true });
     expect((await free.read()).leases.map(({ id, key }) => ({ id, key }))).to.deep.equal([
       { id: lease.id, key: 'user:usr_ada' },
     ]);

@@ -45,6 +45,7 @@ describe('accounts and keys on the command line', function () {
         plan: 'growth',
         state: 'active',
         intranet: false,
+        renderer_reuse: true,
         keys: 0,
         running: 0,
         usage: 0,

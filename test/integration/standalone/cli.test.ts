@@ -56,8 +56,9 @@ describe('the command line', () => {
         'KEYS',
         'RUNNING',
         'USAGE',
+        'REUSE',
       ]);
-      expect(rows[1]).to.deep.equal(['acme', 'growth', 'active', 'off', '0', '0', '0']);
+      expect(rows[1]).to.deep.equal(['acme', 'growth', 'active', 'off', '0', '0', '0', 'on']);
     });
 
     it('changes an account', async () => {
@@ -69,10 +70,12 @@ describe('the command line', () => {
         'scale',
         '--intranet',
         'on',
+        '--renderer-reuse',
+        'off',
         '--state',
         'past_due',
       ]);
-      expect((await good(['accounts', 'list'])).out).to.match(/acme +scale +past_due +on/);
+      expect((await good(['accounts', 'list'])).out).to.match(/acme +scale +past_due +on .* off\n/);
     });
 
     it('prints only the new key to stdout, for use in scripts', async () => {
@@ -142,6 +145,8 @@ describe('the command line', () => {
         stateBefore: 'active',
         intranet: true,
         intranetBefore: false,
+        rendererReuse: false,
+        rendererReuseBefore: true,
       });
       for (const { details } of entries.slice(2))
         expect(details).to.include({ key: keyId }).and.have.property('last4');
@@ -189,6 +194,7 @@ describe('the command line', () => {
       [['accounts', 'create'], 'name'],
       [['accounts', 'create', 'x', '--plam', 'free'], '--plan'],
       [['accounts', 'set', 'x', '--intranet', 'maybe'], 'on, off'],
+      [['accounts', 'set', 'x', '--renderer-reuse', 'never'], 'on, off'],
       [['accounts', 'set', 'x', '--state', 'gone'], 'past_due'],
       [['keys', 'create'], '--account'],
       [['keys', 'create', '--account', 'x', '--scope', 'write'], 'render, read'],

@@ -5,12 +5,12 @@ import { SlotLost } from '../../../../api/workers/slot-port.ts';
 import type { RenderRequest } from '../../../../common/contract/render-request.ts';
 
 /** Records the jobs and how they end. */
-function recorded(end: 'not_static' | 'memory') {
+function recorded(end: 'not_static' | 'memory', rendererReuse = true) {
   const jobs: Job[] = [];
   const counted: string[] = [];
   const deps = {
     leases: {
-      admit: async () => ({ accountId: 'a', intranet: false, lost: new AbortController().signal }),
+      admit: async () => ({ accountId: 'a', rendererReuse, lost: new AbortController().signal }),
       release: async () => {},
     },
     trial: false,
@@ -51,5 +51,12 @@ describe('a render in a warm page', () => {
     const { error, jobs } = recorded('memory');
     expect(await error).to.have.property('reason', 'page_crash');
     expect(jobs).to.have.length(1);
+  });
+
+  it('is not asked for when the account excludes it', async () => {
+    const { error, jobs, counted } = recorded('memory', false);
+    await error;
+    expect(jobs.map(({ isolation }) => isolation)).to.deep.equal([undefined]);
+    expect(counted).to.deep.equal(['off']);
   });
 });
