@@ -160,7 +160,9 @@ describe('faulty API server proxy', () => {
     expect(await end).to.equal('ECONNRESET');
   });
 
-  it('breaks watches when the API server breaks them', async () => {
+  it('breaks watches when the API server breaks them', async function () {
+    // As long as an API server may take to start beside the real node.
+    this.timeout(200_000);
     const { end } = await watch();
     await cluster.restartApiServer();
     expect(await end).to.equal('ECONNRESET');
