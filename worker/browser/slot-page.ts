@@ -43,10 +43,8 @@ export interface OpenPage extends SlotPage {
   shown: boolean;
   /** Renders that it has served, the current one included. */
   renders: number;
-  /** The account for which it is kept after its render. */
+  /** The account for which it is kept after its render; undefined: it is closed. */
   keepFor: string | undefined;
-  /** It must not serve another render. */
-  spent: boolean;
   /** Settles when the document of the claim is gone: its context is closed, or the page is reset. */
   gone: PromiseWithResolvers<void>;
 }
@@ -126,7 +124,6 @@ async function buildPage(
     shown: false,
     renders: 0,
     keepFor: undefined,
-    spent: false,
     gone: Promise.withResolvers(),
   };
 }

@@ -128,7 +128,7 @@ export class Slot {
     const { gone } = open;
     if (page.claimed) {
       page.claimed = false;
-      open.spent ||= !succeeded;
+      if (!succeeded) open.keepFor = undefined;
       this.#enter(replaceReason ? 'restarting' : 'closing');
       this.#run?.released.resolve(
         replaceReason ? new ChromeEnd('bound', replaceReason) : undefined,

@@ -8,7 +8,7 @@ export const WARM_RENDERS = 50;
 /** A page is closed when no document came for this long. */
 export const WARM_IDLE_MS = 10_000;
 /** A page is closed when the renderers of its Chrome hold more memory. */
-export const WARM_BYTES = 256 * 2 ** 20;
+const WARM_BYTES = 256 * 2 ** 20;
 
 interface WarmPageDeps {
   close(page: OpenPage): void;
@@ -90,7 +90,7 @@ export class WarmPage {
     page.sealed = true;
     page.guard.onDenied(() => {
       this.#deps.onViolation();
-      page.spent = true;
+      page.keepFor = undefined;
       if (page.claimed) page.onEnd?.('not_static', 'the document tried to load something');
       else if (page === this.#page) this.close();
     });
@@ -106,8 +106,7 @@ export class WarmPage {
   async keep(page: OpenPage, account: string): Promise<void> {
     this.close();
     this.#bytes = this.#deps.rendererBytes();
-    if (page.spent || page.renders >= WARM_RENDERS || this.#bytes > WARM_BYTES)
-      return this.#deps.close(page);
+    if (page.renders >= WARM_RENDERS || this.#bytes > WARM_BYTES) return this.#deps.close(page);
     this.#page = page;
     this.#account = account;
     try {
