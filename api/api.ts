@@ -107,7 +107,7 @@ export function createPool(
   };
 }
 
-type Rendering = Pick<RenderDeps<unknown>, 'dispatcher' | 'limits' | 'finisher'>;
+type Rendering = Pick<RenderDeps<unknown>, 'dispatcher' | 'limits' | 'finisher' | 'reuse'>;
 
 function createTrial(
   limits: { perMinute: number; parallel: number },
@@ -126,7 +126,7 @@ function createTrial(
     { ...limits, pepper, slots, admission: createTrialAdmission(limits) },
     log,
   );
-  const render = createRender({ ...rendering, leases, trial: true, reuse: false, meters });
+  const render = createRender({ ...rendering, leases, trial: true, meters });
   return { leases, route: { leases, render, maxBytes: inFlightMaxBytes * TRIAL_SHARE } };
 }
 
@@ -249,14 +249,9 @@ export function createApi(
   const watermarks = new WatermarkPool();
   const finisher = new PdfFinisher({ watermarks, maxBytes: config.render.output.maxBytes });
   const meters = renderMetrics(metrics, times, PHASES);
-  const rendering = { dispatcher, limits: config.render, finisher };
-  const render = createRender({
-    ...rendering,
-    leases,
-    trial: false,
-    reuse: config.rendererReuse,
-    meters: meters.paid,
-  });
+  const reuse = config.rendererReuse;
+  const rendering = { dispatcher, limits: config.render, finisher, reuse };
+  const render = createRender({ ...rendering, leases, trial: false, meters: meters.paid });
   const trial =
     config.trial &&
     createTrial(config.trial, config, { store, workers, rendering, meters: meters.trial, log });

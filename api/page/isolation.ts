@@ -2,14 +2,14 @@
 // before.
 import { hasTemplates } from './header-footer.ts';
 import { type RenderSettings, staysAsWritten } from './render-settings.ts';
-import { DYNAMIC_REASONS, type DynamicReason, dynamicReason } from './static-document.ts';
+import { DYNAMIC_REASONS, dynamicReason } from './static-document.ts';
 import { areMeasured } from './template-overflow.ts';
 
 /**
- * Why a render needs a fresh page. `off`: renderers are not reused here, or not for this account. `request`: a
- * field of the request loads, runs or waits for something. `templates`: a header or footer that is
- * not measured yet. `not_static`: the document was taken for static, and tried to load something.
- * The others are of the document.
+ * Why a render needs a fresh page. `off`: renderers are not reused here, or not for this account.
+ * `request`: a field of the request loads, runs or waits for something. `templates`: a header or
+ * footer that is not measured yet. `not_static`: the document was taken for static, and tried to
+ * load something. The others are of the document.
  */
 export const FRESH_REASONS = [
   'off',
@@ -18,7 +18,7 @@ export const FRESH_REASONS = [
   'not_static',
   ...DYNAMIC_REASONS,
 ] as const;
-export type FreshReason = 'off' | 'request' | 'templates' | 'not_static' | DynamicReason;
+export type FreshReason = (typeof FRESH_REASONS)[number];
 
 /** Undefined when a warm page may be used. */
 export function freshReason(settings: RenderSettings, reuse: boolean): FreshReason | undefined {

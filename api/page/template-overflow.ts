@@ -63,24 +63,27 @@ async function measure(
 }
 
 /** The key of the templates in `measured`: they hold the margins. */
-function keyOf(settings: RenderSettings): string {
-  const { headerTemplate, footerTemplate } = headerFooter(settings);
-  const { widthIn, heightIn } = settings.paper;
+function keyOf(
+  { headerTemplate, footerTemplate }: ReturnType<typeof headerFooter>,
+  { widthIn, heightIn }: RenderSettings['paper'],
+): string {
   return createHash('sha256')
     .update(JSON.stringify([headerTemplate, footerTemplate, widthIn, heightIn]))
     .digest('base64');
 }
 
 /** Whether `measureTemplates` needs nothing of the page. */
-export const areMeasured = (settings: RenderSettings): boolean => measured.has(keyOf(settings));
+export const areMeasured = (settings: RenderSettings): boolean =>
+  measured.has(keyOf(headerFooter(settings), settings.paper));
 
 /**
  * Adds to the report's warnings. Must run on the slot's blank page, before the document is there.
  */
 export async function measureTemplates(page: Page): Promise<void> {
-  const { headerTemplate, footerTemplate } = headerFooter(page.settings);
+  const templates = headerFooter(page.settings);
+  const { headerTemplate, footerTemplate } = templates;
   if (headerTemplate.length + footerTemplate.length > MAX_CHARS) return;
-  const key = keyOf(page.settings);
+  const key = keyOf(templates, page.settings.paper);
   try {
     const warnings = measured.get(key) ?? (await measure(page, [headerTemplate, footerTemplate]));
     measured.set(key, warnings);
