@@ -1,36 +1,34 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { WARM_RENDERS } from '../../../worker/browser/warm-page.ts';
+import { WARM_IDLE_MS, WARM_RENDERS } from '../../../worker/browser/warm-page.ts';
 import { eventually } from '../../support/eventually.ts';
 import { plainSlot } from '../../support/gateway-client.ts';
 import { pdfText } from '../../support/pdf.ts';
+import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
 import { printOn, renderStatic, warmRenders } from '../../support/warm-renders.ts';
 import { errorOf, startWorker, type TestWorker } from '../../support/worker.ts';
 
 const HELLO = '<!doctype html><p>Hello</p>';
 /** Longer than a warm page may be idle. */
-const IDLE_MS = 15_000;
+const IDLE_MS = WARM_IDLE_MS + 5_000;
 
 describe('warm pages', () => {
   let worker: TestWorker;
-  let server: Server;
-  let connections = 0;
+  let server: WebServer;
+  /** Before the test. */
+  let earlier = 0;
   let address: string;
 
   before(async () => {
-    server = createServer((_request, response) => response.end('secret'));
-    server.on('connection', () => connections++);
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-    address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server = await startWebServer({ '/': 'secret' });
+    address = `127.0.0.1:${server.port}`;
     worker = await startWorker({ PRESSROOM_SLOTS: '1', PRESSROOM_EGRESS_ALLOW: address });
   });
   after(async () => {
     await worker.stop();
-    server.close();
+    await server.close();
   });
   beforeEach(async () => {
-    connections = 0;
+    earlier = server.connections();
     await worker.until({ ready: 1 });
     // Its fresh page closes the warm one.
     await renderStatic(worker, HELLO, { isolation: 'fresh' });
@@ -143,7 +141,7 @@ describe('warm pages', () => {
       const before = await violations();
       const error = await errorOf(renderStatic(worker, `${HELLO}${load(address)}`));
       expect(error).to.have.property('end', 'not_static');
-      expect(connections).to.equal(0);
+      expect(server.connections()).to.equal(earlier);
       expect(await violations()).to.equal(before + 1);
       await worker.until({ ready: 1 });
       expect(worker.worker.status().warm).to.equal(undefined);
@@ -165,7 +163,7 @@ describe('warm pages', () => {
       expect(error?.message, method).to.include('not allowed');
     }
     await slot.close();
-    expect(connections).to.equal(0);
+    expect(server.connections()).to.equal(earlier);
   });
 
   it('are not kept after a render that failed', async () => {
@@ -234,7 +232,7 @@ describe('warm pages', () => {
       command('Runtime.evaluate', { expression: attack(address) }).catch(() => {});
       await eventually(() => expect(worker.worker.status().warm).to.equal(undefined));
       await eventually(async () => expect(await pages()).to.have.length(1));
-      expect(connections).to.equal(0);
+      expect(server.connections()).to.equal(earlier);
     });
 
   it('are closed when no document comes', async function () {
