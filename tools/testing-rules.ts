@@ -255,6 +255,10 @@ export const RULES: Section[] = [
         'A release is pushed, signed and bundled by the scripts in `release/`, verifies offline, and is installed by digest.',
       ],
       [
+        'upgrades-under-load',
+        '`helm upgrade` over two versions and `helm rollback` to the first one lose no render.',
+      ],
+      [
         'real-node',
         'The chart is installed, used, upgraded, drained and uninstalled on a real node.',
       ],

@@ -92,11 +92,18 @@ const isReady = ({ metadata, status }: Json) =>
   !metadata.deletionTimestamp &&
   status.conditions?.some((each: Json) => each.type === 'Ready' && each.status === 'True');
 
+interface InstallationSettings {
+  mongodbUri: string;
+  prometheusUrl: string;
+  /** The folder of the chart that `install` uses, such as an earlier one. Upgrades use the chart. */
+  installedChart?: string;
+}
+
 /** Creates the namespace and the Secret with the MongoDB URI. Does not install the release yet. */
 export async function createInstallation(
   { cluster }: RealCluster,
   run: Helm,
-  { mongodbUri, prometheusUrl }: { mongodbUri: string; prometheusUrl: string },
+  { mongodbUri, prometheusUrl, installedChart = CHART }: InstallationSettings,
 ): Promise<Installation> {
   const enforce = { 'pod-security.kubernetes.io/enforce': 'restricted' };
   await cluster.apply([
@@ -122,7 +129,7 @@ export async function createInstallation(
   const install = () => {
     const [, ...args] = readmeCommand('helm install').split(' ');
     const own = ['--set', 'image.registry=', '--set', `prometheus.url=${prometheusUrl}`];
-    return [...args.with(args.indexOf('charts/pressroom'), CHART), ...own];
+    return [...args.with(args.indexOf('charts/pressroom'), installedChart), ...own];
   };
   const kubectl = (...args: string[]) => cluster.kubectl(`--namespace=${NAMESPACE}`, ...args);
   const pathOf = (pool: string) =>
