@@ -49,6 +49,9 @@ const LEFT_OUT = new Set([
   'embed',
 ]);
 
+/** In place of an element. With nothing there, a `<` before it would begin a tag. */
+const NO_ELEMENT = '<!---->';
+
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
@@ -104,7 +107,7 @@ class Rewriter {
     if (this.#style) return;
     if (LEFT_OUT.has(tagName)) {
       if (isRaw) this.#leftOutFrom = startOffset;
-      else this.#replace(startOffset, endOffset, '');
+      else this.#replace(startOffset, endOffset, NO_ELEMENT);
       return;
     }
     this.#attributes(token, wasForeign || this.#nesting.isForeign);
@@ -134,7 +137,7 @@ class Rewriter {
     this.#nesting.leave(token);
     if (this.#style && tagName !== 'style') return;
     if (this.#style || this.#leftOutFrom !== undefined) this.#closeRaw(startOffset, endOffset);
-    else if (LEFT_OUT.has(tagName)) this.#replace(startOffset, endOffset, '');
+    else if (LEFT_OUT.has(tagName)) this.#replace(startOffset, endOffset, NO_ELEMENT);
   }
 
   /**
@@ -146,7 +149,7 @@ class Rewriter {
       if (clean !== this.#style.text)
         this.#replace(this.#style.from, from, this.#nesting.isForeign ? escaped(clean) : clean);
     }
-    if (this.#leftOutFrom !== undefined) this.#replace(this.#leftOutFrom, to, '');
+    if (this.#leftOutFrom !== undefined) this.#replace(this.#leftOutFrom, to, NO_ELEMENT);
     this.#style = undefined;
     this.#leftOutFrom = undefined;
   }

@@ -1,15 +1,16 @@
 // Whether a render may use a warm page: a sealed page of a worker that served the same account
 // before.
-import { hasTemplates } from './header-footer.ts';
+import { hasTemplates, templateHtml } from './header-footer.ts';
 import { type RenderSettings, staysAsWritten } from './render-settings.ts';
 import { DYNAMIC_REASONS, dynamicReason } from './static-document.ts';
 import { areMeasured } from './template-overflow.ts';
 
 /**
- * Why a render needs a fresh page. `off`: renderers are not reused here, or not for this account.
+ * Why a render had a fresh page. `off`: renderers are not reused here, for this account, or by this
+ * worker.
  * `request`: a field of the request loads, runs or waits for something. `templates`: a header or
  * footer that is not measured yet. `not_static`: the document was taken for static, and tried to
- * load something. The others are of the document.
+ * load something. The others are of the document, its style sheet, header or footer.
  */
 export const FRESH_REASONS = [
   'off',
@@ -28,5 +29,12 @@ export function freshReason(settings: RenderSettings, reuse: boolean): FreshReas
   if (hasTemplates(settings) && !areMeasured(settings)) return 'templates';
   // A `<` could end the style.
   if (css?.text.includes('<')) return 'css';
-  return dynamicReason(source.html) ?? (css && dynamicReason(`<style>${css.text}</style>`));
+  const { headerHtml = '', footerHtml = '' } = settings.print;
+  const style = css ? `<style>${css.text}</style>` : '';
+  // Templates as Chrome gets them.
+  for (const html of [source.html, style, templateHtml(headerHtml), templateHtml(footerHtml)]) {
+    const reason = dynamicReason(html);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
 }
