@@ -77,12 +77,13 @@ const HARMLESS_ERRORS = words(`
  */
 const CSS_DYNAMIC =
   /[\\\0]|@import|@namespace|@document|@view-transition|@keyframes|image-set|cross-fade|animation|transition|timeline|content-visibility|scripting|expression|behavior|binding|:visited|(?<![\w-])(?:src|image|element|paint)\(/i;
-const CSS_URL = /url\(\s*(["']?)([^)]{0,40})/gi;
+/** Finds each, also one within the beginning of another, such as after a comment. */
+const CSS_URL = /url\(\s*["']?(?=([^)]{0,40}))/gi;
 const CSS_INSIDE =
   /^(?:#|data:(?:image\/(?:png|jpeg|jpg|gif|webp|bmp|svg\+xml)|font\/[\w-]+|application\/(?:x-)?font-[\w-]+)[;,])/i;
 
 const isStaticCss = (css: string): boolean =>
-  !CSS_DYNAMIC.test(css) && css.matchAll(CSS_URL).every(([, , url]) => CSS_INSIDE.test(url!));
+  !CSS_DYNAMIC.test(css) && css.matchAll(CSS_URL).every(([, url]) => CSS_INSIDE.test(url!));
 
 function attributeReason(
   tagName: string,

@@ -30,6 +30,7 @@ describe('a document for a warm page', () => {
     ['<svg><use href=#x /></svg>', 'element'],
     ['<style>@import "a"</style>', 'css'],
     ['<p style="background:url(a)">', 'css'],
+    ['<style>/*url(#*/p{background:url(//e/x)}</style>', 'css'],
     ['<p a=1 a=2>', 'malformed'],
     ['x'.repeat(200_000), 'size'],
   ] as const)
