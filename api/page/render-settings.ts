@@ -198,10 +198,11 @@ export const intercepts = ({ headers, authorization, basicAuth }: RequestSetting
  * script from a URL and a sheet that loads something itself. Other inline additions are exempt from
  * it.
  */
-export const setsPolicyAside = ({ css, javascript }: RenderSettings): boolean =>
-  css?.kind === 'url' ||
-  javascript?.kind === 'url' ||
-  (css?.kind === 'inline' && /@import|url\(|image-set\(|src\(/i.test(css.text));
+export const setsPolicyAside = ({ css, javascript, isolation }: RenderSettings): boolean =>
+  isolation === 'fresh' && // a static document has no policy
+  (css?.kind === 'url' ||
+    javascript?.kind === 'url' ||
+    (css?.kind === 'inline' && /@import|url\(|image-set\(|src\(/i.test(css.text)));
 
 /** The width and height of the print area in CSS pixels, as the page sees it under `scale`. */
 export function printArea({ paper, print }: RenderSettings): { widthPx: number; heightPx: number } {

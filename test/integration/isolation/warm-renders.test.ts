@@ -47,6 +47,29 @@ describe('renders with PRESSROOM_RENDERER_REUSE=on', () => {
       expect(await pdfText(pdf)).to.include('RAN');
     });
 
+  it('print style sheets with data URLs and fragments', async () => {
+    for (const css of ['p{background:url(data:image/png;base64,AAAA)}', 'p{clip-path:url(#x)}'])
+      for (let nth = 0; nth < 2; nth++)
+        expect(await render({ html: '<p>Hello', css })).to.have.property('isolation', 'warm');
+  });
+
+  for (const part of ['header', 'footer'])
+    for (const [tag, isolation] of [
+      ['<svg', 'fresh'],
+      // Without the `meta`, which is left out, this would be the same.
+      ['<<meta>svg', 'warm'],
+    ] as const)
+      it(`run no script of a ${part} in a sealed page: ${tag}`, async () => {
+        // Chrome runs this one while it parses the template, also if scripts are disabled.
+        const onload = "this.getRootNode().querySelector('p').textContent='R'+'AN'";
+        const html = `<p>quiet</p>${tag}>${tag} onload="${onload}"></svg></svg>`;
+        const body = { html: '<p>Hello', [part]: { html, height: '2cm' } };
+        await render(body); // measures the template
+        const rendered = await render(body);
+        expect(rendered.isolation).to.equal(isolation);
+        expect((await pdfText(rendered.pdf)).includes('RAN')).to.equal(isolation === 'fresh');
+      });
+
   it('print margins, page rules, scale, inline styles, headers and footers as in fresh pages', async () => {
     const html = '<style>@page{size:A5;margin:3cm}p{color:red}</style><p dir=rtl>Hello</p>';
     const body = {
