@@ -26,7 +26,7 @@ export function slotCounters(
   );
   const violations = metrics.counter(
     'pressroom_worker_warm_violations_total',
-    'Documents that were taken for static and tried to load something. Each was rendered again.',
+    'Sealed pages that tried to load something. The document of such a page is rendered again in a fresh one.',
     [],
   );
   return number => {

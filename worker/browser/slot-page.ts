@@ -54,7 +54,7 @@ export interface OpenPage extends SlotPage {
  * count against its Chrome.
  */
 const OPEN_S = 10;
-export async function countedSeconds<T>(work: Promise<T>): Promise<T> {
+async function countedSeconds<T>(work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   let seconds = 0;
   const timer = setInterval(

@@ -40,8 +40,9 @@ export class Slot {
     this.#warm = new WarmPage({
       close: page => this.#run && this.#close(this.#run, page),
       rendererBytes: () => this.#run?.watchdog.rendererBytes() ?? 0,
-      onViolation: () => this.#onViolation(),
+      onViolation: hasDocument => this.#onViolation(hasDocument),
       onChange: () => deps.onChange(),
+      log: this.#log,
     });
   }
 
@@ -235,9 +236,10 @@ export class Slot {
   }
 
   /** The API renders the document again, in a page with its network. */
-  #onViolation(): void {
+  #onViolation(hasDocument: boolean): void {
     this.#deps.onViolation();
-    this.#log.warn('the document of a sealed page tried to load something');
+    if (hasDocument) this.#log.warn('the document of a sealed page tried to load something');
+    else this.#log.error('a sealed page tried to load something without a document');
   }
 
   /** Takes a Chrome out of service and ends the render in it. */

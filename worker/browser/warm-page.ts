@@ -1,12 +1,15 @@
 // The warm page of a slot: a sealed page, kept beside the fresh page for the next static document of
 // one account. Owns how a page is sealed and reset, and when it is closed.
+import type { Log } from '../../common/log.ts';
 import { CRASHED, eventOf, isProcessGone } from './cdp-pipe.ts';
-import { countedSeconds, type OpenPage, setWindowState } from './slot-page.ts';
+import { type OpenPage, setWindowState } from './slot-page.ts';
 
 /** A page is closed after this many renders. */
 export const WARM_RENDERS = 50;
 /** A page is closed when no document came for this long. */
 export const WARM_IDLE_MS = 10_000;
+/** A page is closed when its reset takes longer: the slot serves nobody meanwhile. */
+const RESET_MS = 1_000;
 /** A page is closed when the renderers of its Chrome hold more memory. */
 const WARM_BYTES = 256 * 2 ** 20;
 
@@ -14,16 +17,16 @@ interface WarmPageDeps {
   close(page: OpenPage): void;
   /** Memory of the renderers of its Chrome. */
   rendererBytes(): number;
-  /** A document tried to load something, so it was not static. */
-  onViolation(): void;
+  /** A sealed page tried to load something: its document, if it has one, was not static. */
+  onViolation(hasDocument: boolean): void;
   onChange(): void;
+  log: Log;
 }
 
 /**
  * Removes the document by navigation to a blank page, and resolves when that has loaded. A document
  * that replaces another one without a navigation would inherit its quirks mode, its default style
- * and its Content-Security-Policy. Rejects when Chrome fails, or takes longer than a page may take
- * to open.
+ * and its Content-Security-Policy. Rejects when Chrome fails, or takes longer than RESET_MS.
  */
 async function resetPage(page: OpenPage, onCrash: () => void): Promise<void> {
   const { pipe, sessionId } = page;
@@ -43,7 +46,11 @@ async function resetPage(page: OpenPage, onCrash: () => void): Promise<void> {
   ];
   if (page.shown) commands.push(setWindowState(page, 'minimized'));
   page.shown = false;
-  await countedSeconds(Promise.all([loaded.promise, ...commands]));
+  const late = new Error(`the page was not reset within ${RESET_MS} ms`);
+  const timer = setTimeout(() => loaded.reject(late), RESET_MS);
+  const reset = Promise.all([loaded.promise, ...commands]);
+  // A page that is closed meanwhile may not answer.
+  await Promise.race([reset, page.gone.promise]).finally(() => clearTimeout(timer));
 }
 
 export class WarmPage {
@@ -88,8 +95,11 @@ export class WarmPage {
    */
   seal(page: OpenPage): void {
     page.sealed = true;
+    let hasTried = false;
     page.guard.onDenied(() => {
-      this.#deps.onViolation();
+      if (hasTried) return; // a document may try many loads
+      hasTried = true;
+      this.#deps.onViolation(page.claimed);
       page.keepFor = undefined;
       if (page.claimed) page.onEnd?.('not_static', 'the document tried to load something');
       else if (page === this.#page) this.close();
@@ -110,11 +120,12 @@ export class WarmPage {
     this.#page = page;
     this.#account = account;
     try {
-      // A page that is closed meanwhile may not answer.
-      const reset = resetPage(page, () => page === this.#page && this.close());
-      await Promise.race([reset, page.gone.promise]);
-    } catch {
-      if (page === this.#page) this.close();
+      await resetPage(page, () => page === this.#page && this.close());
+    } catch (error) {
+      if (page === this.#page) {
+        this.#deps.log.warn({ reason: (error as Error).message }, 'closed a sealed page');
+        this.close();
+      }
     }
     if (page !== this.#page) return;
     this.#isReady = true;

@@ -59,7 +59,7 @@ const CLOSING_MS = 1_000;
 const NOT_ALLOWED = -32_601;
 const NOT_NOW = -32_000;
 /** Ends that were not caused by the page, after which its Chrome is kept. */
-const NOT_BY_PAGE: ReadonlySet<SlotEnd> = new Set(['worker_stopping', 'refused', 'not_static']);
+const NOT_BY_PAGE: ReadonlySet<SlotEnd> = new Set(['worker_stopping', 'refused']);
 
 export interface SlotSocketDeps {
   slots: Pick<SlotPool, 'release'>;

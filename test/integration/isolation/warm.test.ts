@@ -215,6 +215,25 @@ describe('warm pages', () => {
     expect(await pdfText(await render())).to.include('Hello');
   });
 
+  it('are closed when their renderer hangs, before the next render', async () => {
+    await warmUp();
+    const session = await worker.open({ account: 'a', isolation: 'warm' });
+    await printOn(session, HELLO, 'warm');
+    const { sessionId } = await chrome().pipe.command<{ sessionId: string }>(
+      'Target.attachToTarget',
+      { targetId: session.frameId, flatten: true },
+    );
+    const { pid } = chrome();
+    chrome()
+      .pipe.command('Runtime.evaluate', { expression: 'for (;;);' }, sessionId)
+      .catch(() => {});
+    session.close();
+    await worker.until({ ready: 1 });
+    expect(worker.worker.status().warm).to.equal(undefined);
+    expect(chrome().pid).to.equal(pid);
+    expect(await pdfText(await render())).to.include('Hello');
+  });
+
   for (const [what, attack] of [
     ['fetch', address => `fetch('http://${address}/', { mode: 'no-cors' })`],
     ['a WebSocket', address => `new WebSocket('ws://${address}/')`],
