@@ -249,7 +249,8 @@ export function createApi(
   const watermarks = new WatermarkPool();
   const finisher = new PdfFinisher({ watermarks, maxBytes: config.render.output.maxBytes });
   const meters = renderMetrics(metrics, times, PHASES);
-  const reuse = config.rendererReuse;
+  // The IDs in a tagged PDF show how many elements Chrome has had before.
+  const reuse = config.rendererReuse && !config.render.output.tagged;
   const rendering = { dispatcher, limits: config.render, finisher, reuse };
   const render = createRender({ ...rendering, leases, trial: false, meters: meters.paid });
   const trial =

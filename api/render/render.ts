@@ -181,7 +181,8 @@ async function renderIsolated<C>(
     const warm = { ...settings, isolation: 'warm' as const };
     const warmJob = { ...job, isolation: warm.isolation };
     const printed = await renderOnWorker(deps, warmJob, warm, budget, clock, trace);
-    meters.rendersWarm();
+    if (trace.isolation === 'warm') meters.rendersWarm();
+    else meters.rendersFresh('off'); // the worker is of the previous release
     return printed;
   } catch (error) {
     if (!(error instanceof SlotLost && error.end === 'not_static')) throw error;
@@ -192,7 +193,7 @@ async function renderIsolated<C>(
 
 /**
  * Queues the job (`Dispatcher.dispatch`) and runs the page session on the slot, a second time when
- * the first worker or Chrome dies. Both attempts share one time limit.
+ * the first worker or Chrome dies. All attempts of a render share one time limit.
  */
 async function renderOnWorker<C>(
   { dispatcher, limits }: RenderDeps<C>,
@@ -202,7 +203,6 @@ async function renderOnWorker<C>(
   clock: PhaseClock,
   trace: RenderTrace,
 ): Promise<Printed> {
-  let spentMs = 0;
   const renderOnSlot = async (session: Session) => {
     const startMs = performance.now();
     trace.isolation = session.sealed ? 'warm' : 'fresh';
@@ -210,14 +210,14 @@ async function renderOnWorker<C>(
       return await runPageSession(
         session,
         settings,
-        { ...limits, spentMs },
+        { ...limits, spentMs: clock.pageMs },
         budget,
         job.signal,
         clock.timings,
         trace,
       );
     } finally {
-      spentMs += performance.now() - startMs;
+      clock.pageMs += performance.now() - startMs;
     }
   };
   clock.enterQueue();
@@ -278,6 +278,8 @@ const outcomeOf = (error: unknown, signal: AbortSignal): RenderOutcome =>
 /** Measures the phases of one render, whatever its outcome. */
 class PhaseClock {
   readonly timings: PhaseTimings;
+  /** Spent on pages by all attempts. */
+  pageMs = 0;
   #queuedMs: number | undefined;
 
   constructor(timings: PhaseTimings) {
