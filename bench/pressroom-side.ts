@@ -4,6 +4,7 @@ import { Agent } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { findOrInstallChrome } from '../standalone/chrome.ts';
 import { startDeployment } from '../test/fault/harness/deployment.ts';
+import { createChance } from '../test/fault/harness/random.ts';
 import { renderCall } from '../test/support/http-call.ts';
 import { readWorkerConfig } from '../worker/config.ts';
 import { beginningsOf, closedLoop } from './closed-loop.ts';
@@ -18,7 +19,11 @@ const PARALLEL = 64;
 /** Chrome must start with the same settings on all sides. */
 const PASSED_ON = ['PRESSROOM_CHROME_SANDBOX', 'PRESSROOM_CHROME_UID'];
 
-export async function openPressroom(pages: PageServer): Promise<Side> {
+/** `own` overrides the environment of the API. */
+export async function openPressroom(
+  pages: PageServer,
+  own: Record<string, string> = {},
+): Promise<Side> {
   const slots = Math.max(2, availableParallelism());
   const reach = { PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${pages.port}` };
   const passedOn = Object.fromEntries(
@@ -33,7 +38,7 @@ export async function openPressroom(pages: PageServer): Promise<Side> {
     apis: 1,
     workers: 1,
     slots,
-    api: { ...reach, PRESSROOM_PLANS: `${PLAN}=${PARALLEL}` },
+    api: { ...reach, PRESSROOM_PLANS: `${PLAN}=${PARALLEL}`, ...own },
     worker: { ...reach, ...passedOn, PRESSROOM_CHROME: chrome },
   });
   // Closes idle sockets before the service does; otherwise a render could fail.
@@ -46,14 +51,16 @@ export async function openPressroom(pages: PageServer): Promise<Side> {
     await deployment.stop();
   };
   try {
-    const { key } = await deployment.account(PLAN);
+    const keys: string[] = [];
+    let callerKeys: string[] = [];
+    const chance = createChance(1);
     const { version } = await deployment.workers[0]!.process.logLine('chrome is up');
     const { port } = deployment.apis[0]!;
     let prepared: { body: string; pages: number }[] = [];
 
     async function render(nth: number): Promise<void> {
       const { body, pages } = prepared[nth % prepared.length]!;
-      const answer = await renderCall(port, key, body, {}, agent);
+      const answer = await renderCall(port, chance.pick(callerKeys), body, {}, agent);
       if (answer.status !== 200)
         throw new Error(`pressroom returned ${answer.status}: ${answer.body.toString()}`);
       const printed = pagesOf(answer.body);
@@ -70,7 +77,9 @@ export async function openPressroom(pages: PageServer): Promise<Side> {
         worker: processes[1]!.pid,
         mongod: deployment.cluster.members[0]!.pid,
       },
-      prepare: async ({ document, by, callers, renders, stamped }) => {
+      prepare: async ({ document, by, callers, renders, stamped, accounts = 1 }) => {
+        while (keys.length < accounts) keys.push((await deployment.account(PLAN)).key);
+        callerKeys = keys.slice(0, accounts);
         prepared = jobs(document, by, Math.min(beginningsOf(renders, callers), 64), pages.base).map(
           ({ source, until, pages }) => ({
             body: JSON.stringify({

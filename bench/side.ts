@@ -11,6 +11,8 @@ export interface Work {
   callers: number;
   stamped: boolean;
   renders: number;
+  /** Each render is one of a random account of these (default: 1). */
+  accounts?: number;
 }
 
 export interface Side {

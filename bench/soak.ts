@@ -1,6 +1,6 @@
 // `npm run soak [-- --renders 20000 --callers 4]`: measures whether memory grows with the number of
-// renders. 20,000 renders take 15 minutes on two idle cores. Prints the figures; exits with 1 if a
-// target is missed.
+// renders. PRESSROOM_RENDERER_REUSE applies. 20,000 renders take 15 minutes on two idle cores.
+// Prints the figures; exits with 1 if a target is missed.
 import { Agent } from 'node:http';
 import { startDeployment } from '../test/fault/harness/deployment.ts';
 import { renderCall } from '../test/support/http-call.ts';
@@ -22,35 +22,60 @@ const LINES = 20;
  */
 const TARGETS = { slope: 0.5, api: 150, worker: 120 };
 
+const reuse = process.env['PRESSROOM_RENDERER_REUSE'];
+const api = { ...USUAL, ...(reuse !== undefined && { PRESSROOM_RENDERER_REUSE: reuse }) };
 const { renders, callers, slots } = readNumbers({ renders: 20_000, callers: 4, slots: 2 });
 
+interface Callers {
+  port: number;
+  keys: readonly string[];
+  agent: Agent;
+  end: AbortSignal;
+  onRendered(): void;
+}
+
+/** Distributes the renders over the callers. */
+async function renderMany(
+  { port, keys, agent, end, onRendered }: Callers,
+  count: number,
+  parallel: number,
+): Promise<{ perSecond: number; slowest: { tookMs: number; timings: string } }> {
+  const share = Math.ceil(count / parallel);
+  let slowest = { tookMs: 0, timings: '' };
+  const caller = (key: string) =>
+    load(share, 1, async nth => {
+      end.throwIfAborted();
+      const beganMs = performance.now();
+      const body = { html: document(nth) };
+      const answer = await renderCall(port, key, body, {}, agent);
+      const timings = String(answer.headers['server-timing']);
+      mustBePdf({ ...answer, timings });
+      const tookMs = performance.now() - beganMs;
+      if (tookMs > slowest.tookMs) slowest = { tookMs, timings };
+      onRendered();
+    });
+  const began = performance.now();
+  await Promise.all(
+    Array.from({ length: parallel }, (_, nth) =>
+      caller(keys[Math.floor(nth / CALLERS_OF_A_PLAN)]!),
+    ),
+  );
+  return { perSecond: (share * parallel * 1_000) / (performance.now() - began), slowest };
+}
+
 await runScript(LIMIT_MS, async (atEnd, end) => {
-  const target = await startDeployment({ apis: 1, workers: 1, slots, api: USUAL, worker: USUAL });
+  const target = await startDeployment({ apis: 1, workers: 1, slots, api, worker: USUAL });
   atEnd(target.stop);
   const agent = new Agent({ keepAlive: true });
   atEnd(async () => agent.destroy());
   const keys: string[] = [];
   while (keys.length * CALLERS_OF_A_PLAN < Math.max(callers, MANY.callers))
     keys.push((await target.account()).key);
-  const { port, process: api } = target.apis[0]!;
-  const log = createMemoryLog({ api: api.pid, worker: target.workers[0]!.process.pid });
+  const { port, process: apiProcess } = target.apis[0]!;
+  const log = createMemoryLog({ api: apiProcess.pid, worker: target.workers[0]!.process.pid });
 
-  /** Distributes the renders over the callers. Returns the throughput per second. */
-  async function soak(count: number, parallel: number): Promise<number> {
-    const share = Math.ceil(count / parallel);
-    const caller = (key: string) =>
-      load(share, 1, async nth => {
-        end.throwIfAborted();
-        const { status, body } = await renderCall(port, key, { html: document(nth) }, {}, agent);
-        mustBePdf({ status, body, timings: '' });
-        log.rendered();
-      });
-    const began = performance.now();
-    await Promise.all(
-      Array.from({ length: parallel }, (_, nth) => caller(keys[nth % keys.length]!)),
-    );
-    return (share * parallel * 1_000) / (performance.now() - began);
-  }
+  const soak = (count: number, parallel: number) =>
+    renderMany({ port, keys, agent, end, onRendered: log.rendered }, count, parallel);
 
   console.log(
     `${machineLine()}; ${slots} slots; ${renders} renders of the invoice by ${callers} callers, then ${MANY.renders} by ${MANY.callers}`,
@@ -65,6 +90,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
     report,
   );
   const soaked = await soak(renders, callers);
+  console.log(`  slowest render: ${digits(soaked.slowest.tookMs)} ms (${soaked.slowest.timings})`);
   const half = log.samples().filter(sample => sample.renders >= renders / 2);
   const before = log.samples().length;
   log.every(MANY.callers / 4, MANY.renders / 2, report);
@@ -80,7 +106,7 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   const slope = (of: keyof Sample) =>
     slopePerThousand(half.map(sample => ({ x: sample.renders, y: sample[of] })));
   console.log(
-    `  ${soaked.toFixed(1)}/s at ${callers}, ${manyCallers.toFixed(1)}/s at ${MANY.callers} callers`,
+    `  ${soaked.perSecond.toFixed(1)}/s at ${callers}, ${manyCallers.perSecond.toFixed(1)}/s at ${MANY.callers} callers`,
   );
   console.log(
     `  Chrome (all processes, without file pages): peak ${digits(most('chromeMb'))} MB, growth ${digits(slope('chromeMb'))} MB per 1,000 renders`,
