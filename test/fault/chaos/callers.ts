@@ -1,6 +1,7 @@
 // Callers of a chaos run with different behaviour: on every plan a few more than it allows. They
 // send one call after another and record how each ended.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pdfText } from '../../support/pdf.ts';
 import type { Deployment, DeploymentAccount } from '../harness/deployment.ts';
 import type { Chance } from '../harness/random.ts';
 
@@ -22,6 +23,10 @@ export interface Visit {
 export interface Callers {
   readonly accounts: { account: DeploymentAccount; cap: number }[];
   readonly visits: Visit[];
+  /** PDFs with another text than that of their document. */
+  readonly wrongTexts: string[];
+  /** How many renders used a warm page. */
+  warm(): number;
   /** Calls that are not answered yet, by how long they have waited, in ms. */
   waiting(): number[];
   /** Starts no more calls; resolves when all calls have ended. */
@@ -39,6 +44,8 @@ export async function startCallers(deployment: Deployment, chance: Chance): Prom
   for (const [plan, cap] of Object.entries(PLANS))
     accounts.push({ account: await deployment.account(plan), cap });
   const visits: Visit[] = [];
+  const wrongTexts: string[] = [];
+  let warm = 0;
   const open = new Map<symbol, number>();
   let stopped = false;
   let made = 0;
@@ -89,8 +96,12 @@ export async function startCallers(deployment: Deployment, chance: Chance): Prom
     try {
       const answer = await call;
       const usage = answer.headers['x-usage-count'];
-      if (answer.status === 200) done(200, 'ok', usage === undefined ? undefined : Number(usage));
-      else done(answer.status, answer.error().reason ?? answer.error().code);
+      if (answer.status === 200) {
+        done(200, 'ok', usage === undefined ? undefined : Number(usage));
+        if (answer.headers['server-timing']?.includes('isolation;desc="warm"')) warm += 1;
+        const text = held ? render : (await pdfText(answer.body).catch(String)).trim();
+        if (text !== render) wrongTexts.push(`${render} of ${account.name} printed "${text}"`);
+      } else done(answer.status, answer.error().reason ?? answer.error().code);
     } catch {
       done(left ? 'left' : 'broken');
     }
@@ -110,6 +121,8 @@ export async function startCallers(deployment: Deployment, chance: Chance): Prom
   return {
     accounts,
     visits,
+    wrongTexts,
+    warm: () => warm,
     waiting: () => [...open.values()].map(since => performance.now() - since),
     stop: async () => {
       stopped = true;

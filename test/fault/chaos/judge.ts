@@ -45,6 +45,7 @@ export async function judge(
     ...(await ledger.caughtUp().then(none, failed('the ledger'))),
     ...ledger.wrong(),
     ...unfair(visits),
+    ...callers.wrongTexts,
     ...visits
       .filter(({ ms }) => ms > LONGEST_CALL_MS)
       .map(

@@ -31,13 +31,13 @@ for (let doneMs = 0; doneMs < totalMs; seed++) {
   const forMs = Math.min(RUN_MS, totalMs - doneMs);
   doneMs += forMs;
   console.log(`seed ${seed}, ${Math.round(forMs / 1000)} s of chaos`);
-  const { violations, ends, faults, members } = await runChaos(
+  const { violations, ends, warm, faults, members } = await runChaos(
     seed,
     forMs,
     line => values.quiet || console.log(`  ${line}`),
   );
   console.log(
-    `  MongoDB of ${members}; ${Object.values(faults).reduce((total, each) => total + each, 0)} faults; callers got ${JSON.stringify(ends)}`,
+    `  MongoDB of ${members}; ${Object.values(faults).reduce((total, each) => total + each, 0)} faults; callers got ${JSON.stringify(ends)}, ${warm} of them in a warm page`,
   );
   if (violations.length > 0) {
     console.log(

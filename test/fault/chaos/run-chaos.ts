@@ -15,6 +15,8 @@ export interface ChaosReport {
   faults: Record<string, number>;
   /** How often callers got each answer. */
   ends: Record<string, number>;
+  /** Renders in a warm page. */
+  warm: number;
   /** Empty when every promise held. */
   violations: string[];
 }
@@ -89,7 +91,7 @@ export async function runChaos(
     const ends: Record<string, number> = {};
     for (const { end, why } of callers.visits)
       ends[`${end} ${why}`.trim()] = (ends[`${end} ${why}`.trim()] ?? 0) + 1;
-    return { seed, members, faults: count, ends, violations };
+    return { seed, members, faults: count, ends, warm: callers.warm(), violations };
   } finally {
     await deployment.stop();
   }
