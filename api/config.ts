@@ -107,8 +107,8 @@ export const apiVariables = z.object({
   PRESSROOM_RENDER_TIMEOUT: duration('60s', 1_000, 3600e3).describe(
     'Time limit for the work on the page of a render, excluding `wait_delay`.',
   ),
-  PRESSROOM_RENDERER_REUSE: onOff('off').describe(
-    'Whether static documents of an account may be rendered one after another in the same sealed browser page, without scripts and network. Doubles the throughput of such documents (docs/architecture.md).',
+  PRESSROOM_RENDERER_REUSE: onOff('on').describe(
+    'Whether static documents of an account may be rendered one after another in the same sealed browser page, without scripts and network. Doubles the throughput of such documents. `off` gives each render a renderer process of its own (SECURITY.md), and so does `PRESSROOM_TAGGED_PDF`.',
   ),
   PRESSROOM_OUTPUT_MAX: bytes('100MiB', 1_024).describe('The largest PDF.'),
   PRESSROOM_TAGGED_PDF: onOff('off').describe(

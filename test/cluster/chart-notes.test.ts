@@ -104,6 +104,17 @@ describe('notes of the chart', function () {
     );
   });
 
+  it('say that static documents share a page, if they do', async () => {
+    const changed =
+      /^CHANGED: Documents that run no code[\s\S]*set api\.rendererReuse\.enabled=false\.$/m;
+    expect(await notes(COMPLETE)).to.match(changed);
+    for (const api of [
+      { rendererReuse: { enabled: false } },
+      { config: { PRESSROOM_RENDERER_REUSE: 'off' } },
+    ])
+      expect(await notes({ ...COMPLETE, api })).to.not.match(changed);
+  });
+
   it('do not ask for Prometheus in a release without a controller', async () => {
     const values = { controller: { enabled: false }, prometheus: { url: '' } };
     expect(await missing({ ...COMPLETE, ...values })).to.deep.equal([]);

@@ -92,6 +92,11 @@ export const apiValues = group({
       'Accept `POST /v1/trial/render`, which renders for any caller without an API key, within the limits `PRESSROOM_TRIAL_PER_MINUTE` and `PRESSROOM_TRIAL_PARALLEL` of `api.config`. Also set `api.trustedProxies`, because one limit is per IP address. `PRESSROOM_TRIAL` in `api.config` takes precedence.',
     ),
   }).describe('Renders without an API key.'),
+  rendererReuse: group({
+    enabled: flag(true).describe(
+      'Render static documents of an account one after another in the same sealed browser page, without scripts and network, which doubles their throughput. When false, each render has a renderer process of its own. `PRESSROOM_RENDERER_REUSE` in `api.config` takes precedence.',
+    ),
+  }).describe('Pages for static documents.'),
   replicas: countValue(2, 1, 1_000).describe(
     'Number of API pods. Ignored when `api.autoscaling.enabled` is true.',
   ),

@@ -51,7 +51,7 @@ describe('the playground', () => {
     });
     expect(answer.headers['x-request-id']).to.match(/^[0-9a-f-]{36}$/);
     expect(answer.headers['server-timing']).to.match(
-      /^admit;dur=[\d.]+, queue;dur=.*, print;dur=[\d.]+, post;dur=[\d.]+, other;dur=[\d.]+, isolation;desc="fresh"$/,
+      /^admit;dur=[\d.]+, queue;dur=.*, print;dur=[\d.]+, post;dur=[\d.]+, other;dur=[\d.]+, isolation;desc="warm"$/,
     );
     expect(answer.headers).to.not.have.property('x-usage-count');
     expect(await pdfInfo(answer.body)).to.include({ pages: 1, title: 'Greeting' });

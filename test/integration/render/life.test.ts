@@ -39,7 +39,7 @@ describe('the lifecycle of a render', () => {
       /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     );
     expect(answer.headers['server-timing']).to.match(
-      /^admit;dur=[\d.]+, queue;dur=[\d.]+, load;dur=[\d.]+, wait;dur=[\d.]+, print;dur=[\d.]+, post;dur=[\d.]+, settle;dur=[\d.]+, other;dur=[\d.]+, isolation;desc="fresh"$/,
+      /^admit;dur=[\d.]+, queue;dur=[\d.]+, load;dur=[\d.]+, wait;dur=[\d.]+, print;dur=[\d.]+, post;dur=[\d.]+, settle;dur=[\d.]+, other;dur=[\d.]+, isolation;desc="warm"$/,
     );
     expect(answer.headers).to.not.have.property('x-sandbox');
     const info = await pdfInfo(answer.body);

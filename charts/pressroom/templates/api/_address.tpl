@@ -31,6 +31,12 @@
 {{- if has (toString (dig "PRESSROOM_TRIAL" .Values.api.trial.enabled $config)) (list "on" "true") }}yes{{ end -}}
 {{- end }}
 
+{{/* Whether static documents of an account share a page. */}}
+{{- define "pressroom.api.rendererReuse" -}}
+{{- $config := default (dict) .Values.api.config -}}
+{{- if has (toString (dig "PRESSROOM_RENDERER_REUSE" .Values.api.rendererReuse.enabled $config)) (list "on" "true") }}yes{{ end -}}
+{{- end }}
+
 {{- define "pressroom.api.dashboard" -}}{{ include "pressroom.api.on" (list . "PRESSROOM_DASHBOARD") }}{{- end }}
 
 {{/* Whether the MCP server is enabled. */}}
