@@ -27,8 +27,8 @@ export class SlotPool implements Service {
   /** Slots whose Chrome is being replaced for a render of this account. */
   readonly #renewals = new Map<Slot, { account: string | undefined; sinceMs: number }>();
   /**
-   * The accounts of the last static documents. When many accounts take turns, no page would serve a
-   * second document, and resetting it would be in vain.
+   * The accounts of the last static documents. When many accounts take turns, hardly a page would
+   * serve a second document, and resetting it would be in vain.
    */
   readonly #staticAccounts: string[] = [];
   #version = '';
@@ -82,7 +82,7 @@ export class SlotPool implements Service {
    */
   claim(account?: string, isStatic = false): SlotPage | undefined {
     if (this.#draining) return undefined;
-    const keep = isStatic && account !== undefined && this.#rememberStatic(account);
+    const keep = isStatic && account !== undefined && this.#isFrequent(account);
     const ready = this.#slots.filter(({ state }) => state === 'ready');
     const fit = this.#deps.chromePerAccount
       ? ready.filter(slot => slot.isFreshFor(account))
@@ -93,7 +93,9 @@ export class SlotPool implements Service {
     const ranked = fit.toSorted((a, b) => rank(a) - rank(b));
     for (const slot of ranked) {
       const page = slot.claim({ account, isStatic, keep });
-      if (page) return page;
+      if (!page) continue;
+      if (isStatic && account !== undefined) this.#rememberStatic(account);
+      return page;
     }
     // Reject this claim and renew a slot: the API claims again and then finds it ready.
     const isRenewing = [...this.#renewals.values()].some(
@@ -110,12 +112,15 @@ export class SlotPool implements Service {
     return this.#slots[page.slot - 1]!.release(page, replaceReason, succeeded);
   }
 
-  /** Whether the account is among those of the last static documents. */
-  #rememberStatic(account: string): boolean {
-    const isKnown = this.#staticAccounts.includes(account);
+  /** Whether a page that is kept for the account would probably serve its next document. */
+  #isFrequent(account: string): boolean {
+    const own = this.#staticAccounts.filter(each => each === account).length;
+    return own > 0 && own >= this.#staticAccounts.length / (2 * this.#slots.length);
+  }
+
+  #rememberStatic(account: string): void {
     this.#staticAccounts.push(account);
-    if (this.#staticAccounts.length > 2 * this.#slots.length) this.#staticAccounts.shift();
-    return isKnown;
+    if (this.#staticAccounts.length > 4 * this.#slots.length) this.#staticAccounts.shift();
   }
 
   count(state: SlotState): number {
