@@ -65,6 +65,15 @@ export const workerVariables = z.object({
   PRESSROOM_CHROME_PER_ACCOUNT: onOff('off').describe(
     '`on`: a Chrome is restarted before it renders for another account, so that no browser process serves two accounts.',
   ),
+  PRESSROOM_WARM_PAGE_RENDERS: integer('50', 1, 1e6).describe(
+    'Renders after which a sealed page for static documents is closed (PRESSROOM_RENDERER_REUSE of the API).',
+  ),
+  PRESSROOM_WARM_PAGE_IDLE: duration('10s', 100).describe(
+    'Time without a render after which a sealed page is closed.',
+  ),
+  PRESSROOM_WARM_PAGE_MEMORY: bytes('256MiB', 16 * 2 ** 20).describe(
+    'A sealed page is closed when the renderer processes of its Chrome use more memory after a render.',
+  ),
   PRESSROOM_CHROME_PROBE_INTERVAL: duration('5s', 500).describe(
     'Interval of liveness probes to Chrome, and the time limit for a response. A Chrome that does not respond in time is killed.',
   ),
@@ -128,6 +137,11 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
       recycleBytes: e.PRESSROOM_CHROME_RECYCLE_MEMORY,
       probeMs: e.PRESSROOM_CHROME_PROBE_INTERVAL,
       maxBytes: e.PRESSROOM_RENDER_MEMORY,
+      warmPage: {
+        renders: e.PRESSROOM_WARM_PAGE_RENDERS,
+        idleMs: e.PRESSROOM_WARM_PAGE_IDLE,
+        bytes: e.PRESSROOM_WARM_PAGE_MEMORY,
+      },
     },
     egress: {
       allow: e.PRESSROOM_EGRESS_ALLOW,

@@ -38,6 +38,7 @@ export class Slot {
     this.#deps = deps;
     this.#log = deps.log.child({ slot: number });
     this.#warm = new WarmPage({
+      limits: deps.limits.warmPage,
       close: page => this.#run && this.#close(this.#run, page),
       rendererBytes: () => this.#run?.watchdog.rendererBytes() ?? 0,
       onViolation: hasDocument => this.#onViolation(hasDocument),

@@ -4,16 +4,20 @@ import type { Log } from '../../common/log.ts';
 import { CRASHED, eventOf, isProcessGone } from './cdp-pipe.ts';
 import { type OpenPage, setWindowState } from './slot-page.ts';
 
-/** A page is closed after this many renders. */
-export const WARM_RENDERS = 50;
-/** A page is closed when no document came for this long. */
-export const WARM_IDLE_MS = 10_000;
 /** A page is closed when its reset takes longer: the slot serves nobody meanwhile. */
 const RESET_MS = 1_000;
-/** A page is closed when the renderers of its Chrome hold more memory. */
-const WARM_BYTES = 256 * 2 ** 20;
+
+/** When a page is closed. */
+export interface WarmPageLimits {
+  renders: number;
+  /** Without a document for it. */
+  idleMs: number;
+  /** Memory of the renderers of its Chrome after a render. */
+  bytes: number;
+}
 
 interface WarmPageDeps {
+  limits: WarmPageLimits;
   close(page: OpenPage): void;
   /** Memory of the renderers of its Chrome. */
   rendererBytes(): number;
@@ -116,7 +120,8 @@ export class WarmPage {
   async keep(page: OpenPage, account: string): Promise<void> {
     this.close();
     this.#bytes = this.#deps.rendererBytes();
-    if (page.renders >= WARM_RENDERS || this.#bytes > WARM_BYTES) return this.#deps.close(page);
+    const { limits } = this.#deps;
+    if (page.renders >= limits.renders || this.#bytes > limits.bytes) return this.#deps.close(page);
     this.#page = page;
     this.#account = account;
     try {
@@ -129,7 +134,7 @@ export class WarmPage {
     }
     if (page !== this.#page) return;
     this.#isReady = true;
-    this.#idle = setTimeout(() => this.close(), WARM_IDLE_MS).unref();
+    this.#idle = setTimeout(() => this.close(), limits.idleMs).unref();
     page.gone.resolve();
   }
 

@@ -4,6 +4,7 @@ import type { Log } from '../../common/log.ts';
 import { answersWithin } from './cdp-pipe.ts';
 import type { Chrome } from './chrome.ts';
 import { cpuMs, renice, residentBytes, sumOf } from './process-usage.ts';
+import type { WarmPageLimits } from './warm-page.ts';
 
 export interface WatchdogLimits {
   /** Interval of liveness probes; a Chrome that takes as long to answer counts as hung. */
@@ -16,6 +17,7 @@ export interface SlotLimits extends WatchdogLimits {
   recycleRenders: number;
   /** Memory growth between renders after which a Chrome is replaced. */
   recycleBytes: number;
+  warmPage: WarmPageLimits;
 }
 
 /**

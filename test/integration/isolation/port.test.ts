@@ -74,7 +74,13 @@ describe('the port of an egress guard', () => {
     };
     const nothing = () => {};
     const slot = new Slot(1, {
-      limits: { recycleRenders: 10, recycleBytes: 2 ** 30, maxBytes: 2 ** 30, probeMs: 60_000 },
+      limits: {
+        recycleRenders: 10,
+        recycleBytes: 2 ** 30,
+        maxBytes: 2 ** 30,
+        probeMs: 60_000,
+        warmPage: { renders: 50, idleMs: 10_000, bytes: 2 ** 28 },
+      },
       launch: async () => chrome,
       openGuard: async () => guard,
       log: silentLog,

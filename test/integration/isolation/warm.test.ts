@@ -1,5 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { WARM_IDLE_MS, WARM_RENDERS } from '../../../worker/browser/warm-page.ts';
 import { eventually } from '../../support/eventually.ts';
 import { plainSlot } from '../../support/gateway-client.ts';
 import { pdfText } from '../../support/pdf.ts';
@@ -8,8 +8,11 @@ import { printOn, renderStatic, warmRenders } from '../../support/warm-renders.t
 import { errorOf, startWorker, type TestWorker } from '../../support/worker.ts';
 
 const HELLO = '<!doctype html><p>Hello</p>';
-/** Longer than a warm page may be idle. */
-const IDLE_MS = WARM_IDLE_MS + 5_000;
+/** Longer than a warm page may be idle by default. */
+const IDLE_MS = 15_000;
+const MAX_RENDERS = 10;
+/** The processes of a Chrome are listed once a second. */
+const MEASURED_EVERY_MS = 1_500;
 
 describe('warm pages', () => {
   let worker: TestWorker;
@@ -21,7 +24,11 @@ describe('warm pages', () => {
   before(async () => {
     server = await startWebServer({ '/': 'secret' });
     address = `127.0.0.1:${server.port}`;
-    worker = await startWorker({ PRESSROOM_SLOTS: '1', PRESSROOM_EGRESS_ALLOW: address });
+    worker = await startWorker({
+      PRESSROOM_SLOTS: '1',
+      PRESSROOM_EGRESS_ALLOW: address,
+      PRESSROOM_WARM_PAGE_RENDERS: String(MAX_RENDERS),
+    });
   });
   after(async () => {
     await worker.stop();
@@ -186,11 +193,11 @@ describe('warm pages', () => {
     expect(worker.worker.status().warm).to.equal(undefined);
   });
 
-  it(`are closed after ${WARM_RENDERS} renders`, async () => {
+  it(`are closed after ${MAX_RENDERS} renders`, async () => {
     const before = await warmRenders(worker);
     // The first two pages are not kept, since most recent documents are of another account.
-    for (let renders = 0; renders < WARM_RENDERS + 2; renders++) await render(HELLO, 'many');
-    expect(await warmRenders(worker)).to.equal(before + WARM_RENDERS - 1);
+    for (let renders = 0; renders < MAX_RENDERS + 2; renders++) await render(HELLO, 'many');
+    expect(await warmRenders(worker)).to.equal(before + MAX_RENDERS - 1);
     expect(worker.worker.status().warm).to.equal(undefined);
   });
 
@@ -263,6 +270,24 @@ describe('warm pages', () => {
     await eventually(async () => expect(await pages()).to.have.length(1), IDLE_MS);
     expect(worker.worker.status().warm).to.equal(undefined);
     expect(worker.worker.status().ready).to.equal(1);
+  });
+
+  it('are not kept in a Chrome whose renderers use too much memory', async () => {
+    const small = await startWorker({ PRESSROOM_SLOTS: '1', PRESSROOM_WARM_PAGE_MEMORY: '16MiB' });
+    try {
+      const used = async () => {
+        await small.until({ ready: 1 });
+        await renderStatic(small, HELLO);
+        await small.until({ ready: 1 });
+        return small.worker.status().warm;
+      };
+      await used();
+      await used();
+      await sleep(MEASURED_EVERY_MS);
+      expect(await used()).to.equal(undefined);
+    } finally {
+      await small.stop();
+    }
   });
 
   it('render after Chrome was killed', async () => {
