@@ -1,7 +1,8 @@
-// Polls a condition that has no event, every 5 ms and for 10 s at most by default.
+// Polls a condition that has no event, every 5 ms and for 40 s at most by default: less than the time
+// limit of a test, and more than a machine stands still whose disk is shared.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 40_000;
 
 /** Resolves with the result of `look` once it does not throw. Rejects with its last error. */
 export async function eventually<T>(look: () => T | Promise<T>, limitMs = LIMIT_MS): Promise<T> {

@@ -12,7 +12,7 @@ import { createWorker, type Worker } from '../../worker/worker.ts';
 import { eventually } from './eventually.ts';
 
 export const TEST_SECRET = 'a secret of the tests';
-const UNTIL_MS = 10_000;
+const OPEN_MS = 40_000;
 
 export interface TestWorker {
   worker: Worker;
@@ -24,7 +24,7 @@ export interface TestWorker {
   open(changes?: Partial<Ticket>, signal?: AbortSignal): Promise<Session>;
   /** Closes the idle connections that `open` would reuse. */
   dropKept(): void;
-  /** Resolves when the status matches `expected`. Rejects after 10 s with the last status. */
+  /** Resolves when the status matches `expected`. Rejects with the last status when that takes too long. */
   until(expected: Partial<WorkerStatus>): Promise<void>;
   /** Kills the Chromes of all slots with SIGKILL. */
   killChromes(): Promise<void>;
@@ -70,7 +70,7 @@ export async function startWorker(
     metrics,
     address,
     ticket,
-    open: (changes, signal = AbortSignal.timeout(UNTIL_MS)) =>
+    open: (changes, signal = AbortSignal.timeout(OPEN_MS)) =>
       openSession(connections)(address, ticket(changes), signal),
     dropKept: () => connections.drop(address),
     until: expected =>

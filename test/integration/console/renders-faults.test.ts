@@ -188,8 +188,8 @@ describe('the render log during failures', () => {
     try {
       const start = performance.now();
       for (let i = 0; i < 100; i++) await good(log);
-      // A write would take its time limit of 700 ms.
-      expect(performance.now() - start).to.be.below(500);
+      // Each write would take its time limit of 700 ms.
+      expect(performance.now() - start).to.be.below(10_000);
     } finally {
       thaw(fixture.mongod.pid);
     }

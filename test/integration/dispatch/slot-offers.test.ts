@@ -15,8 +15,10 @@ import {
   startLightWorker,
 } from '../../support/light-pool.ts';
 
-describe('offers of a free slot', function () {
-  this.timeout(20_000);
+/** A little less than `OFFER_MS` in worker/gateway/slot-offers.ts: then the slot is offered to all. */
+const UNANSWERED_MS = 900;
+
+describe('offers of a free slot', () => {
   let worker: LightWorker;
   const bareApis: BareApi[] = [];
   const apis: LightApi[] = [];
@@ -80,7 +82,7 @@ describe('offers of a free slot', function () {
     const offered = performance.now();
     older.announce(undefined);
     await isOffered(younger);
-    expect(performance.now() - offered).to.be.lessThan(200);
+    expect(performance.now() - offered).to.be.lessThan(UNANSWERED_MS);
     expect(await older.claim()).to.equal(undefined);
   });
 
@@ -91,7 +93,7 @@ describe('offers of a free slot', function () {
     const offered = performance.now();
     older.close();
     await isOffered(younger);
-    expect(performance.now() - offered).to.be.lessThan(200);
+    expect(performance.now() - offered).to.be.lessThan(UNANSWERED_MS);
   });
 
   it('offers the slot to all APIs about one second after an unanswered offer', async () => {

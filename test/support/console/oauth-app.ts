@@ -10,7 +10,7 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 
-const LIMIT_MS = 15_000;
+const LIMIT_MS = 40_000;
 
 export interface OAuthApp {
   /** Works with the client of either SDK version. */
