@@ -19,32 +19,26 @@
 {{- default $inside (include "pressroom.api.outside" .) -}}
 {{- end }}
 
-{{/* Whether a variable that defaults to on is on. Empty if it is off. Takes (list $ variable). */}}
+{{/* Whether a variable is on. Empty if it is off. Takes (list $ variable default). */}}
 {{- define "pressroom.api.on" -}}
 {{- $config := default (dict) (index . 0).Values.api.config -}}
-{{- if has (toString (dig (index . 1) "on" $config)) (list "on" "true") }}yes{{ end -}}
+{{- if has (toString (dig (index . 1) (index . 2) $config)) (list "on" "true") }}yes{{ end -}}
 {{- end }}
 
 {{/* Whether renders without an API key are accepted. */}}
-{{- define "pressroom.api.trial" -}}
-{{- $config := default (dict) .Values.api.config -}}
-{{- if has (toString (dig "PRESSROOM_TRIAL" .Values.api.trial.enabled $config)) (list "on" "true") }}yes{{ end -}}
-{{- end }}
+{{- define "pressroom.api.trial" -}}{{ include "pressroom.api.on" (list . "PRESSROOM_TRIAL" .Values.api.trial.enabled) }}{{- end }}
 
 {{/* Whether static documents of an account share a page. */}}
-{{- define "pressroom.api.rendererReuse" -}}
-{{- $config := default (dict) .Values.api.config -}}
-{{- if has (toString (dig "PRESSROOM_RENDERER_REUSE" .Values.api.rendererReuse.enabled $config)) (list "on" "true") }}yes{{ end -}}
-{{- end }}
+{{- define "pressroom.api.rendererReuse" -}}{{ include "pressroom.api.on" (list . "PRESSROOM_RENDERER_REUSE" .Values.api.rendererReuse.enabled) }}{{- end }}
 
-{{- define "pressroom.api.dashboard" -}}{{ include "pressroom.api.on" (list . "PRESSROOM_DASHBOARD") }}{{- end }}
+{{- define "pressroom.api.dashboard" -}}{{ include "pressroom.api.on" (list . "PRESSROOM_DASHBOARD" "on") }}{{- end }}
 
 {{/* Whether the MCP server is enabled. */}}
 {{- define "pressroom.api.mcp" -}}
-{{- if and (include "pressroom.api.dashboard" .) (include "pressroom.api.on" (list . "PRESSROOM_MCP")) }}yes{{ end -}}
+{{- if and (include "pressroom.api.dashboard" .) (include "pressroom.api.on" (list . "PRESSROOM_MCP" "on")) }}yes{{ end -}}
 {{- end }}
 
 {{/* Whether the API fetches client metadata documents (CIMD) of MCP clients. */}}
 {{- define "pressroom.api.documents" -}}
-{{- if and (include "pressroom.api.mcp" .) (include "pressroom.api.on" (list . "PRESSROOM_MCP_CIMD")) }}yes{{ end -}}
+{{- if and (include "pressroom.api.mcp" .) (include "pressroom.api.on" (list . "PRESSROOM_MCP_CIMD" "on")) }}yes{{ end -}}
 {{- end }}
