@@ -7,10 +7,9 @@ import { areMeasured } from './template-overflow.ts';
 
 /**
  * Why a render had a fresh page. `off`: renderers are not reused here, for this account, or by this
- * worker.
- * `request`: a field of the request loads, runs or waits for something. `templates`: a header or
- * footer that is not measured yet. `not_static`: the document was taken for static, and tried to
- * load something. The others are of the document, its style sheet, header or footer.
+ * worker. `request`: a field of the request loads, runs or waits for something. `templates`: a
+ * header or footer that is not measured yet. `not_static`: the document was taken for static, and
+ * tried to load something. The others are of the document, its style sheet, header or footer.
  */
 export const FRESH_REASONS = [
   'off',
@@ -29,12 +28,13 @@ export function freshReason(settings: RenderSettings, reuse: boolean): FreshReas
   if (hasTemplates(settings) && !areMeasured(settings)) return 'templates';
   // A `<` could end the style.
   if (css?.text.includes('<')) return 'css';
-  const { headerHtml = '', footerHtml = '' } = settings.print;
-  const style = css ? `<style>${css.text}</style>` : '';
+  const { headerHtml, footerHtml } = settings.print;
+  const style = css && `<style>${css.text}</style>`;
   // Templates as Chrome gets them.
-  for (const html of [source.html, style, templateHtml(headerHtml), templateHtml(footerHtml)]) {
-    const reason = dynamicReason(html);
-    if (reason !== undefined) return reason;
+  const [header, footer] = [headerHtml, footerHtml].map(html => html && templateHtml(html));
+  for (const html of [source.html, style, header, footer]) {
+    const reason = html && dynamicReason(html);
+    if (reason) return reason;
   }
   return undefined;
 }
