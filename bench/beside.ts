@@ -32,11 +32,11 @@ export async function capacityOf(customer: Customer): Promise<number> {
 /** The order alternates, so that changes of the machine affect both equally. */
 export async function alternate(
   rounds: number,
-  steps: (round: number) => Record<'alone' | 'beside', () => Promise<void>>,
+  steps: (round: number) => Record<string, () => Promise<void>>,
 ): Promise<void> {
   for (let round = 0; round < rounds; round++) {
-    const { alone, beside } = steps(round);
-    for (const step of round % 2 === 0 ? [alone, beside] : [beside, alone]) await step();
+    const inOrder = Object.values(steps(round));
+    for (const step of round % 2 === 0 ? inOrder : inOrder.toReversed()) await step();
   }
 }
 

@@ -1,5 +1,6 @@
 // `npm run bench:reuse [-- --rounds 15 --renders 48]`: compares renders with PRESSROOM_RENDERER_REUSE
 // on and off, in alternating rounds. Prints the ratios; exits with 1 if a target is missed.
+import { alternate } from './beside.ts';
 import { documents } from './documents.ts';
 import { type Figure, spread } from './figures.ts';
 import { median } from './load.ts';
@@ -73,9 +74,9 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
     const { what, target } = comparison;
     for (const side of Object.values(sides)) await perSecond(side, comparison, WARM_UP);
     const rates: Record<Switch, number[]> = { on: [], off: [] };
-    for (let round = 0; round < rounds; round++)
-      for (const value of round % 2 === 0 ? SWITCHES : SWITCHES.toReversed())
-        rates[value].push(await perSecond(sides[value], comparison, renders));
+    const measure = async (value: Switch) =>
+      void rates[value].push(await perSecond(sides[value], comparison, renders));
+    await alternate(rounds, () => ({ on: () => measure('on'), off: () => measure('off') }));
     const ratios = rates.on.map((rate, round) => rate / rates.off[round]!);
     console.log(
       `  ${what}: ${spread(rates.on)} renders/s with reuse, ${spread(rates.off)} without, ratio ${spread(ratios)}`,
