@@ -24,7 +24,7 @@ export interface TestWorker {
   open(changes?: Partial<Ticket>, signal?: AbortSignal): Promise<Session>;
   /** Closes the idle connections that `open` would reuse. */
   dropKept(): void;
-  /** Resolves when the status matches `expected`. Rejects with the last status when that takes too long. */
+  /** Resolves when the status matches `expected`, or rejects with the last status (`eventually`). */
   until(expected: Partial<WorkerStatus>): Promise<void>;
   /** Kills the Chromes of all slots with SIGKILL. */
   killChromes(): Promise<void>;

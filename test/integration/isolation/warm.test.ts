@@ -203,17 +203,24 @@ describe('warm pages', () => {
 
   /** A CDP session of the test with the warm page, as if its renderer were taken over. */
   const attachToWarm = async () => {
+    const { session, command } = await attachToPrinted();
+    session.close();
+    await worker.until({ ready: 1 });
+    return command;
+  };
+  /** The same before the render ends. */
+  const attachToPrinted = async () => {
     await warmUp();
     const session = await worker.open({ account: 'a', isolation: 'warm' });
     await printOn(session, HELLO, 'warm');
-    session.close();
-    await worker.until({ ready: 1 });
     const { pipe } = chrome();
     const { sessionId } = await pipe.command<{ sessionId: string }>('Target.attachToTarget', {
       targetId: session.frameId,
       flatten: true,
     });
-    return (method: string, params: object = {}) => pipe.command(method, params, sessionId);
+    const command = (method: string, params: object = {}) =>
+      pipe.command(method, params, sessionId);
+    return { session, command };
   };
 
   it('are closed when their renderer crashes', async () => {
@@ -226,17 +233,9 @@ describe('warm pages', () => {
   });
 
   it('are closed when their renderer hangs, before the next render', async () => {
-    await warmUp();
-    const session = await worker.open({ account: 'a', isolation: 'warm' });
-    await printOn(session, HELLO, 'warm');
-    const { sessionId } = await chrome().pipe.command<{ sessionId: string }>(
-      'Target.attachToTarget',
-      { targetId: session.frameId, flatten: true },
-    );
+    const { session, command } = await attachToPrinted();
     const { pid } = chrome();
-    chrome()
-      .pipe.command('Runtime.evaluate', { expression: 'for (;;);' }, sessionId)
-      .catch(() => {});
+    command('Runtime.evaluate', { expression: 'for (;;);' }).catch(() => {});
     session.close();
     await worker.until({ ready: 1 });
     expect(worker.worker.status().warm).to.equal(undefined);
