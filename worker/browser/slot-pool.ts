@@ -27,8 +27,8 @@ export class SlotPool implements Service {
   /** Slots whose Chrome is being replaced for a render of this account. */
   readonly #renewals = new Map<Slot, { account: string | undefined; sinceMs: number }>();
   /**
-   * The accounts of the last static documents. When many accounts take turns, hardly a page would
-   * serve a second document, and resetting it would be in vain.
+   * The accounts of the last static documents. When many accounts take turns, few pages would serve
+   * a second document, and resetting the others would be in vain.
    */
   readonly #staticAccounts: string[] = [];
   #version = '';

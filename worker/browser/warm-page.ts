@@ -4,7 +4,7 @@ import type { Log } from '../../common/log.ts';
 import { CRASHED, eventOf, isProcessGone } from './cdp-pipe.ts';
 import { type OpenPage, setWindowState } from './slot-page.ts';
 
-/** A page is closed when its reset takes longer: the slot serves nobody meanwhile. */
+/** A page whose reset takes longer is closed, because the slot accepts no render meanwhile. */
 const RESET_MS = 1_000;
 
 /** When a page is closed. */
