@@ -1,9 +1,10 @@
 // A cookie that marks a device on which a user signed in before, so that the password guesses of
 // others do not lock the user out. It grants no access.
+
+import { createEncryption } from '../../../common/encryption.ts';
 import { randomBase62 } from '../../accounts/keys.ts';
 import type { Context } from '../../http/state.ts';
 import type { Cookies } from '../kit/cookies.ts';
-import { createEncryption } from '../security/encryption.ts';
 
 const KEPT_MS = 180 * 24 * 3600e3;
 

@@ -1,11 +1,11 @@
 // A sign-in between a correct password and the second factor: an encrypted cookie that lasts five
 // minutes and is void once the credentials change.
 import { createHash } from 'node:crypto';
+import { createEncryption } from '../../../common/encryption.ts';
 import { randomBase62 } from '../../accounts/keys.ts';
 import type { Context } from '../../http/state.ts';
 import type { SessionDocument, UserDocument } from '../../store/store.ts';
 import type { Cookies } from '../kit/cookies.ts';
-import { createEncryption } from '../security/encryption.ts';
 import type { Users } from '../users/users.ts';
 
 const LASTS_MS = 5 * 60_000;

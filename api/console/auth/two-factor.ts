@@ -4,8 +4,8 @@ import { createHash, randomInt } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { renderSVG } from 'uqr';
 import { ApiError, invalid } from '../../../common/contract/errors.ts';
+import { createEncryption, type Encryption } from '../../../common/encryption.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
-import { createEncryption, type Encryption } from '../security/encryption.ts';
 
 const PERIOD_S = 30;
 /** Supported by every authenticator app. The secret has 160 bits (RFC 4226, section 4). */

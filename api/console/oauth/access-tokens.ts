@@ -1,6 +1,7 @@
 // Verifies access tokens. Nothing is cached between calls, so a revocation takes effect at once.
+
+import type { Encryption } from '../../../common/encryption.ts';
 import type { Store } from '../../store/store.ts';
-import type { Encryption } from '../security/encryption.ts';
 import { type AccessTokens, SCOPE } from './access.ts';
 import { documentId, openPayload } from './adapter.ts';
 import type { Grants } from './grants.ts';

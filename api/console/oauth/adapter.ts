@@ -1,7 +1,8 @@
 // The storage of oidc-provider in MongoDB, shared by all API processes. Payloads are encrypted, and
 // ids are hashes.
+
+import type { Encryption } from '../../../common/encryption.ts';
 import type { OAuthDocument, Store } from '../../store/store.ts';
-import type { Encryption } from '../security/encryption.ts';
 import { hashToken } from '../security/tokens.ts';
 import { REPEAT_MS, type RefreshTokens } from './refresh-tokens.ts';
 

@@ -1,9 +1,9 @@
 // The keys of the OAuth server: created by the first process, stored encrypted, shared by all
 // processes, and rotated by an operator's command.
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { createEncryption } from '../../../common/encryption.ts';
 import type { Log } from '../../../common/log.ts';
 import { isDuplicate, type Store } from '../../store/store.ts';
-import { createEncryption } from '../security/encryption.ts';
 
 export interface OAuthKeys {
   /** Sign the cookies of pending consents: the first one signs, all are accepted. */

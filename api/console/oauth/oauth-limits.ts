@@ -2,9 +2,9 @@
 // the API fetch documents.
 import { subscriberOf } from '../../../common/addresses.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
+import { createDigest } from '../../../common/encryption.ts';
 import type { Store } from '../../store/store.ts';
 import { createStoredCount } from '../kit/stored-count.ts';
-import { createDigest } from '../security/encryption.ts';
 
 const WINDOW_MS = 3600e3;
 /** Per address and hour. Hosted apps register the connections of all users from few addresses. */

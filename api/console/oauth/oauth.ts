@@ -2,6 +2,7 @@
 // new keys create a new provider.
 import type { ServerResponse } from 'node:http';
 import type { Provider, ProviderContext } from 'oidc-provider';
+import { createEncryption, type Encryption } from '../../../common/encryption.ts';
 import type { Log } from '../../../common/log.ts';
 import type { Metrics } from '../../../common/operations.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
@@ -9,7 +10,6 @@ import type { Context, Route } from '../../http/state.ts';
 import type { Store } from '../../store/store.ts';
 import type { pageRoutes } from '../html/page-route.ts';
 import type { Audit } from '../security/audit.ts';
-import { createEncryption, type Encryption } from '../security/encryption.ts';
 import type { AccessTokens } from './access.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { type Adapter, createAdapter } from './adapter.ts';

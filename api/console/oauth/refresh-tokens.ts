@@ -1,6 +1,6 @@
 // The rotation of refresh tokens: each token has one fixed successor, so that a lost response can
 // be repeated.
-import { createDigest } from '../security/encryption.ts';
+import { createDigest } from '../../../common/encryption.ts';
 
 /** For this long a repeated or parallel refresh returns the same token. */
 export const REPEAT_MS = 60_000;

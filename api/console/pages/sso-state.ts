@@ -1,7 +1,8 @@
 // The encrypted cookie that holds the state of a single sign-on between its pages.
+
+import { createEncryption } from '../../../common/encryption.ts';
 import type { Context } from '../../http/state.ts';
 import type { Cookies } from '../kit/cookies.ts';
-import { createEncryption } from '../security/encryption.ts';
 import type { Begun } from '../sso/identity-provider.ts';
 import { beginAgain } from '../sso/sso-error.ts';
 import type { Identity } from '../users/users.ts';

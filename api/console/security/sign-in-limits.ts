@@ -2,9 +2,9 @@
 // users out of their own logins.
 import { subscriberOf } from '../../../common/addresses.ts';
 import { ApiError } from '../../../common/contract/errors.ts';
+import { createDigest } from '../../../common/encryption.ts';
 import type { Store } from '../../store/store.ts';
 import { createStoredCount } from '../kit/stored-count.ts';
-import { createDigest } from './encryption.ts';
 
 /** Attempts without a pause; mistyped passwords rarely need more than three. */
 const FREE_TRIES = 5;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { createEncryption } from '../../../api/console/security/encryption.ts';
+import { createEncryption } from '../../../common/encryption.ts';
 import { CONSOLE_SECRET } from '../../support/console/console-fixture.ts';
 import {
   newLogin,

@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import { createAdapter } from '../../../api/console/oauth/adapter.ts';
 import { createOAuthLimits } from '../../../api/console/oauth/oauth-limits.ts';
 import { createRefreshTokens } from '../../../api/console/oauth/refresh-tokens.ts';
-import { createEncryption } from '../../../api/console/security/encryption.ts';
 import { connectStore, type Store } from '../../../api/store/store.ts';
+import { createEncryption } from '../../../common/encryption.ts';
 import { silentLog } from '../../../common/log.ts';
 import { testDatabase } from '../../support/servers/mongod.ts';
 

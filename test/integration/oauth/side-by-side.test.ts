@@ -3,7 +3,7 @@
 // one refresh token.
 import { expect } from 'chai';
 import { documentId, openPayload } from '../../../api/console/oauth/adapter.ts';
-import { createEncryption } from '../../../api/console/security/encryption.ts';
+import { createEncryption } from '../../../common/encryption.ts';
 import {
   CONSOLE_SECRET,
   type ConsoleFixture,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createDigest, createEncryption } from '../../../../../api/console/security/encryption.ts';
+import { createDigest, createEncryption } from '../../../common/encryption.ts';
 
 const SECRET = 'a secret of the tests, long enough';
 
