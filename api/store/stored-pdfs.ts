@@ -1,5 +1,6 @@
-// The collections of PDFs that are stored for download links, in the layout of GridFS. Each chunk
-// has its own expiry, because the driver's bucket would never delete expired chunks.
+// The collections of PDFs that are stored for download links, in the layout of GridFS. Requests and
+// PDFs of asynchronous renders have chunks here too. Each chunk has its own expiry, because the
+// driver's bucket would never delete expired chunks.
 // (https://github.com/mongodb/specifications/blob/master/source/gridfs/gridfs-spec.md)
 import type { Collection, Db } from 'mongodb';
 
@@ -27,6 +28,7 @@ export interface StoredPdfDocument {
 }
 
 export interface StoredPdfChunk {
+  /** The render's ID, or a text that begins with it such as `rnd_…/request`. */
   files_id: string;
   n: number;
   data: Buffer;

@@ -9,9 +9,10 @@ import { sendPieces } from '../../http/send-pieces.ts';
 import type { Context, Middleware, Route } from '../../http/state.ts';
 import { asciiFilename } from '../../pdf/filename.ts';
 import type { StoredPdfDocument } from '../../store/store.ts';
+import { CHUNK_BYTES } from '../../store/stored-chunks.ts';
 import { sendPage } from '../html/page.ts';
 import { createAccountShares } from './account-shares.ts';
-import { CHUNK_BYTES, type PdfStore } from './pdf-store.ts';
+import type { PdfStore } from './pdf-store.ts';
 
 /** The share of the byte budget for downloads: enough for dozens, too little to delay renders. */
 export const LINKS_SHARE = 1 / 16;

@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../../common/contract/errors.ts';
 import { orUnavailable } from '../../accounts/account-errors.ts';
-import type { Store, StoredPdfChunk, StoredPdfDocument } from '../../store/store.ts';
+import type { Store, StoredPdfDocument } from '../../store/store.ts';
+import { CHUNK_BYTES, StoredChunks } from '../../store/stored-chunks.ts';
 import { createToken, hashToken, isToken } from '../security/tokens.ts';
 
 export interface PdfStoreLimits {
@@ -22,10 +23,6 @@ export interface NewPdf {
   pdf: Buffer;
 }
 
-/** The default of GridFS: a power of two would make each document slightly larger than one. */
-export const CHUNK_BYTES = 255 * 1_024;
-/** 4 MiB in one write. */
-const CHUNKS_AT_ONCE = 16;
 /** A download that began before the link expired can finish. */
 const READ_ON_MS = 10 * 60_000;
 /** For this long an expired link returns `gone` instead of `not_found`. */
@@ -38,39 +35,16 @@ const full = (accountMaxBytes: number, retryAfterS: number) =>
     { retryAfterS },
   );
 
-/** Batches, since hashing and sending 100 MiB at once would block every other render for 0.1 s. */
-function* batchesOf({ renderId, pdf }: NewPdf, expiresAt: Date): Generator<StoredPdfChunk[], void> {
-  for (let from = 0; from < pdf.length; from += CHUNKS_AT_ONCE * CHUNK_BYTES) {
-    const chunks: StoredPdfChunk[] = [];
-    for (
-      let at = from;
-      at < Math.min(pdf.length, from + CHUNKS_AT_ONCE * CHUNK_BYTES);
-      at += CHUNK_BYTES
-    )
-      chunks.push({
-        files_id: renderId,
-        n: at / CHUNK_BYTES,
-        data: pdf.subarray(at, at + CHUNK_BYTES),
-        expiresAt,
-      });
-    yield chunks;
-  }
-}
-
-/** Waits for all operations, even after a failure, and then throws the first error. */
-async function allOf(operations: Promise<unknown>[]): Promise<void> {
-  const failed = (await Promise.allSettled(operations)).find(({ status }) => status === 'rejected');
-  if (failed) throw (failed as PromiseRejectedResult).reason;
-}
-
 /** Every method throws ApiError `unavailable` while the database is unavailable. */
 export class PdfStore {
   readonly #store: Store;
+  readonly #chunks: StoredChunks;
   readonly #limits: PdfStoreLimits;
   readonly #now: () => number;
 
   constructor(store: Store, limits: PdfStoreLimits, now = () => Date.now()) {
     this.#store = store;
+    this.#chunks = new StoredChunks(store);
     this.#limits = limits;
     this.#now = now;
   }
@@ -121,16 +95,10 @@ export class PdfStore {
     const { ttlMs } = this.#limits;
     const expiresAt = new Date(at + ttlMs);
     const rememberedUntil = new Date(at + ttlMs + GONE_ANSWER_MS);
-    try {
-      const hash = createHash('sha256');
-      let last: StoredPdfChunk[] = [];
-      for (const batch of batchesOf(given, new Date(at + ttlMs + READ_ON_MS))) {
-        if (last.length > 0) await this.#insertChunks(last);
-        signal.throwIfAborted();
-        for (const { data } of batch) hash.update(data);
-        last = batch;
-      }
-      const sha256 = hash.digest('hex');
+    const hash = createHash('sha256');
+    let sha256 = '';
+    const saveDocument = () => {
+      sha256 = hash.digest('hex');
       const metadata = {
         account,
         user,
@@ -148,15 +116,19 @@ export class PdfStore {
         filename,
         metadata,
       };
-      // Concurrent writes take a third less time. The link is returned after both.
-      await allOf([
-        this.#insertChunks(last),
-        this.#limited(() => this.#files.insertOne(file, limits)),
-      ]);
+      return this.#limited(() => this.#files.insertOne(file, limits));
+    };
+    try {
+      await this.#chunks.write(renderId, pdf, {
+        expiresAt: new Date(at + ttlMs + READ_ON_MS),
+        signal,
+        onChunk: chunk => hash.update(chunk),
+        withLast: saveDocument,
+      });
       return { token, sha256, expiresAt };
     } catch (error) {
       await this.#remove(renderId);
-      throw error;
+      throw orUnavailable(error);
     }
   }
 
@@ -185,20 +157,15 @@ export class PdfStore {
     _id,
     length,
   }: Pick<StoredPdfDocument, '_id' | 'length'>): AsyncGenerator<Buffer, void> {
-    const options = { ...this.#store.limits, promoteBuffers: true };
-    for (let n = 0; n * CHUNK_BYTES < length; n++) {
-      const chunk = await this.#limited(() => this.#chunks.findOne({ files_id: _id, n }, options));
-      if (!chunk) throw new Error('a chunk of a stored PDF is missing');
-      yield chunk.data;
+    try {
+      yield* this.#chunks.read(_id, length);
+    } catch (error) {
+      throw orUnavailable(error);
     }
   }
 
   get #files() {
     return this.#store.console.storedPdfs;
-  }
-
-  get #chunks() {
-    return this.#store.console.storedPdfChunks;
   }
 
   async #limited<T>(operation: () => Promise<T>): Promise<T> {
@@ -210,18 +177,12 @@ export class PdfStore {
     }
   }
 
-  #insertChunks(chunks: StoredPdfChunk[]) {
-    return this.#limited(() =>
-      this.#chunks.insertMany(chunks, { ordered: false, ...this.#store.limits }),
-    );
-  }
-
   /** Best effort: the TTL index deletes the rest, and no caller has the link. */
   async #remove(renderId: string): Promise<void> {
     const { limits } = this.#store;
     await Promise.allSettled([
       this.#limited(() => this.#files.deleteOne({ _id: renderId }, limits)),
-      this.#limited(() => this.#chunks.deleteMany({ files_id: renderId }, limits)),
+      this.#chunks.remove(renderId),
     ]);
   }
 

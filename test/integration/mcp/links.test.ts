@@ -3,8 +3,9 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import { CHUNK_BYTES, type NewPdf, PdfStore } from '../../../api/console/downloads/pdf-store.ts';
+import { type NewPdf, PdfStore } from '../../../api/console/downloads/pdf-store.ts';
 import { pdfFilename } from '../../../api/pdf/filename.ts';
+import { CHUNK_BYTES } from '../../../api/store/stored-chunks.ts';
 import {
   type ConsoleFixture,
   consoleFixture,
