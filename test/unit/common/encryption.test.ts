@@ -41,6 +41,11 @@ describe('encryption', () => {
       );
   });
 
+  it('decrypts what earlier releases stored', () => {
+    const stored = 'qxQKjDKVokC_pNCl-DRdt2M4t0oLa4edjaR9xT-D71HSOy8mGg';
+    expect(encryption.decrypt(stored, 'usr_1')).to.equal('something');
+  });
+
   it('works with secrets of any length', () => {
     const long = createEncryption('s'.repeat(5_000), 'a purpose');
     expect(long.decrypt(long.encrypt('a'))).to.equal('a');
