@@ -3,7 +3,7 @@
 import type { Store } from '../store/store.ts';
 import { databaseUnreachable, tooManyRequests } from './account-errors.ts';
 import { capOf } from './account-rules.ts';
-import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from './plans.ts';
+import { LIMITS_OF_UNKNOWN_PLAN, type Plan } from './plans.ts';
 import { createRecentReads } from './recent-reads.ts';
 
 /**
@@ -44,7 +44,7 @@ export function createAccountRequests(store: Store, plans: readonly Plan[]): Acc
       .catch(cause => {
         throw databaseUnreachable(cause);
       });
-    return found?.parallel ?? PARALLEL_OF_UNKNOWN_PLAN;
+    return found?.parallel ?? LIMITS_OF_UNKNOWN_PLAN.parallel;
   }
 
   return {

@@ -1,7 +1,7 @@
 // Account rules as MongoDB expressions, so that one atomic operation decides with the server's
 // clock. Pure.
 import type { AccountState, Document, KeyScope } from '../store/store.ts';
-import { type BillingMode, PARALLEL_OF_UNKNOWN_PLAN, type Plan } from './plans.ts';
+import { type BillingMode, LIMITS_OF_UNKNOWN_PLAN, type Plan, type PlanLimits } from './plans.ts';
 
 const NEVER = new Date(8.64e15);
 
@@ -72,16 +72,22 @@ export const isServed = ({ pastDueGraceMs, billing }: ServedRules): Document => 
 });
 
 /**
- * The concurrency limit of the account's plan. It is not stored in the account, so that a change of
- * the configuration applies to all accounts.
+ * A limit of the account's plan. It is not stored in the account, so that a change of the
+ * configuration applies to all accounts.
  */
-export const capOf = (plans: readonly Plan[]): Document => ({
+const ofPlan = (plans: readonly Plan[], limit: keyof PlanLimits): Document => ({
   $switch: {
     // biome-ignore lint/suspicious/noThenProperty: MongoDB's syntax; the value is a number
-    branches: plans.map(plan => ({ case: { $eq: ['$plan', plan.name] }, then: plan.parallel })),
-    default: PARALLEL_OF_UNKNOWN_PLAN,
+    branches: plans.map(plan => ({ case: { $eq: ['$plan', plan.name] }, then: plan[limit] })),
+    default: LIMITS_OF_UNKNOWN_PLAN[limit],
   },
 });
+
+/** The concurrency limit of the account's plan. */
+export const capOf = (plans: readonly Plan[]): Document => ofPlan(plans, 'parallel');
+
+/** Most asynchronous renders of the account that may run at once. */
+export const asyncCapOf = (plans: readonly Plan[]): Document => ofPlan(plans, 'asyncParallel');
 
 const textOf = (date: string, format: string): Document => ({
   $dateToString: { date, format, timezone: 'UTC' },

@@ -3,7 +3,7 @@
 import type { AccountDocument, AccountState, Document } from '../store/store.ts';
 import { periodNow, usageNow } from './account-rules.ts';
 import { runningLeases } from './lease-rules.ts';
-import { PARALLEL_OF_UNKNOWN_PLAN, type Plan } from './plans.ts';
+import { LIMITS_OF_UNKNOWN_PLAN, type Plan } from './plans.ts';
 
 export type FoundStatus = Pick<AccountDocument, '_id' | 'name' | 'plan' | 'state'> & {
   running: number;
@@ -40,7 +40,7 @@ export function statusOf(found: FoundStatus, plans: readonly Plan[]): AccountSta
     name: found.name,
     plan: found.plan,
     state: found.state,
-    parallel: plan?.parallel ?? PARALLEL_OF_UNKNOWN_PLAN,
+    parallel: plan?.parallel ?? LIMITS_OF_UNKNOWN_PLAN.parallel,
     monthlyQuota: plan?.monthlyQuota ?? null,
     running: found.running,
     usage: { period: found.period, count: found.used },

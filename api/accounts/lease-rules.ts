@@ -14,6 +14,11 @@ export const unexpiredLeases: Document = leasesWhere(endsAfter(0));
 
 export const runningLeases: Document = { $size: unexpiredLeases };
 
+/** How many of the running leases are of asynchronous renders. */
+export const runningAsyncLeases: Document = {
+  $size: leasesWhere(endsAfter(0), { $eq: ['$$lease.async', true] }),
+};
+
 /**
  * Every write of an account rewrites all of its leases, so expired ones are bounded: 1,280 of them
  * cut the throughput of a plan of 32 to a fifteenth. An outage leaves at most one per concurrent

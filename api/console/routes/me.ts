@@ -91,7 +91,7 @@ async function meOf(
       publicUrl: auth.publicUrl,
       billing: billingMode,
       companySignIn: auth.sso?.name ?? null,
-      plans: [...plans],
+      plans: plans.map(({ name, parallel, monthlyQuota }) => ({ name, parallel, monthlyQuota })),
       renderLogDays: Math.floor(renderLogKeepMs / DAY_MS),
       mcpUrl: mcpUrl ?? null,
     },
