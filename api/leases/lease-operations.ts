@@ -2,6 +2,7 @@
 
 import {
   allowedIps,
+  asyncCapOf,
   capOf,
   isServed,
   keyMayRender,
@@ -10,7 +11,12 @@ import {
   usagePlusOne,
   withKey,
 } from '../accounts/account-rules.ts';
-import { leasesKept, runningLeases, unexpiredLeases } from '../accounts/lease-rules.ts';
+import {
+  leasesKept,
+  runningAsyncLeases,
+  runningLeases,
+  unexpiredLeases,
+} from '../accounts/lease-rules.ts';
 import type { Plan } from '../accounts/plans.ts';
 import {
   type AccountDocument,
@@ -65,6 +71,11 @@ export interface LeaseOperations {
   /** The same for a member, without a key. */
   admitMember(accountId: string, leaseId: string, user: string): Promise<Admission | null>;
   /**
+   * The same for an asynchronous render, within the limit of asynchronous renders too. The key is
+   * not checked, because it was when the render was submitted. `keyId`: the `key` of the lease.
+   */
+  admitJob(accountId: string, leaseId: string, keyId: string): Promise<Admission | null>;
+  /**
    * Returns the IDs of the leases that could not be renewed because they expired or are gone.
    * Rejects when the result is unknown.
    */
@@ -91,6 +102,7 @@ export function leaseOperations(
 ): LeaseOperations {
   const cap = capOf(rules.plans);
   const served = isServed(rules);
+  const hasFreeAsync = { $lt: [runningAsyncLeases, asyncCapOf(rules.plans)] };
   const withLease = leasesWithOneMore(rules);
 
   async function take(
@@ -157,6 +169,10 @@ export function leaseOperations(
     },
     admitMember: (accountId, leaseId, user) =>
       take(accountId, leaseId, withLease(leaseId, { key: { $literal: leaseKeyOf(user) } })),
+    admitJob(accountId, leaseId, keyId) {
+      const lease = { key: { $literal: keyId }, async: true };
+      return take(accountId, leaseId, withLease(leaseId, lease, hasFreeAsync));
+    },
     renew,
     settle,
     async release(accountId, leaseId) {

@@ -64,10 +64,11 @@ export interface LeaseConfig extends ServedRules {
 
 const timedOperations = (
   { timed }: Store,
-  { admit, admitMember, renew, settle, release }: LeaseOperations,
+  { admit, admitMember, admitJob, renew, settle, release }: LeaseOperations,
 ): LeaseOperations => ({
   admit: (...of) => timed('admit', admit(...of)),
   admitMember: (...of) => timed('admit', admitMember(...of)),
+  admitJob: (...of) => timed('admit', admitJob(...of)),
   renew: leases => timed('renew', renew(leases)),
   settle: (...of) => timed('settle', settle(...of)),
   release: (...of) => timed('release', release(...of)),

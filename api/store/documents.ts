@@ -39,6 +39,8 @@ export interface LeaseDocument {
   expires: Date;
   /** The key was a test key: the render is not counted. */
   sandbox?: true;
+  /** The render is asynchronous. */
+  async?: true;
 }
 
 /** The account's billing status as last read from Stripe. */
