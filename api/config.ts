@@ -65,7 +65,7 @@ export const apiVariables = z.object({
   ),
   PRESSROOM_PLANS: listVariable(
     '',
-    'plans such as `free=1,team=16:50000` (name, concurrent renders, optional monthly quota for display)',
+    'plans such as `free=1,team=16:50000 async_parallel=8 queue=5000` (name, concurrent renders, optional monthly quota for display, optional limits of asynchronous renders that run and wait)',
   ).describe(
     'Plans that extend or replace the built-in ones (free=1, starter=2, growth=4, scale=8).',
   ),
