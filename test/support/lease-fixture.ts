@@ -5,11 +5,10 @@ import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
 import { pino } from 'pino';
 import type { Caller } from '../../api/accounts/accepted-keys.ts';
-import type { ServedRules } from '../../api/accounts/account-rules.ts';
 import { Accounts } from '../../api/accounts/accounts.ts';
 import { hashKeyByEach } from '../../api/accounts/keys.ts';
 import { parsePlans } from '../../api/accounts/plans.ts';
-import { leaseOperations } from '../../api/leases/lease-operations.ts';
+import { type LeaseRules, leaseOperations } from '../../api/leases/lease-operations.ts';
 import { LEASE_TIMES, type LeaseTimes, MongoLeases } from '../../api/leases/mongo-leases.ts';
 import { type AccountDocument, connectStore } from '../../api/store/store.ts';
 import type { ApiError } from '../../common/contract/errors.ts';
@@ -77,7 +76,7 @@ export async function leaseFixture() {
         data: { failCommands: [commands].flat(), appName: 'pressroom', ...data },
       }),
     /** The MongoDB operations without the adapter. */
-    operations: (from = store, rules: Partial<ServedRules> = {}) =>
+    operations: (from = store, rules: Partial<LeaseRules> = {}) =>
       leaseOperations(from, {
         plans,
         pastDueGraceMs: 60_000,
