@@ -1,6 +1,5 @@
 // The shared limits of the dashboard, MCP and Stripe webhooks.
 import { EVENTS_BUDGET_BYTES } from '../../api/console/billing/events.ts';
-import { OF_ONE_ACCOUNT } from '../../api/console/downloads/account-shares.ts';
 import { LINKS_SHARE } from '../../api/console/downloads/link.ts';
 import { MAX_CHANGES } from '../../api/console/kit/change-bound.ts';
 import { RESULTS_SHARE } from '../../api/console/mcp/mcp.ts';
@@ -8,6 +7,7 @@ import {
   AT_ONCE,
   MAX_WAITING_HASHES as MAX_PASSWORDS_WAITING,
 } from '../../api/console/security/passwords.ts';
+import { OF_ONE_ACCOUNT } from '../../api/http/account-shares.ts';
 import { codeCell, inverse, type LimitRow, mib, quarter, variable } from './limit-row.ts';
 
 export const CONSOLE_LIMITS: LimitRow[] = [

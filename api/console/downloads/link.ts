@@ -3,6 +3,7 @@ import { ApiError } from '../../../common/contract/errors.ts';
 import { markup } from '../../../common/contract/markup.ts';
 import type { Log } from '../../../common/log.ts';
 import { LINK_ROUTE } from '../../http/access-log.ts';
+import { createAccountShares } from '../../http/account-shares.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
 import { ClientClosed } from '../../http/errors.ts';
 import { sendPieces } from '../../http/send-pieces.ts';
@@ -11,7 +12,6 @@ import { asciiFilename } from '../../pdf/filename.ts';
 import type { StoredPdfDocument } from '../../store/store.ts';
 import { CHUNK_BYTES } from '../../store/stored-chunks.ts';
 import { sendPage } from '../html/page.ts';
-import { createAccountShares } from './account-shares.ts';
 import type { PdfStore } from './pdf-store.ts';
 
 /** The share of the byte budget for downloads: enough for dozens, too little to delay renders. */

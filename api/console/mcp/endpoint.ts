@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { invalid } from '../../../common/contract/errors.ts';
 import { beginEntry } from '../../history/render-entry.ts';
+import type { AccountShares } from '../../http/account-shares.ts';
 import { ClientClosed, untilClientDisconnects } from '../../http/errors.ts';
 import type { Context, Middleware } from '../../http/state.ts';
-import type { AccountShares } from '../downloads/account-shares.ts';
 import { createCancellations } from './cancellations.ts';
 import { headersOf, message, write } from './exchange.ts';
 import { MCP_PATH } from './protected-resource.ts';

@@ -2,11 +2,11 @@
 import type { Log } from '../../../common/log.ts';
 import type { AccountRequests } from '../../accounts/account-requests.ts';
 import { LINK_PATH } from '../../http/access-log.ts';
+import { createAccountShares } from '../../http/account-shares.ts';
 import { BODY_TIMES, jsonBody, RENDER_BODY_HINTS } from '../../http/body.ts';
 import { accountHolder, type ByteBudget } from '../../http/byte-budget.ts';
 import { boundRequests } from '../../http/caller.ts';
 import type { Route } from '../../http/state.ts';
-import { createAccountShares } from '../downloads/account-shares.ts';
 import { linkRoute } from '../downloads/link.ts';
 import { PdfStore, type PdfStoreLimits } from '../downloads/pdf-store.ts';
 import type { AccessTokens } from '../oauth/access.ts';

@@ -1,8 +1,9 @@
 // The routes for the audit log: of one account for its members, of the installation for operators.
+
+import { after, pageOf } from '../../http/cursor.ts';
 import type { AuditDocument, Document, Store } from '../../store/store.ts';
 import { auditPage, auditQuery, operatorAuditPage } from '../contract/users.ts';
 import { accountNames } from '../kit/account-names.ts';
-import { after, pageOf } from '../kit/cursor.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 
 const shown = ({ _id, at, actor, action, target, details, ip }: AuditDocument) => ({

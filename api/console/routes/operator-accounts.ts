@@ -1,5 +1,6 @@
 // The operators' routes for accounts: list, create, change and invite to any account.
 import type { Account, Accounts } from '../../accounts/accounts.ts';
+import { after, pageOf } from '../../http/cursor.ts';
 import type { Document, Store } from '../../store/store.ts';
 import {
   accountChange,
@@ -9,7 +10,6 @@ import {
   operatorAccountsQuery,
 } from '../contract/accounts.ts';
 import { invited, newInvitation } from '../contract/users.ts';
-import { after, pageOf } from '../kit/cursor.ts';
 import { type ConsoleCall, type ConsoleRoute, route } from '../kit/route.ts';
 import { beginsWith } from '../kit/search.ts';
 import { type Audit, accountChanged, accountCreated } from '../security/audit.ts';

@@ -1,10 +1,10 @@
 // The operators' routes for users: list them, change their operator role, disable and enable them.
 import { invalid } from '../../../common/contract/errors.ts';
+import { after, pageOf } from '../../http/cursor.ts';
 import type { Document, Store, TeamDocument, UserDocument } from '../../store/store.ts';
 import type { Operators, UserChange } from '../auth/operators.ts';
 import { operatorUserChange, operatorUsers, operatorUsersQuery } from '../contract/accounts.ts';
 import { accountNames } from '../kit/account-names.ts';
-import { after, pageOf } from '../kit/cursor.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 import { beginsWith } from '../kit/search.ts';
 import type { Audit } from '../security/audit.ts';

@@ -1,9 +1,9 @@
 // The routes for the render log of an account: a paginated list, and one render in detail.
 import { ApiError, REJECTION_CODES } from '../../../common/contract/errors.ts';
 import { keyNames } from '../../history/key-names.ts';
+import { after, pageOf } from '../../http/cursor.ts';
 import type { Document, Store } from '../../store/store.ts';
 import { type RenderStatus, renderDetail, renderPage, renderQuery } from '../contract/accounts.ts';
-import { after, pageOf } from '../kit/cursor.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 import { detailOf, SUMMARY_FIELDS, summaryOf } from '../reports/render-summary.ts';
 

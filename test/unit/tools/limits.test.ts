@@ -9,7 +9,7 @@ import { proofExists } from '../../support/proofs.ts';
 const API = fileURLToPath(new URL('../../../api/', import.meta.url));
 /** The calls that create a shared limit, and the files that are built on other shared limits. */
 const MAKES_BOUND = /new SharedBound\(|\bcreateByteBudget\(|\bcreateAccountShares\(/;
-const BUILT_ON_OTHERS = ['http/byte-budget.ts', 'console/downloads/account-shares.ts'];
+const BUILT_ON_OTHERS = ['http/byte-budget.ts', 'http/account-shares.ts'];
 
 describe('the table of shared limits', () => {
   for (const { bound, proofs } of limitRows())

@@ -1,6 +1,6 @@
 // The cursor of lists from newest to oldest: the time and the id of the last item returned. Pure.
-import { invalid } from '../../../common/contract/errors.ts';
-import type { Document } from '../../store/store.ts';
+import { invalid } from '../../common/contract/errors.ts';
+import type { Document } from '../store/store.ts';
 
 /** Milliseconds since 1970, and an id of letters, digits, `_` and `-`. */
 const SHAPE = /^(\d{1,15})\.([\w-]{1,100})$/;

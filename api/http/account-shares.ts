@@ -1,7 +1,7 @@
 // The share of the byte budget for responses that clients may read slowly. One account may use half
 // of it.
-import { accountHolder, type ByteBudget, createByteBudget } from '../../http/byte-budget.ts';
-import type { Context } from '../../http/state.ts';
+import { accountHolder, type ByteBudget, createByteBudget } from './byte-budget.ts';
+import type { Context } from './state.ts';
 
 /** One slow account leaves as much for all others. */
 export const OF_ONE_ACCOUNT = 1 / 2;
