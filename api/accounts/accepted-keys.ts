@@ -54,17 +54,37 @@ export interface Accepted extends Omit<Caller, 'requestId'> {
   test: boolean;
 }
 
+interface KeyNeeds {
+  /** One of them is enough. An error names the first. */
+  scopes: readonly KeyScope[];
+  /** The call renders: the subscription must be active. */
+  renders?: boolean;
+  /** The call ends with an admission, which checks the key again: it may be cached until then. */
+  admitted?: boolean;
+}
+
+/** What a call does with its key. */
+export type KeyUse = 'render' | 'read' | 'submit_render' | 'manage_render' | 'read_render';
+
+const KEY_NEEDS: Record<KeyUse, KeyNeeds> = {
+  render: { scopes: ['render'], renders: true, admitted: true },
+  read: { scopes: ['read'] },
+  submit_render: { scopes: ['render'], renders: true },
+  manage_render: { scopes: ['render'] },
+  read_render: { scopes: ['read', 'render'] },
+};
+
 export interface AcceptedKeys {
   /**
    * `keyText`: the text after `Bearer`. `onKnown` is called for a valid key, also when the
-   * call is then rejected for its scope or the account's state. Throws ApiError `unauthorized`.
-   * With `render` also `subscription_inactive`, or `render_failed`/`database` when the key is
-   * neither cached nor readable; with `read` `unavailable`.
+   * call is then rejected for its scope or the account's state. Throws ApiError `unauthorized`,
+   * `subscription_inactive` when the call renders, and, when the key is neither cached nor
+   * readable, `render_failed`/`database` for an admitted call and `unavailable` for others.
    */
   check(
     keyText: string,
     clientIp: string,
-    scope: KeyScope,
+    use: KeyUse,
     onKnown?: (caller: Accepted) => void,
   ): Promise<Accepted>;
   /** Removes the key from the cache because the admission rejected the caller. */
@@ -158,18 +178,18 @@ export function createAcceptedKeys(
   async function check(
     keyText: string,
     clientIp: string,
-    scope: KeyScope,
+    use: KeyUse,
     onKnown?: (caller: Accepted) => void,
   ): Promise<Accepted> {
     const accountId = parseKey(keyText);
     if (accountId === undefined) throw unauthorized(NOT_A_KEY);
+    const { scopes: needed, renders, admitted } = KEY_NEEDS[use];
     const keyHash = hashKeyByEach(keyText, config.peppers);
     const test = isTestKey(keyText);
     const lookUp = () => read(accountId, keyHash, test);
-    // The admission of a render checks the key again. Other requests have no later check.
-    const looking = scope === 'render' ? reads.of(keyHash[0]!, lookUp) : lookUp();
+    const looking = admitted ? reads.of(keyHash[0]!, lookUp) : lookUp();
     const found = await looking.catch(cause => {
-      throw scope === 'render' ? databaseUnreachable(cause) : orUnavailable(cause);
+      throw admitted ? databaseUnreachable(cause) : orUnavailable(cause);
     });
     if (!found?.networks || !addressIsAllowed(clientIp, found.networks)) throw unauthorized();
     const { networks: allowedIps, intranet, parallel } = found;
@@ -184,8 +204,8 @@ export function createAcceptedKeys(
       test: test || found.test === true,
     };
     onKnown?.(caller);
-    if (!found.scopes?.includes(scope)) throw missingScope(scope);
-    if (scope === 'render' && !found.served) throw subscriptionInactive(found.state, config);
+    if (!needed.some(scope => found.scopes?.includes(scope))) throw missingScope(needed[0]!);
+    if (renders && !found.served) throw subscriptionInactive(found.state, config);
     return caller;
   }
 

@@ -3,10 +3,9 @@
 import { inNetwork, type Network, normalizeAddress, parseNetwork } from '../../common/addresses.ts';
 import { ConfigError } from '../../common/config.ts';
 import type { Metrics } from '../../common/operations.ts';
-import type { AcceptedKeys } from '../accounts/accepted-keys.ts';
+import type { AcceptedKeys, KeyUse } from '../accounts/accepted-keys.ts';
 import { noBearerToken } from '../accounts/account-errors.ts';
 import type { AccountRequests } from '../accounts/account-requests.ts';
-import type { KeyScope } from '../store/store.ts';
 import type { Context, Middleware } from './state.ts';
 
 /** Throws ConfigError for the first entry that is neither an address nor a CIDR range. */
@@ -59,18 +58,17 @@ export const callerIp = (ctx: Pick<Context, 'req' | 'get'>, trusted: readonly Ne
 export const bearerToken = (header: string | undefined): string | undefined =>
   /^bearer +([^ ]+) *$/i.exec(header ?? '')?.[1];
 
-/** `scope`: what the key must be allowed to do. */
 export const bearer = (
   keys: AcceptedKeys,
   trustedProxies: readonly Network[],
-  scope: KeyScope,
+  use: KeyUse,
 ): Middleware => {
   return async (ctx, next) => {
     const address = callerIp(ctx, trustedProxies);
     // Also for a known key that is rejected, so that the log has its account.
     const token = bearerToken(ctx.headers.authorization);
     if (token === undefined) throw noBearerToken(ctx.headers.authorization);
-    await keys.check(token, address, scope, accepted => {
+    await keys.check(token, address, use, accepted => {
       ctx.state.accepted = accepted;
     });
     await next();
