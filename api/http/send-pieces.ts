@@ -1,7 +1,9 @@
 // Sends a response in pieces, as fast as the client reads. Owns the limit for a client that does
 // not read.
 import type { ServerResponse } from 'node:http';
+import type { Log } from '../../common/log.ts';
 import { ClientClosed } from './errors.ts';
+import type { Context } from './state.ts';
 
 /** The same limit as the server's for a whole response. */
 const UNREAD_MS = 30_000;
@@ -43,4 +45,35 @@ export async function sendPieces(
   for await (const piece of pieces) await send(res, piece);
   if (res.destroyed) throw new ClientClosed();
   res.end();
+}
+
+async function* startingWith(
+  first: IteratorResult<Buffer, void>,
+  rest: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
+  if (!first.done) yield first.value;
+  yield* rest;
+}
+
+/**
+ * Answers with a stored PDF. The first piece is read before `describe` sets the status and the
+ * headers, so that a failure of the database still gets an error response.
+ */
+export async function sendStoredPdf(
+  ctx: Context,
+  pieces: AsyncGenerator<Buffer, void>,
+  describe: () => void,
+  log: Log,
+): Promise<void> {
+  const first = await pieces.next();
+  describe();
+  ctx.respond = false;
+  try {
+    await sendPieces(ctx.res, startingWith(first, pieces));
+  } catch (error) {
+    if (!(error instanceof ClientClosed))
+      log.warn({ reason: (error as Error).message }, 'could not send a stored PDF completely');
+    // The response has started, so only a closed connection can report the failure.
+    throw new ClientClosed();
+  }
 }

@@ -5,8 +5,7 @@ import type { Log } from '../../../common/log.ts';
 import { LINK_ROUTE } from '../../http/access-log.ts';
 import { createAccountShares } from '../../http/account-shares.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
-import { ClientClosed } from '../../http/errors.ts';
-import { sendPieces } from '../../http/send-pieces.ts';
+import { sendStoredPdf } from '../../http/send-pieces.ts';
 import type { Context, Middleware, Route } from '../../http/state.ts';
 import { asciiFilename } from '../../pdf/filename.ts';
 import type { StoredPdfDocument } from '../../store/store.ts';
@@ -38,14 +37,6 @@ function describe(ctx: Context, pdf: StoredPdfDocument): void {
   ctx.set('X-Robots-Tag', 'noindex');
   ctx.status = 200;
   ctx.length = pdf.length;
-}
-
-async function* startingWith(
-  first: IteratorResult<Buffer, void>,
-  rest: AsyncIterable<Buffer>,
-): AsyncGenerator<Buffer> {
-  if (!first.done) yield first.value;
-  yield* rest;
 }
 
 const TITLES: Partial<Record<ApiError['code'], string>> = {
@@ -93,19 +84,7 @@ export function linkRoute({ pdfs, budget, log }: LinkDeps): Route {
     if (found === 'gone') throw gone();
     if (ctx.method === 'HEAD') return describe(ctx, found);
     if (!shares.reserve(ctx, found.metadata.account, HELD_BYTES)) throw busy();
-    const chunks = pdfs.read(found);
-    // Read before the response starts, so that a database failure still gets an error response.
-    const first = await chunks.next();
-    describe(ctx, found);
-    ctx.respond = false;
-    try {
-      await sendPieces(ctx.res, startingWith(first, chunks));
-    } catch (error) {
-      if (!(error instanceof ClientClosed))
-        log.warn({ reason: (error as Error).message }, 'could not send a stored PDF completely');
-      // The response has started, so only a closed connection can report the failure.
-      throw new ClientClosed();
-    }
+    await sendStoredPdf(ctx, pdfs.read(found), () => describe(ctx, found), log);
   };
 
   return { method: 'get', path: LINK_ROUTE, handle: [errorPage, handle] };
