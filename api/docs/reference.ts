@@ -3,7 +3,8 @@
 import { errorEnvelopeSchema } from '../../common/contract/answers.ts';
 import { type JsonSchema, jsonSchema, membersOf } from '../../common/contract/json-schema.ts';
 import { type Markup, markup, prose } from '../../common/contract/markup.ts';
-import type { OpenApi, Operation } from '../../common/contract/openapi.ts';
+import type { OpenApi } from '../../common/contract/openapi.ts';
+import type { Operation } from '../../common/contract/openapi-parts.ts';
 import { renderRequestSchema } from '../../common/contract/render-request.ts';
 import { type Json, snippets } from '../../common/contract/snippets.ts';
 import { type DocsSite, docsShell } from './shell.ts';

@@ -13,7 +13,7 @@ import { RENDER_WARNINGS, WARNING_TEXTS } from './warnings.ts';
 
 export const EXAMPLE_REQUEST_ID = '019a8c5e-7d2b-7c44-9e1f-3b6a52c8d011';
 
-const errorCode = z
+export const errorCode = z
   .enum(Object.keys(STATUS) as [ErrorCode, ...ErrorCode[]])
   .meta({ description: 'The error code.' });
 
@@ -125,6 +125,11 @@ export const HEADERS = {
     description: 'Browsers display the PDF and use this file name to save it.',
     schema: { type: 'string' },
     example: 'inline; filename="render.pdf"',
+  },
+  Location: {
+    description: 'The URL of the new asynchronous render.',
+    schema: { type: 'string', format: 'uri' },
+    example: 'https://pdf.example.com/v1/renders/rnd_019a8c5e7d2b7c449e1f3b6a52c8d011',
   },
   'WWW-Authenticate': {
     description: 'The required authentication scheme.',

@@ -11,12 +11,8 @@ import {
 } from './account.ts';
 import {
   ENVELOPE_NAMES,
-  type ErrorCase,
-  type ErrorEnvelope,
-  EXAMPLE_REQUEST_ID,
   errorEnvelopeSchema,
   HEADERS,
-  type HeaderName,
   healthSchema,
   PDF_HEADERS,
   readinessSchema,
@@ -24,14 +20,23 @@ import {
   TRIAL_PDF_HEADERS,
   trialErrorCases,
 } from './answers.ts';
-import { STATUS } from './errors.ts';
 import {
-  addComponent,
-  type JsonSchema,
-  propertiesOf,
-  type Schemas,
-  schemaRef,
-} from './json-schema.ts';
+  ASYNC_RENDER_NAMES,
+  asyncRenderListSchema,
+  asyncRenderSchema,
+  ttlSchema,
+} from './async-renders.ts';
+import { addComponent, type JsonSchema, type Schemas, schemaRef } from './json-schema.ts';
+import { asyncPaths } from './openapi-async.ts';
+import {
+  errorAnswers,
+  headerRefs,
+  jsonAnswer,
+  type Operation,
+  pdfAnswer,
+  queryParameters,
+  TAGS,
+} from './openapi-parts.ts';
 import { EXAMPLE_REQUESTS, renderRequestSchema } from './render-request.ts';
 
 export const API_VERSION = '0.1.0';
@@ -45,49 +50,6 @@ export const OPERATIONS = {
   health: { method: 'get', path: '/healthz' },
   readiness: { method: 'get', path: '/readyz' },
 } as const;
-
-/** Generated clients group the operations by tag. */
-const TAGS = {
-  Rendering: 'Renders HTML or a URL to PDF.',
-  Account: 'The account of an API key and its usage.',
-  Service: 'The state of this installation.',
-} as const;
-
-export interface Answer {
-  description: string;
-  headers: Record<string, { $ref: string }>;
-  content: Record<
-    string,
-    {
-      schema: object;
-      example?: unknown;
-      examples?: Record<string, { summary: string; value: unknown }>;
-    }
-  >;
-}
-
-export interface Parameter {
-  name: string;
-  in: 'query';
-  required: false;
-  description: string;
-  schema: JsonSchema;
-}
-
-export interface Operation {
-  operationId: string;
-  tags: (keyof typeof TAGS)[];
-  summary: string;
-  description: string;
-  security: Record<string, string[]>[];
-  parameters?: Parameter[];
-  requestBody?: {
-    required: true;
-    description: string;
-    content: Record<string, { schema: object; examples: Record<string, unknown> }>;
-  };
-  responses: Record<string, Answer>;
-}
 
 export interface OpenApi {
   openapi: '3.1.0';
@@ -103,46 +65,6 @@ export interface OpenApi {
   };
 }
 
-const headerRef = (name: HeaderName) => ({ $ref: `#/components/headers/${name}` });
-
-export const headerRefs = (names: readonly HeaderName[]) =>
-  Object.fromEntries(names.map(name => [name, headerRef(name)]));
-
-const envelope = ({ code, message, reason }: ErrorCase): ErrorEnvelope => ({
-  error: { code, message, request_id: EXAMPLE_REQUEST_ID, ...(reason && { reason }) },
-});
-
-/** One response per status, with an example of each of its codes. */
-/** `headers`: that each of them can have. */
-function errorAnswers(
-  errorCases: ErrorCase[],
-  headers: readonly HeaderName[] = [],
-): Record<string, Answer> {
-  const byStatus = Map.groupBy(errorCases, ({ code }) => STATUS[code]);
-  const answer = (rows: ErrorCase[]): Answer => ({
-    description: rows.map(({ code, when }) => `\`${code}\`: ${when}`).join(' '),
-    headers: headerRefs([
-      'X-Request-Id',
-      ...new Set([...rows.flatMap(row => row.headers ?? []), ...headers]),
-    ]),
-    content: {
-      'application/json': {
-        schema: schemaRef('ErrorEnvelope'),
-        examples: Object.fromEntries(
-          rows.map(row => [row.code, { summary: row.when, value: envelope(row) }]),
-        ),
-      },
-    },
-  });
-  return Object.fromEntries([...byStatus].map(([status, rows]) => [String(status), answer(rows)]));
-}
-
-const jsonAnswer = (description: string, schema: string, example: unknown): Answer => ({
-  description,
-  headers: headerRefs(['X-Request-Id']),
-  content: { 'application/json': { schema: schemaRef(schema), example } },
-});
-
 const renderBody = (): NonNullable<Operation['requestBody']> => ({
   required: true,
   description: 'The render request. Only `html` or `url` is required.',
@@ -154,21 +76,6 @@ const renderBody = (): NonNullable<Operation['requestBody']> => ({
         url: { summary: 'A public page', value: EXAMPLE_REQUESTS.url },
       },
     },
-  },
-});
-
-/** Generators know `format`; OpenAPI 3.1 itself defines `contentMediaType`. */
-const PDF_SCHEMA = {
-  type: 'string',
-  format: 'binary',
-  contentMediaType: 'application/pdf',
-};
-
-export const pdfAnswer = (headers: readonly HeaderName[]): Answer => ({
-  description: 'The PDF.',
-  headers: headerRefs(headers),
-  content: {
-    'application/pdf': { schema: PDF_SCHEMA },
   },
 });
 
@@ -210,18 +117,6 @@ const accountOperation: Operation = {
   },
 };
 
-/** `description` and `examples` of a parameter stand beside its schema. */
-const usageParameters = (): Parameter[] =>
-  Object.entries(
-    propertiesOf(usageQuerySchema, 'input', { schemas: {}, defaultName: 'UsageQuery' }),
-  ).map(([name, { description = '', ...schema }]) => ({
-    name,
-    in: 'query',
-    required: false,
-    description,
-    schema,
-  }));
-
 const usageOperation = (): Operation => ({
   operationId: 'getUsage',
   tags: ['Account'],
@@ -229,7 +124,7 @@ const usageOperation = (): Operation => ({
   description:
     'Returns renders by day or by API key, as in the dashboard. The figures are a few seconds behind; the count of the billing period in `GET /v1/account` is up to date. Requires an API key with the scope `read`.',
   security: [{ apiKey: [] }],
-  parameters: usageParameters(),
+  parameters: queryParameters(usageQuerySchema, 'UsageQuery'),
   responses: {
     '200': {
       description: 'The usage.',
@@ -276,14 +171,36 @@ const readinessOperation: Operation = {
 
 export const LICENSE = { name: 'Apache License 2.0', identifier: 'Apache-2.0' };
 
-const schemas = (usage: boolean): Schemas => {
+/**
+ * A RenderRequest with `ttl`. Made of the same components, since generators would otherwise make two
+ * types of each.
+ */
+function addAsyncRequest(made: Schemas): void {
+  const request = made['RenderRequest']!;
+  const properties = request.properties as Record<string, JsonSchema>;
+  made['EmulateMedia'] = properties['emulate_media']!;
+  properties['emulate_media'] = schemaRef('EmulateMedia');
+  made['AsyncRenderRequest'] = {
+    ...request,
+    description: `${request.description} \`ttl\` is how long the render is kept.`,
+    properties: { ...properties, ttl: ttlSchema },
+  };
+}
+
+const schemas = (usage: boolean, asyncRenders: boolean): Schemas => {
   const made: Schemas = {};
+  const names = new Map([...ENVELOPE_NAMES, ...ASYNC_RENDER_NAMES]);
   const add = (defaultName: string, schema: z.ZodType, io: 'input' | 'output') =>
-    addComponent(schema, io, { schemas: made, defaultName, names: ENVELOPE_NAMES });
+    addComponent(schema, io, { schemas: made, defaultName, names });
   add('RenderRequest', renderRequestSchema, 'input');
   add('ErrorEnvelope', errorEnvelopeSchema, 'output');
   add('Account', accountSchema, 'output');
   if (usage) add('Usage', usageSchema, 'output');
+  if (asyncRenders) {
+    addAsyncRequest(made);
+    add('AsyncRender', asyncRenderSchema, 'output');
+    add('AsyncRenderList', asyncRenderListSchema, 'output');
+  }
   add('Health', healthSchema, 'output');
   add('Readiness', readinessSchema, 'output');
   return made;
@@ -296,16 +213,23 @@ const introductionWithMcp = (mcpUrl: string) =>
 export interface Described {
   publicUrl: string;
   trial?: boolean;
+  asyncRenders?: boolean;
   usage?: boolean;
   mcpUrl?: string | undefined;
 }
 
 /**
  * The OpenAPI document. `publicUrl`: the base of all absolute URLs, without a trailing slash.
- * `trial`, `usage`: whether trial renders and GET /v1/usage are on. `mcpUrl`: the URL of the MCP
+ * `trial`, `usage`, `asyncRenders`: whether trial renders, GET /v1/usage and /v1/renders are on. `mcpUrl`: the URL of the MCP
  * server, if it is on.
  */
-export const openApi = ({ publicUrl, trial = true, usage = true, mcpUrl }: Described): OpenApi => ({
+export const openApi = ({
+  publicUrl,
+  trial = true,
+  usage = true,
+  asyncRenders = false,
+  mcpUrl,
+}: Described): OpenApi => ({
   openapi: '3.1.0',
   info: {
     title: 'Pressroom',
@@ -321,13 +245,14 @@ export const openApi = ({ publicUrl, trial = true, usage = true, mcpUrl }: Descr
     ...(trial && {
       [OPERATIONS.trialRender.path]: { [OPERATIONS.trialRender.method]: trialOperation },
     }),
+    ...(asyncRenders && asyncPaths(`${publicUrl}/app`)),
     [OPERATIONS.account.path]: { [OPERATIONS.account.method]: accountOperation },
     ...(usage && { [OPERATIONS.usage.path]: { [OPERATIONS.usage.method]: usageOperation() } }),
     [OPERATIONS.health.path]: { [OPERATIONS.health.method]: healthOperation },
     [OPERATIONS.readiness.path]: { [OPERATIONS.readiness.method]: readinessOperation },
   },
   components: {
-    schemas: schemas(usage),
+    schemas: schemas(usage, asyncRenders),
     headers: HEADERS,
     securitySchemes: {
       apiKey: {

@@ -17,7 +17,8 @@ import {
   type Schemas,
   schemaRef,
 } from '../../../common/contract/json-schema.ts';
-import { API_VERSION, headerRefs, LICENSE, pdfAnswer } from '../../../common/contract/openapi.ts';
+import { API_VERSION, LICENSE } from '../../../common/contract/openapi.ts';
+import { headerRefs, pdfAnswer } from '../../../common/contract/openapi-parts.ts';
 import * as accountSchemas from '../contract/accounts.ts';
 import * as pageReportSchemas from '../contract/page-report.ts';
 import * as peopleSchemas from '../contract/users.ts';

@@ -7,7 +7,9 @@ import {
   readinessSchema,
 } from '../../../../common/contract/answers.ts';
 import type { JsonSchema } from '../../../../common/contract/json-schema.ts';
-import { type Operation, openApi } from '../../../../common/contract/openapi.ts';
+import { openApi } from '../../../../common/contract/openapi.ts';
+import { ASYNC_OPERATIONS } from '../../../../common/contract/openapi-async.ts';
+import type { Operation } from '../../../../common/contract/openapi-parts.ts';
 import { generatorProblems } from '../../../support/openapi-rules.ts';
 import { description as document } from '../../../support/request-fields.ts';
 
@@ -55,6 +57,20 @@ describe('the OpenAPI document', () => {
 
   it('suits client generators: named objects, valid examples, one envelope, no default', () => {
     expect(generatorProblems(document)).to.deep.equal([]);
+  });
+
+  it('has the paths of asynchronous renders when they are on', () => {
+    const withAsync = openApi({ publicUrl: 'https://pdf.example.com', asyncRenders: true });
+    const operations = Object.entries(ASYNC_OPERATIONS).map(
+      ([operationId, { method, path }]) =>
+        withAsync.paths[path]![method]!.operationId === operationId,
+    );
+    expect(operations).to.deep.equal(Array(5).fill(true));
+    expect(withAsync.components.schemas).to.include.keys('AsyncRender', 'AsyncRenderRequest');
+    expect(generatorProblems(withAsync)).to.deep.equal([]);
+    const names = refs(withAsync).map(ref => ref.split('/').slice(2));
+    for (const [kind, name] of names)
+      expect((withAsync.components as Record<string, object>)[kind!]).to.have.property(name!);
   });
 
   it('is checked for what client generators misread', () => {
