@@ -111,7 +111,7 @@ export interface RenderDocument {
   user?: string;
   /** The name of the MCP client. */
   app?: string;
-  via: 'api' | 'playground' | 'mcp';
+  via: 'api' | 'playground' | 'mcp' | 'async';
   outcome: 'ok' | 'error' | 'client_closed';
   /** The error's code, reason and message. */
   code?: string;

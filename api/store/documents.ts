@@ -34,7 +34,7 @@ export interface KeyDocument {
 export interface LeaseDocument {
   /** Idempotency token of admission, settlement and release. */
   id: string;
-  /** ID of the key that was used, or `user:` and the member's ID. */
+  /** ID of the key that was used, `user:` and the member's ID, or `async`. */
   key: string;
   expires: Date;
   /** The key was a test key: the render is not counted. */

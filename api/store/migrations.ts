@@ -13,6 +13,7 @@ import {
   type TrialLimitDocument,
 } from './documents.ts';
 import { isDuplicate } from './failures.ts';
+import { jobIndexes } from './job-documents.ts';
 import { storedPdfIndexes } from './stored-pdfs.ts';
 
 interface Migration {
@@ -86,6 +87,7 @@ const MIGRATIONS: Migration[] = [
         );
     },
   },
+  { version: 9, what: 'asynchronous renders', run: jobIndexes },
 ];
 
 /** The schema of this release. A newer one in the database is fine, since migrations only add. */

@@ -2,13 +2,14 @@
 // that is down. Only this folder imports the driver; other folders import its types from here.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Collection, MongoClient } from 'mongodb';
+import { type ClientSession, type Collection, MongoClient } from 'mongodb';
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { type ConsoleCollections, consoleCollections, keepRenders } from './console-collections.ts';
 import type { AccountDocument, MetaDocument, TrialLimitDocument } from './documents.ts';
 import { isDatabaseUnavailable, isTimeout, withinMs } from './failures.ts';
+import { type JobCollections, jobCollections } from './job-documents.ts';
 import { migrate } from './migrations.ts';
 import { findPrimary, type Primary } from './primary.ts';
 import { checkServer, neverStarts } from './server-check.ts';
@@ -84,7 +85,14 @@ export function storeMetrics(metrics: Metrics, client: MongoClient): Timed {
   };
 }
 
-export type { AnyBulkWriteOperation, Collection, Document } from 'mongodb';
+export type {
+  AnyBulkWriteOperation,
+  ClientSession,
+  Collection,
+  Document,
+  Filter,
+} from 'mongodb';
+export { Binary } from 'mongodb';
 export * from './console-documents.ts';
 export * from './documents.ts';
 export {
@@ -98,6 +106,7 @@ export {
   upserted,
   withinMs,
 } from './failures.ts';
+export type { JobDocument, JobStatus, OutboxDocument, StoredFile } from './job-documents.ts';
 export type { ServerState } from './server-state.ts';
 export type { StoredPdfChunk, StoredPdfDocument } from './stored-pdfs.ts';
 
@@ -119,6 +128,8 @@ export interface Store extends Service {
   readonly trialLimits: Collection<TrialLimitDocument>;
   /** The collections of the dashboard. */
   readonly console: ConsoleCollections;
+  /** The collections of asynchronous renders. */
+  readonly asynchronous: JobCollections;
   readonly operationTimeoutMs: number;
   /** Options of each operation. */
   readonly limits: { maxTimeMS: number };
@@ -129,6 +140,12 @@ export interface Store extends Service {
    * operation continues.
    */
   limited<T>(operation: Promise<T>): Promise<T>;
+  /**
+   * Runs `work` in one transaction, and again after a conflict with another write, for at most two
+   * minutes. Every operation of `work` must be given the session. What `work` throws aborts the
+   * transaction.
+   */
+  transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T>;
   /** Records the duration of an operation in the metrics. */
   readonly timed: Timed;
   /** Sets the retention of the render log. Rejects when the database user may not change it. */
@@ -229,10 +246,13 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
     meta: db.collection<MetaDocument>('meta'),
     trialLimits: db.collection<TrialLimitDocument>('limits'),
     console: consoleCollections(db),
+    asynchronous: jobCollections(db),
     operationTimeoutMs,
     limits,
     primary,
     limited: operation => withinMs(operationTimeoutMs, operation),
+    transaction: work =>
+      client.withSession(session => session.withTransaction(() => work(session), {})),
     timed,
     keepRenders: keepMs => withinMs(operationTimeoutMs, keepRenders(db, keepMs)),
     serverState: () => withinMs(operationTimeoutMs, serverState(db, operationTimeoutMs)),

@@ -1,0 +1,96 @@
+// The documents of asynchronous renders, and their collections and indexes.
+import type { Binary, Collection, Db } from 'mongodb';
+import type { ErrorCode, RenderFailedReason } from '../../common/contract/errors.ts';
+
+/** `queued` and `running` are unfinished, all others are final. */
+export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled' | 'expired';
+
+/** A request or PDF in `documents.chunks`, encrypted with the job's key. */
+export interface StoredFile {
+  id: string;
+  /** Before the encryption. */
+  bytes: number;
+}
+
+/** One asynchronous render. */
+export interface JobDocument {
+  /** `rnd_` and a UUIDv7 in hexadecimal. */
+  _id: string;
+  account: string;
+  status: JobStatus;
+  /** ID of the key that submitted it. */
+  key: string;
+  createdAt: Date;
+  /** From then on, neither the request nor the PDF can be read. */
+  expiresAt: Date;
+  /** When the document is deleted. Until then it shows how the render ended. */
+  keptUntil: Date;
+  /** A queued job is not claimed before: 1970 unless an attempt failed. */
+  availableAt: Date;
+  /** Attempts that began. */
+  attempts: number;
+  /**
+   * The lease of the account that the current attempt holds. Each attempt has a new one, so it
+   * also rejects the writes of earlier attempts (a fencing token).
+   */
+  lease?: string;
+  startedAt?: Date;
+  endedAt?: Date;
+  /** Not counted, and with a watermark. */
+  sandbox: boolean;
+  reference?: string;
+  filename?: string;
+  /** The key of the encryption, itself encrypted. Removed with the request when the job expires. */
+  dataKey?: string;
+  /** Encrypted; a large one is a file. */
+  request?: { inline: Binary } | { file: StoredFile };
+  /** As JSON. */
+  requestBytes: number;
+  /** Of a job that succeeded. */
+  pdf?: StoredFile;
+  pages?: number;
+  /** The account's count in the billing period after this render, if it was counted. */
+  usage?: number;
+  /** Of a job that failed. */
+  error?: { code: ErrorCode; message: string; reason?: RenderFailedReason };
+}
+
+/** One for each job that ended, written with its last status. Read by later deliveries. */
+export interface OutboxDocument {
+  /** The job's ID. */
+  _id: string;
+  account: string;
+  status: JobStatus;
+  at: Date;
+  keptUntil: Date;
+}
+
+export interface JobCollections {
+  jobs: Collection<JobDocument>;
+  outbox: Collection<OutboxDocument>;
+}
+
+export const jobCollections = (db: Db): JobCollections => ({
+  jobs: db.collection('jobs'),
+  outbox: db.collection('outbox'),
+});
+
+/** Idempotent. */
+export async function jobIndexes(db: Db): Promise<void> {
+  const { jobs, outbox } = jobCollections(db);
+  await jobs.createIndexes([
+    { key: { status: 1, account: 1, availableAt: 1, _id: 1 }, name: 'next' },
+    { key: { account: 1, createdAt: -1, _id: -1 }, name: 'of an account' },
+    { key: { account: 1, status: 1, createdAt: -1, _id: -1 }, name: 'by status' },
+    {
+      key: { expiresAt: 1 },
+      name: 'expiry',
+      partialFilterExpression: { dataKey: { $exists: true } },
+    },
+    { key: { keptUntil: 1 }, expireAfterSeconds: 0, name: 'end' },
+  ]);
+  await outbox.createIndexes([
+    { key: { account: 1, at: 1 }, name: 'of an account' },
+    { key: { keptUntil: 1 }, expireAfterSeconds: 0, name: 'end' },
+  ]);
+}
