@@ -55,6 +55,17 @@ export function subscriptionInactive(
   );
 }
 
+/** All leases of the account are in use. */
+export const concurrencyLimit = (limit: number, retryAfterS: number) =>
+  new ApiError(
+    'concurrency_limit',
+    `Concurrency limit reached: your plan allows ${limit} concurrent ${limit === 1 ? 'render' : 'renders'}. Try again when a render has finished.`,
+    {
+      retryAfterS,
+      headers: { 'X-Concurrency-Limit': String(limit) },
+    },
+  );
+
 /** The account has this many requests in progress in this process. */
 export const tooManyRequests = (requests: number, parallel: number) =>
   new ApiError(

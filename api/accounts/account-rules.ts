@@ -89,6 +89,9 @@ export const capOf = (plans: readonly Plan[]): Document => ofPlan(plans, 'parall
 /** Most asynchronous renders of the account that may run at once. */
 export const asyncCapOf = (plans: readonly Plan[]): Document => ofPlan(plans, 'asyncParallel');
 
+/** Most asynchronous renders of the account that may wait. */
+export const maxWaitingOf = (plans: readonly Plan[]): Document => ofPlan(plans, 'maxWaiting');
+
 const textOf = (date: string, format: string): Document => ({
   $dateToString: { date, format, timezone: 'UTC' },
 });

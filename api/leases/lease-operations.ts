@@ -22,6 +22,7 @@ import {
   type AccountDocument,
   type AccountState,
   type AnyBulkWriteOperation,
+  type ClientSession,
   type Document,
   repeatedOnce,
   type Store,
@@ -47,10 +48,15 @@ interface Rejection {
   limit: number;
 }
 
-/** `sandbox`: of a test key. */
-export type Admission =
-  | { admitted: true; intranet: boolean; sandbox: boolean; rendererReuse: boolean }
-  | ({ admitted: false } & Rejection);
+export interface Admitted {
+  admitted: true;
+  intranet: boolean;
+  /** Of a test key. */
+  sandbox: boolean;
+  rendererReuse: boolean;
+}
+
+export type Admission = Admitted | ({ admitted: false } & Rejection);
 
 interface LeaseId {
   id: string;
@@ -72,9 +78,9 @@ export interface LeaseOperations {
   admitMember(accountId: string, leaseId: string, user: string): Promise<Admission | null>;
   /**
    * The same for an asynchronous render, within the limit of asynchronous renders too. The key is
-   * not checked, because it was when the render was submitted. `keyId`: the `key` of the lease.
+   * not checked, because it was when the render was submitted.
    */
-  admitJob(accountId: string, leaseId: string, keyId: string): Promise<Admission | null>;
+  admitJob(accountId: string, leaseId: string): Promise<Admission | null>;
   /**
    * Returns the IDs of the leases that could not be renewed because they expired or are gone.
    * Rejects when the result is unknown.
@@ -84,8 +90,8 @@ export interface LeaseOperations {
    * Removes the lease and counts the render. Returns the new count of the billing period, or
    * undefined when the lease does not exist.
    */
-  settle(accountId: string, leaseId: string): Promise<number | undefined>;
-  release(accountId: string, leaseId: string): Promise<void>;
+  settle(accountId: string, leaseId: string, session?: ClientSession): Promise<number | undefined>;
+  release(accountId: string, leaseId: string, session?: ClientSession): Promise<void>;
 }
 
 /** The `key` of a member's lease. Key IDs have no colon. */
@@ -146,14 +152,23 @@ export function leaseOperations(
     return new Set(leases.map(lease => lease.id).filter(id => !alive.has(id)));
   }
 
-  async function settle(accountId: string, leaseId: string): Promise<number | undefined> {
+  async function settle(
+    accountId: string,
+    leaseId: string,
+    session?: ClientSession,
+  ): Promise<number | undefined> {
     const others = {
       $filter: { input: '$leases', as: 'lease', cond: { $ne: ['$$lease.id', leaseId] } },
     };
     const found = await accounts.findOneAndUpdate(
       { _id: accountId, 'leases.id': leaseId },
       [{ $set: { leases: others, usage: usagePlusOne } }],
-      { returnDocument: 'after', projection: { _id: 0, 'usage.count': 1 }, ...limits },
+      {
+        returnDocument: 'after',
+        projection: { _id: 0, 'usage.count': 1 },
+        ...limits,
+        ...(session && { session }),
+      },
     );
     return found?.usage.count;
   }
@@ -169,15 +184,15 @@ export function leaseOperations(
     },
     admitMember: (accountId, leaseId, user) =>
       take(accountId, leaseId, withLease(leaseId, { key: { $literal: leaseKeyOf(user) } })),
-    admitJob(accountId, leaseId, keyId) {
-      const lease = { key: { $literal: keyId }, async: true };
-      return take(accountId, leaseId, withLease(leaseId, lease, hasFreeAsync));
-    },
+    // Which job will hold the lease is not known yet, nor its key.
+    admitJob: (accountId, leaseId) =>
+      take(accountId, leaseId, withLease(leaseId, { key: 'async', async: true }, hasFreeAsync)),
     renew,
     settle,
-    async release(accountId, leaseId) {
+    async release(accountId, leaseId, session) {
       const pulled = { $pull: { leases: { id: leaseId } } };
-      await accounts.updateOne({ _id: accountId, 'leases.id': leaseId }, pulled, limits);
+      const options = { ...limits, ...(session && { session }) };
+      await accounts.updateOne({ _id: accountId, 'leases.id': leaseId }, pulled, options);
     },
   };
 }

@@ -12,6 +12,13 @@ export interface Member {
   requestId: string;
 }
 
+/** An asynchronous render. Its key was checked when it was submitted. */
+export interface SubmittedRender {
+  accountId: string;
+  /** Of this attempt. */
+  requestId: string;
+}
+
 /** The right to run one render until `lost` aborts. */
 export interface Lease {
   id: string;

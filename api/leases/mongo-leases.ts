@@ -8,6 +8,7 @@ import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { Caller } from '../accounts/accepted-keys.ts';
 import {
+  concurrencyLimit,
   databaseUnreachable,
   subscriptionInactive,
   unauthorized,
@@ -15,17 +16,18 @@ import {
 import type { ServedRules } from '../accounts/account-rules.ts';
 import { addressIsAllowed } from '../accounts/allowed-ips.ts';
 import type { Plan } from '../accounts/plans.ts';
-import { isServerAnswer, type Store, withinMs } from '../store/store.ts';
+import { type ClientSession, isServerAnswer, type Store, withinMs } from '../store/store.ts';
 import { CapCache } from './cap-cache.ts';
 import { type LeaseMetrics, leaseMetrics } from './lease-metrics.ts';
 import {
   type Admission,
+  type Admitted,
   type LeaseOperations,
   leaseKeyOf,
   leaseOperations,
 } from './lease-operations.ts';
-import type { Lease, Leases, Member } from './leases.ts';
-import { createRenewals, type Renewals } from './renewals.ts';
+import type { Lease, Leases, Member, SubmittedRender } from './leases.ts';
+import { createRenewals, type HeldLease, type Renewals } from './renewals.ts';
 import { createRetryQueue, type RetriedWrite, type RetryQueue } from './retry-queue.ts';
 
 export interface LeaseTimes {
@@ -132,16 +134,44 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
       this.#caps.rejected(accountId, by, found.limit, this.#nowMs());
       throw concurrencyLimit(found.limit, retryAfterS());
     }
-    this.#open.set(id, requestId);
-    this.#caps.admitted(accountId);
-    return {
-      id,
-      accountId,
-      intranet: found.intranet,
-      sandbox: found.sandbox,
-      rendererReuse: found.rendererReuse,
-      lost: this.#renewals.hold({ id, accountId, requestId }, sentMs),
-    };
+    return this.#hold({ id, accountId, requestId }, found, sentMs);
+  }
+
+  /**
+   * Creates the lease of an asynchronous render. Undefined: the account holds all leases that it
+   * may, or its subscription is inactive. Throws `render_failed`/`database` as `admit` does.
+   */
+  async admitSubmitted(render: SubmittedRender): Promise<Lease | undefined> {
+    const { accountId, requestId } = render;
+    const { found, id, sentMs } = await this.#tryAdmit(render, leaseId =>
+      this.#operations.admitJob(accountId, leaseId),
+    );
+    return found?.admitted ? this.#hold({ id, accountId, requestId }, found, sentMs) : undefined;
+  }
+
+  /**
+   * Removes the lease of an asynchronous render, and counts the render when `counted`, in one
+   * transaction with `write`, which receives the account's new count. What `write` throws undoes
+   * everything; then the lease must be released. Rejects also when the database fails.
+   */
+  async settleWith(
+    { id, accountId }: Lease,
+    counted: boolean,
+    write: (usage: number | undefined, session: ClientSession) => Promise<void>,
+  ): Promise<void> {
+    const requestId = this.#open.get(id);
+    if (requestId === undefined) throw new Error('the lease is not held');
+    // Without renewals it lasts long enough, and an expired lease can be settled.
+    this.#renewals.drop(id);
+    const transaction = this.#store.transaction(async session => {
+      const { settle, release } = this.#operations;
+      const usage = await (counted ? settle : release)(accountId, id, session);
+      await write(usage ?? undefined, session);
+      return usage ?? undefined;
+    });
+    const usage = await this.#store.timed('settle', transaction);
+    this.#close(id, accountId);
+    if (counted) this.#settled(usage, { requestId, accountId, leaseId: id }, false);
   }
 
   async settle({ id, accountId }: Lease): Promise<number | undefined> {
@@ -199,6 +229,14 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     await this.#retries.flush(deadline);
   }
 
+  #hold(lease: HeldLease, { intranet, sandbox, rendererReuse }: Admitted, sentMs: number): Lease {
+    const { id, accountId, requestId } = lease;
+    this.#open.set(id, requestId);
+    this.#caps.admitted(accountId);
+    const lost = this.#renewals.hold(lease, sentMs);
+    return { id, accountId, intranet, sandbox, rendererReuse, lost };
+  }
+
   async #admitWithKey(caller: Caller) {
     const { accountId, keyHash, clientIp } = caller;
     let networks = caller.allowedIps ?? [];
@@ -231,7 +269,7 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
 
   /** The result of one admission, its lease ID, and when it was sent. */
   async #tryAdmit(
-    { accountId, requestId }: Caller | Member,
+    { accountId, requestId }: Pick<Caller, 'accountId' | 'requestId'>,
     admission: (leaseId: string) => Promise<Admission | null>,
   ) {
     const id = randomUUID();
@@ -314,13 +352,3 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     this.#renewals.drop(id);
   }
 }
-
-const concurrencyLimit = (limit: number, retryAfterS: number) =>
-  new ApiError(
-    'concurrency_limit',
-    `Concurrency limit reached: your plan allows ${limit} concurrent ${limit === 1 ? 'render' : 'renders'}. Try again when a render has finished.`,
-    {
-      retryAfterS,
-      headers: { 'X-Concurrency-Limit': String(limit) },
-    },
-  );

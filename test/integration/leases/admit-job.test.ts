@@ -12,23 +12,22 @@ describe('admission of an asynchronous render', () => {
   afterEach(() => fixture.reset());
   after(() => fixture?.close());
 
-  const KEY = 'key_of_job';
   const inAnHour = () => new Date(Date.now() + 3_600e3);
   const job = async ({ id }: TestAccount, leaseId: string, operations = fixture.operations()) =>
-    (await operations.admitJob(id, leaseId, KEY))?.admitted;
+    (await operations.admitJob(id, leaseId))?.admitted;
   const call = async (account: TestAccount, leaseId: string) =>
     (await fixture.operations().admit(account.id, leaseId, account.caller.keyHash, []))?.admitted;
 
-  it('stores the key and that the render is asynchronous, without checking the key', async () => {
+  it('stores that the render is asynchronous, without checking a key', async () => {
     const starter = await fixture.account('starter', { keys: [], intranet: true });
-    expect(await fixture.operations().admitJob(starter.id, 'job', '$keys')).to.deep.equal({
+    expect(await fixture.operations().admitJob(starter.id, 'job')).to.deep.equal({
       admitted: true,
       intranet: true,
       sandbox: false,
       rendererReuse: true,
     });
     const { expires, ...lease } = (await starter.read()).leases[0]!;
-    expect(lease).to.deep.equal({ id: 'job', key: '$keys', async: true });
+    expect(lease).to.deep.equal({ id: 'job', key: 'async', async: true });
     expect(expires.getTime()).to.be.greaterThan(Date.now());
   });
 
@@ -73,11 +72,11 @@ describe('admission of an asynchronous render', () => {
   it('does not count the expired lease of another asynchronous render', async () => {
     const expired = {
       id: 'old',
-      key: KEY,
+      key: 'async',
       async: true,
       expires: new Date(Date.now() - 1),
     } as const;
-    const running = { id: 'call', key: KEY, expires: inAnHour() };
+    const running = { id: 'call', key: 'async', expires: inAnHour() };
     const starter = await fixture.account('starter', { leases: [expired, running] });
     expect(await job(starter, 'job')).to.equal(true);
     expect((await starter.read()).leases.map(({ id }) => id)).to.deep.equal(['old', 'call', 'job']);
@@ -93,13 +92,13 @@ describe('admission of an asynchronous render', () => {
 
   it('is rejected for an account that may not render or does not exist', async () => {
     const paused = await fixture.account('scale', { state: 'paused' });
-    expect(await fixture.operations().admitJob(paused.id, 'job', KEY)).to.include({
+    expect(await fixture.operations().admitJob(paused.id, 'job')).to.include({
       admitted: false,
       served: false,
       state: 'paused',
     });
     expect(await paused.leaseCount()).to.equal(0);
-    expect(await fixture.operations().admitJob('nosuchacct', 'job', KEY)).to.equal(null);
+    expect(await fixture.operations().admitJob('nosuchacct', 'job')).to.equal(null);
   });
 
   it('runs one at a time for an account whose plan is not configured', async () => {
