@@ -38,15 +38,21 @@ declare module '../http/state.ts' {
   }
 }
 
-/** The entry of a request, for its log line. The caller must pass it to `runEntry`. */
+/** The caller must pass it to `runEntry`. */
+export const newRenderEntry = ({
+  requestId,
+  startMs,
+}: Pick<RenderEntry, 'requestId' | 'startMs'>): RenderEntry => ({
+  requestId,
+  at: new Date(),
+  startMs,
+  ended: Promise.withResolvers(),
+  trace: { timings: {}, ...newPageReport() },
+});
+
+/** The entry of a request, for its log line. */
 export function beginEntry({ state }: Pick<Context, 'state'>): RenderEntry {
-  state.entry = {
-    requestId: state.requestId,
-    at: new Date(),
-    startMs: state.startMs,
-    ended: Promise.withResolvers(),
-    trace: { timings: {}, ...newPageReport() },
-  };
+  state.entry = newRenderEntry(state);
   return state.entry;
 }
 

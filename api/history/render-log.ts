@@ -91,7 +91,7 @@ const MAX_WITH_DETAILS = 1_000;
 const KEPT_EACH_SECOND = 10;
 /** At shutdown, while MongoDB does not answer. */
 const RETRY_MS = 250;
-const WAYS: readonly RenderDocument['via'][] = ['api', 'playground', 'mcp'];
+const WAYS: readonly RenderDocument['via'][] = ['api', 'playground', 'mcp', 'async'];
 const DEFAULTS: RenderLogTimes = { flushEveryMs: 2_000 };
 
 export class RenderLog implements Service {

@@ -16,7 +16,7 @@ export const accountState = z.enum(ACCOUNT_STATES, {
 });
 
 export const renderOutcome = z.enum(['ok', 'error', 'client_closed']);
-export const renderVia = z.enum(['api', 'playground', 'mcp']);
+export const renderVia = z.enum(['api', 'playground', 'mcp', 'async']);
 export const renderSource = z.enum(['html', 'url']);
 export const renderKey = z.object({
   id,

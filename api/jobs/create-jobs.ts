@@ -1,0 +1,49 @@
+// The parts of asynchronous renders in one process, and their services in order of their start.
+import type { Service } from '../../common/lifecycle.ts';
+import type { Plan } from '../accounts/plans.ts';
+import type { Leases } from '../leases/leases.ts';
+import type { Store } from '../store/store.ts';
+import { StoredChunks } from '../store/stored-chunks.ts';
+import type { AdmittedAttempt } from './job-attempt.ts';
+import { createJobCipher } from './job-cipher.ts';
+import { JobFiles } from './job-files.ts';
+import { JobOperations } from './job-operations.ts';
+import { JobRunner, type RunnerDeps } from './job-runner.ts';
+import { JobSweep } from './job-sweep.ts';
+import { JobWatch } from './job-watch.ts';
+import { Jobs } from './jobs.ts';
+
+export interface AsyncJobs {
+  jobs: Jobs;
+  services: Service[];
+}
+
+/** For the use case: the runner has admitted the attempt, and settles it with the stored PDF. */
+export const ADMITTED_LEASES: Leases<AdmittedAttempt> = {
+  admit: async ({ lease }) => lease,
+  settle: async () => undefined,
+  release: async () => {},
+};
+
+export interface JobsParts
+  extends Pick<
+    RunnerDeps,
+    'leases' | 'render' | 'budget' | 'renders' | 'workers' | 'dispatcher' | 'log'
+  > {
+  store: Store;
+  plans: readonly Plan[];
+  /** PRESSROOM_SECRET. */
+  secret: string;
+}
+
+export function createJobs({ store, plans, secret, ...deps }: JobsParts): AsyncJobs {
+  const operations = new JobOperations(store);
+  const files = new JobFiles(new StoredChunks(store));
+  const cipher = createJobCipher(secret);
+  const watch = new JobWatch(operations, deps.log);
+  const runner = new JobRunner({ ...deps, operations, files, cipher, watch });
+  return {
+    jobs: new Jobs({ store, plans, operations, files, cipher, watch, runner }),
+    services: [new JobSweep(operations, deps.log), runner],
+  };
+}

@@ -1,0 +1,185 @@
+// One attempt of a job: reads the request, renders it under the lease of the attempt, stores the PDF
+// and ends the job, or decides that it is tried again.
+import { randomUUID } from 'node:crypto';
+import { type ApiError, renderFailed } from '../../common/contract/errors.ts';
+import type { Log } from '../../common/log.ts';
+import { redactedMessage } from '../history/redacted-message.ts';
+import { redactedRequest } from '../history/redacted-request.ts';
+import { newRenderEntry, runEntry } from '../history/render-entry.ts';
+import type { RenderLog } from '../history/render-log.ts';
+import { HELD_PER_BODY_BYTE } from '../http/body.ts';
+import { accountHolder, type ByteBudget } from '../http/byte-budget.ts';
+import { asApiError, ClientClosed } from '../http/errors.ts';
+import type { Lease } from '../leases/leases.ts';
+import type { MongoLeases } from '../leases/mongo-leases.ts';
+import type { Rendered, RenderUseCase } from '../render/render.ts';
+import { isDatabaseUnavailable, type JobDocument } from '../store/store.ts';
+import type { JobCipher } from './job-cipher.ts';
+import type { JobFiles } from './job-files.ts';
+import { type Attempt, JobChanged, type JobOperations } from './job-operations.ts';
+
+/** After the last one, a job fails. */
+export const MAX_ATTEMPTS = 3;
+/** Before a job is tried again whose attempt failed for want of something that others use. */
+const BUSY_PAUSE_MS = 1_000;
+/** Before a job is tried again that may have caused the failure. */
+const FAILED_PAUSE_MS = 2_000;
+
+/** An admitted attempt, as the caller of the use case. */
+export interface AdmittedAttempt {
+  requestId: string;
+  lease: Lease;
+}
+
+export interface AttemptDeps {
+  operations: JobOperations;
+  files: JobFiles;
+  cipher: JobCipher;
+  leases: Pick<MongoLeases, 'settleWith'>;
+  render: RenderUseCase<AdmittedAttempt>;
+  budget: ByteBudget;
+  /** Absent when the dashboard is off. */
+  renders: Pick<RenderLog, 'logged'> | undefined;
+  log: Log;
+}
+
+/** The job has ended in another way, or this process is shutting down. */
+export class AttemptStopped extends ClientClosed {
+  override name = 'AttemptStopped';
+}
+
+export const interrupted = () =>
+  renderFailed(
+    'internal',
+    `The render was interrupted ${MAX_ATTEMPTS} times. Its page may need more memory than a worker has. Simplify the document and submit it again.`,
+  );
+
+const unreadable = (cause: unknown) =>
+  renderFailed(
+    'internal',
+    'The stored request cannot be decrypted. The secret of this installation may have changed. Submit the render again.',
+    { cause },
+  );
+
+/** The job is not the cause, and will be tried again until it expires. */
+const BUSY: ReadonlySet<string | undefined> = new Set([
+  'no_worker',
+  'queue_full',
+  'overloaded',
+  'database',
+]);
+const RETRIED: ReadonlySet<string | undefined> = new Set(['worker_lost', 'internal']);
+
+type Decision = { retry: { delayMs?: number; uncounted?: boolean } } | { failed: ApiError };
+
+/** What follows a failed attempt. Pure. */
+export function afterFailure(error: unknown, attempts: number): Decision {
+  if (error instanceof AttemptStopped) return { retry: { uncounted: true } };
+  const known = asApiError(error, true);
+  if (BUSY.has(known.reason) || known.code === 'concurrency_limit' || isDatabaseUnavailable(error))
+    return { retry: { delayMs: BUSY_PAUSE_MS, uncounted: true } };
+  if (RETRIED.has(known.reason) && attempts < MAX_ATTEMPTS)
+    return { retry: { delayMs: FAILED_PAUSE_MS * attempts } };
+  return { failed: known };
+}
+
+const storedError = ({ code, message, reason }: ApiError): NonNullable<JobDocument['error']> => ({
+  code,
+  message: redactedMessage(message),
+  ...(reason && { reason }),
+});
+
+/**
+ * Runs the attempt that holds the lease, and ends it. Rejects with JobChanged when the job was
+ * canceled or has expired meanwhile, or with the database's error; then another attempt follows.
+ * The caller releases the lease.
+ */
+export async function runAttempt(
+  deps: AttemptDeps,
+  job: JobDocument,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<void> {
+  const { operations, leases, files } = deps;
+  const attempt: Attempt = { _id: job._id, account: job.account, lease: lease.id };
+  try {
+    await renderAndEnd(deps, job, lease, signal);
+  } catch (error) {
+    if (error instanceof JobChanged) throw error;
+    const decision = afterFailure(error, job.attempts);
+    if ('retry' in decision) return operations.requeue(attempt, decision.retry);
+    const failed = { status: 'failed' as const, error: storedError(decision.failed) };
+    await leases.settleWith(lease, false, (_usage, session) =>
+      operations.end(attempt, failed, session),
+    );
+    await files.removeRequest(job);
+  }
+}
+
+async function renderAndEnd(
+  deps: AttemptDeps,
+  job: JobDocument,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<void> {
+  const { operations, files, cipher, leases, budget } = deps;
+  const { _id, account, sandbox, attempts } = job;
+  const key = cipher.unwrapKey(job.dataKey ?? '', _id);
+  if (!key) throw unreadable(undefined);
+  const reservation = budget.open(accountHolder(account));
+  try {
+    const { pdf, pages } = await renderStored(deps, job, lease, key, reservation, signal);
+    const stored = await files.savePdf(key, job, pdf, signal);
+    try {
+      await leases.settleWith(lease, !sandbox, (usage, session) =>
+        operations.end(
+          { _id, account, lease: lease.id },
+          { status: 'succeeded', pdf: stored, pages, ...(usage !== undefined && { usage }) },
+          session,
+        ),
+      );
+    } catch (error) {
+      // Without a definite answer the job may have succeeded, with this PDF.
+      if (error instanceof JobChanged) await files.removePdf(stored);
+      throw error;
+    }
+    await files.removeRequest(job);
+    deps.log.debug({ jobId: _id, accountId: account, attempts }, 'an asynchronous render is done');
+  } finally {
+    reservation.close();
+  }
+}
+
+/** Records the render as one of the account. */
+async function renderStored(
+  { files, render, renders, log }: AttemptDeps,
+  job: JobDocument,
+  lease: Lease,
+  key: Buffer,
+  reservation: ReturnType<ByteBudget['open']>,
+  signal: AbortSignal,
+): Promise<Rendered> {
+  const requestId = randomUUID();
+  if (!reservation.reserve(job.requestBytes * HELD_PER_BODY_BYTE)) throw reservation.overBudget();
+  const request = await files.readRequest(key, job).catch(cause => {
+    throw isDatabaseUnavailable(cause) ? cause : unreadable(cause);
+  });
+  const entry = newRenderEntry({ requestId, startMs: performance.now() });
+  entry.who = { account: job.account, key: job.key };
+  entry.request = redactedRequest(request);
+  const work = () =>
+    render(
+      request,
+      { requestId, lease },
+      { bodyBytes: job.requestBytes, budget: reservation },
+      signal,
+      entry.trace,
+    );
+  try {
+    return await (renders ? renders.logged(entry, 'async', work) : runEntry(entry, work));
+  } finally {
+    const { outcome, totalMs, phases } = entry;
+    const fields = { requestId, jobId: job._id, accountId: job.account, attempt: job.attempts };
+    log.info({ ...fields, outcome, totalMs, phases }, 'asynchronous render');
+  }
+}

@@ -1,0 +1,220 @@
+// Starts waiting jobs when slots are free: synchronous renders go first, and accounts take turns.
+// Driven by events (a job is submitted, a slot becomes free, a run ends) and a slow poll that finds
+// what other processes submitted.
+import { randomUUID } from 'node:crypto';
+import { type Service, untilDeadline } from '../../common/lifecycle.ts';
+import type { MongoLeases } from '../leases/mongo-leases.ts';
+import type { Dispatcher } from '../queue/dispatcher.ts';
+import type { JobDocument } from '../store/store.ts';
+import type { WorkerRegistry } from '../workers/registry.ts';
+import type { Session } from '../workers/session.ts';
+import { type AttemptDeps, AttemptStopped, runAttempt } from './job-attempt.ts';
+import { JobChanged } from './job-operations.ts';
+import type { JobWatch } from './job-watch.ts';
+
+export interface RunnerDeps extends Omit<AttemptDeps, 'leases'> {
+  leases: Pick<MongoLeases, 'admitSubmitted' | 'settleWith' | 'release'>;
+  workers: Pick<WorkerRegistry, 'capacity' | 'onChange'>;
+  dispatcher: Pick<Dispatcher<Session>, 'depth'>;
+  watch: JobWatch;
+}
+
+/** Half a query a second while nothing waits. */
+const POLL_MS = 2_000;
+/** Before an account without a free lease is tried again. */
+const NO_LEASE_PAUSE_MS = 250;
+
+/** What this process knows of an account with waiting jobs, or with running ones. */
+interface Account {
+  /** Jobs may be waiting. */
+  waiting: boolean;
+  /** A start is under way. There is one at a time, since each shows whether more jobs wait. */
+  starting: boolean;
+  runs: number;
+  /** Monotonic. */
+  notBeforeMs: number;
+}
+
+export class JobRunner implements Service {
+  readonly name = 'asynchronous renders';
+  readonly #deps: RunnerDeps;
+  readonly #nowMs: () => number;
+  /** In the order of their turns. */
+  readonly #accounts = new Map<string, Account>();
+  readonly #stopping = new AbortController();
+  #starting = 0;
+  #runs = 0;
+  #onIdle: (() => void) | undefined;
+  #poll: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #state: 'new' | 'running' | 'stopping' = 'new';
+
+  constructor(deps: RunnerDeps, nowMs = () => performance.now()) {
+    this.#deps = deps;
+    this.#nowMs = nowMs;
+    deps.workers.onChange(() => this.#serve());
+  }
+
+  /** Jobs that this process runs. */
+  running(): number {
+    return this.#runs;
+  }
+
+  /** A job of the account was stored. */
+  submitted(accountId: string): void {
+    this.#account(accountId).waiting = true;
+    this.#serve();
+  }
+
+  async start(): Promise<void> {
+    this.#state = 'running';
+    void this.#findWaiting();
+  }
+
+  /** Lets the running jobs end until the deadline. Those that do not are tried again elsewhere. */
+  async stop(deadline: AbortSignal): Promise<void> {
+    this.#state = 'stopping';
+    clearTimeout(this.#poll);
+    clearTimeout(this.#retry);
+    const onDeadline = () => this.#stopping.abort(new AttemptStopped());
+    deadline.addEventListener('abort', onDeadline);
+    const idle =
+      this.#runs + this.#starting === 0
+        ? undefined
+        : new Promise<void>(resolve => {
+            this.#onIdle = resolve;
+          });
+    await untilDeadline(idle, deadline);
+    deadline.removeEventListener('abort', onDeadline);
+  }
+
+  async #findWaiting(): Promise<void> {
+    try {
+      for (const accountId of await this.#deps.operations.accountsWithQueued())
+        this.#account(accountId).waiting = true;
+      this.#serve();
+    } catch (error) {
+      this.#deps.log.debug({ reason: (error as Error).message }, 'could not read waiting jobs');
+    }
+    if (this.#state === 'running') this.#poll = setTimeout(() => void this.#findWaiting(), POLL_MS);
+  }
+
+  #account(accountId: string): Account {
+    const account = this.#accounts.get(accountId) ?? {
+      waiting: false,
+      starting: false,
+      runs: 0,
+      notBeforeMs: 0,
+    };
+    this.#accounts.set(accountId, account);
+    return account;
+  }
+
+  /** Free slots that no synchronous render waits for and no start is about to take. */
+  #freeSlots(): number {
+    const { workers, dispatcher } = this.#deps;
+    return workers.capacity().free - dispatcher.depth() - this.#starting;
+  }
+
+  #serve(): void {
+    if (this.#state !== 'running') return;
+    while (this.#freeSlots() > 0) {
+      const accountId = this.#next();
+      if (accountId === undefined) break;
+      void this.#begin(accountId);
+    }
+  }
+
+  /** The account that may start a job and runs the fewest; the first in turn among equals. */
+  #next(): string | undefined {
+    const nowMs = this.#nowMs();
+    let next: string | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const [accountId, { waiting, starting, runs, notBeforeMs }] of this.#accounts)
+      if (waiting && !starting && notBeforeMs <= nowMs && runs < least) {
+        next = accountId;
+        least = runs;
+      }
+    return next;
+  }
+
+  /** Never rejects. */
+  async #begin(accountId: string): Promise<void> {
+    const account = this.#account(accountId);
+    this.#accounts.delete(accountId);
+    this.#accounts.set(accountId, account); // its turn is over
+    Object.assign(account, { starting: true, waiting: false });
+    this.#starting++;
+    try {
+      await this.#startJob(accountId, account);
+    } catch (error) {
+      account.waiting = true;
+      this.#pause(account);
+      this.#deps.log.debug({ reason: (error as Error).message }, 'could not start a job');
+    }
+    this.#starting--;
+    account.starting = false;
+    this.#left(accountId, account);
+  }
+
+  async #startJob(accountId: string, account: Account): Promise<void> {
+    const { leases, operations } = this.#deps;
+    const requestId = randomUUID();
+    const lease = await leases.admitSubmitted({ accountId, requestId });
+    if (!lease) {
+      account.waiting = true;
+      return this.#pause(account);
+    }
+    let job: JobDocument | null = null;
+    try {
+      job = await operations.claim(accountId, lease.id);
+    } finally {
+      if (!job) await leases.release(lease);
+    }
+    if (!job) return;
+    account.waiting = true; // more may wait
+    account.runs++;
+    this.#runs++;
+    void this.#run(job, lease, account);
+  }
+
+  /** Never rejects. */
+  async #run(
+    job: JobDocument,
+    lease: NonNullable<Awaited<ReturnType<MongoLeases['admitSubmitted']>>>,
+    account: Account,
+  ): Promise<void> {
+    const { leases, watch, log } = this.#deps;
+    const ended = new AbortController();
+    const stop = () => ended.abort(new AttemptStopped());
+    const unwatch = watch.watch(job, stop);
+    const signal = AbortSignal.any([ended.signal, this.#stopping.signal]);
+    try {
+      await runAttempt(this.#deps, job, lease, signal);
+    } catch (error) {
+      const fields = { jobId: job._id, reason: (error as Error).message };
+      if (!(error instanceof JobChanged))
+        log.warn(fields, 'an asynchronous render could not be ended; it will be tried again');
+    }
+    unwatch();
+    watch.ended(job._id);
+    await leases.release(lease);
+    this.#runs--;
+    account.runs--;
+    account.notBeforeMs = 0; // a lease is free
+    this.#left(job.account, account);
+  }
+
+  #left(accountId: string, account: Account): void {
+    const { waiting, starting, runs } = account;
+    if (!waiting && !starting && runs === 0) this.#accounts.delete(accountId);
+    if (this.#runs + this.#starting === 0) this.#onIdle?.();
+    this.#serve();
+  }
+
+  #pause(account: Account): void {
+    account.notBeforeMs = this.#nowMs() + NO_LEASE_PAUSE_MS;
+    clearTimeout(this.#retry);
+    if (this.#state === 'running') this.#retry = setTimeout(() => this.#serve(), NO_LEASE_PAUSE_MS);
+  }
+}

@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { overShare } from '../../../../api/accounts/account-errors.ts';
+import { AttemptStopped, afterFailure, MAX_ATTEMPTS } from '../../../../api/jobs/job-attempt.ts';
+import { DatabaseTimeout } from '../../../../api/store/store.ts';
+import { ApiError, invalid, renderFailed } from '../../../../common/contract/errors.ts';
+
+describe('what follows a failed attempt of an asynchronous render', () => {
+  const busy = { retry: { delayMs: 1_000, uncounted: true } };
+
+  it('retries what other renders caused, without counting the attempt', () => {
+    for (const reason of ['no_worker', 'queue_full', 'overloaded', 'database'] as const)
+      expect(afterFailure(renderFailed(reason, 'busy'), MAX_ATTEMPTS)).to.deep.equal(busy);
+    expect(afterFailure(overShare(2), MAX_ATTEMPTS)).to.deep.equal(busy);
+    expect(afterFailure(new DatabaseTimeout(5), MAX_ATTEMPTS)).to.deep.equal(busy);
+  });
+
+  it('retries at once what was stopped from outside', () => {
+    expect(afterFailure(new AttemptStopped(), MAX_ATTEMPTS)).to.deep.equal({
+      retry: { uncounted: true },
+    });
+  });
+
+  it('retries lost workers and internal errors until the last attempt', () => {
+    for (const error of [renderFailed('worker_lost', 'lost'), new Error('unexpected')]) {
+      expect(afterFailure(error, 1)).to.deep.equal({ retry: { delayMs: 2_000 } });
+      expect(afterFailure(error, 2)).to.deep.equal({ retry: { delayMs: 4_000 } });
+      expect(afterFailure(error, MAX_ATTEMPTS)).to.have.property('failed').instanceOf(ApiError);
+    }
+  });
+
+  it('does not retry what the page or the request causes', () => {
+    const errors = [
+      renderFailed('page_timeout', 'late'),
+      renderFailed('page_crash', 'crash'),
+      renderFailed('output_limit', 'large'),
+      invalid('wrong'),
+      new ApiError('ssrf_blocked', 'blocked'),
+    ];
+    for (const error of errors) expect(afterFailure(error, 1)).to.deep.equal({ failed: error });
+  });
+});
