@@ -17,6 +17,7 @@ import { BODY_TIMES } from './http/body.ts';
 import { createByteBudget } from './http/byte-budget.ts';
 import { parseTrustedProxies } from './http/caller.ts';
 import { HttpServer } from './http/server.ts';
+import { ADMITTED_LEASES, createJobs, type JobsParts } from './jobs/create-jobs.ts';
 import { MongoLeases } from './leases/mongo-leases.ts';
 import { createTrialAdmission } from './leases/trial-admission.ts';
 import { trialLeases } from './leases/trial-leases.ts';
@@ -29,7 +30,7 @@ import { TRIAL_SHARE } from './routes/trial.ts';
 import { PHASES } from './store/phases.ts';
 import { connectStore, type Store } from './store/store.ts';
 import { createConnections } from './workers/connections.ts';
-import { openSession } from './workers/session.ts';
+import { openSession, type Session } from './workers/session.ts';
 import { createTlsTunnels } from './workers/tls-tunnels.ts';
 import { parseWorkerSources } from './workers/worker-addresses.ts';
 import { Workers } from './workers/workers.ts';
@@ -71,6 +72,7 @@ export function complete(config: ApiConfig): CompleteApiConfig {
       // Users pay in the dashboard, and it receives Stripe's webhook.
       PRESSROOM_SECRET: dashboard.secret,
     });
+  if (config.asyncRenders.on) Object.assign(required, { PRESSROOM_SECRET: dashboard.secret });
   const problems = Object.entries(required)
     .filter(([, value]) => value === undefined)
     .map(([name]) => `  ${name} is missing`);
@@ -107,7 +109,9 @@ export function createPool(
   };
 }
 
-type Rendering = Pick<RenderDeps<unknown>, 'dispatcher' | 'limits' | 'finisher' | 'reuse'>;
+type Rendering = Pick<RenderDeps<unknown>, 'limits' | 'finisher' | 'reuse'> & {
+  dispatcher: Dispatcher<Session>;
+};
 
 function createTrial(
   limits: { perMinute: number; parallel: number },
@@ -128,6 +132,30 @@ function createTrial(
   );
   const render = createRender({ ...rendering, leases, trial: true, meters });
   return { leases, route: { leases, render, maxBytes: inFlightMaxBytes * TRIAL_SHARE } };
+}
+
+/** Undefined when asynchronous renders are off. */
+function createAsynchronous(
+  { asyncRenders, dashboard, plans }: CompleteApiConfig,
+  {
+    rendering,
+    meters,
+    ...parts
+  }: Omit<JobsParts, 'plans' | 'secret' | 'render' | 'dispatcher'> & {
+    rendering: Rendering;
+    meters: RenderMeters;
+  },
+) {
+  if (!asyncRenders.on) return undefined;
+  const render = createRender({ ...rendering, leases: ADMITTED_LEASES, trial: false, meters });
+  const { jobs, services } = createJobs({
+    ...parts,
+    plans,
+    secret: dashboard.secret!,
+    render,
+    dispatcher: rendering.dispatcher,
+  });
+  return { services, routes: { jobs, maxTtlMs: asyncRenders.maxTtlMs } };
 }
 
 type SharedWithConsole =
@@ -264,6 +292,15 @@ export function createApi(
     { ...shared, store, dispatch: dispatcher, workers: workers.registry },
     options,
   );
+  const asynchronous = createAsynchronous(config, {
+    ...shared,
+    store,
+    leases,
+    rendering,
+    meters: meters.paid,
+    renders: console?.renders,
+    workers: workers.registry,
+  });
   const server = createServer(
     config,
     {
@@ -273,6 +310,7 @@ export function createApi(
       plans,
       onEarlyFailure: meters.paid.ended,
       trial: trial?.route,
+      asynchronous: asynchronous?.routes,
       console,
     },
     {
@@ -293,6 +331,7 @@ export function createApi(
       workers,
       watermarks,
       ...(console?.services ?? []),
+      ...(asynchronous?.services ?? []),
       server,
     ],
     port: () => server.port(),

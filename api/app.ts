@@ -19,6 +19,7 @@ import { errors, noRoute } from './http/errors.ts';
 import type { Context, Middleware, Route, State } from './http/state.ts';
 import type { RenderUseCase } from './render/render.ts';
 import { accountRoutes } from './routes/account.ts';
+import { type AsyncRenderRoutes, asyncRenderRoutes } from './routes/async-renders.ts';
 import { type HealthChecks, healthz, readyz } from './routes/health.ts';
 import { countEarlyFailures, recordRender, renderRoute } from './routes/render.ts';
 import { type TrialRoute, trialRoute } from './routes/trial.ts';
@@ -34,6 +35,8 @@ export interface AppDeps {
   onEarlyFailure(reason: RenderFailedReason): void;
   /** Undefined turns the trial off. */
   trial?: TrialRoute | undefined;
+  /** Undefined turns asynchronous renders off. */
+  asynchronous?: AsyncRenderRoutes | undefined;
   /** Undefined turns the dashboard off. */
   console?: (Pick<Console, 'routes' | 'renders'> & Partial<Pick<Console, 'oauth'>>) | undefined;
   health: HealthChecks;
@@ -72,6 +75,7 @@ export function createApp(deps: AppDeps): App {
     render,
     onEarlyFailure,
     trial,
+    asynchronous,
     console,
     health,
     body,
@@ -90,6 +94,7 @@ export function createApp(deps: AppDeps): App {
       publicUrl,
       dashboard: console !== undefined,
       trial: trial !== undefined,
+      asyncRenders: asynchronous !== undefined,
       usage: console !== undefined,
       mcpUrl: console?.oauth?.resource,
     }),
@@ -117,6 +122,7 @@ export function createApp(deps: AppDeps): App {
   routes.push(...accountRoutes({ keys, requests, trustedProxies, store, plans, usage: !!console }));
   if (trial)
     routes.push({ method: 'post', path: '/v1/trial/render', handle: trialRoute(trial, deps) });
+  if (asynchronous) routes.push(...asyncRenderRoutes(asynchronous, deps));
   if (console) routes.push(...console.routes);
 
   const router = new Router<State>({ strict: true, sensitive: true });

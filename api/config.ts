@@ -124,6 +124,12 @@ export const apiVariables = z.object({
   PRESSROOM_QUEUE_MAX_BYTES: bytes('256MiB', 1_024).describe(
     'Maximum size of all queued request bodies of one API process.',
   ),
+  PRESSROOM_ASYNC: onOff('off').describe(
+    'Whether `/v1/renders` accepts asynchronous renders. They wait in MongoDB, encrypted with `PRESSROOM_SECRET`, and so do their PDFs until they expire.',
+  ),
+  PRESSROOM_ASYNC_TTL_MAX: duration('168h', 60e3, 366 * 24 * 3600e3).describe(
+    'The longest `ttl` of an asynchronous render.',
+  ),
   PRESSROOM_TRIAL: onOff('on').describe(
     'Whether `POST /v1/trial/render` renders without an API key.',
   ),
@@ -213,6 +219,7 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
       allowPorts: e.PRESSROOM_EGRESS_ALLOW.map(portOf).filter(port => port > 0),
       deny: e.PRESSROOM_EGRESS_DENY,
     },
+    asyncRenders: { on: e.PRESSROOM_ASYNC, maxTtlMs: e.PRESSROOM_ASYNC_TTL_MAX },
     trial: e.PRESSROOM_TRIAL
       ? { perMinute: e.PRESSROOM_TRIAL_PER_MINUTE, parallel: e.PRESSROOM_TRIAL_PARALLEL }
       : undefined,
