@@ -18,7 +18,7 @@ interface Section {
 }
 
 function contractSections(): Section[] {
-  const { paths } = openApi({ publicUrl: 'https://pdf.example.com' });
+  const { paths } = openApi({ publicUrl: 'https://pdf.example.com', asyncRenders: true });
   const named = (names: readonly string[]): Section['rules'] => names.map(name => [name]);
   return [
     {

@@ -42,10 +42,11 @@ const examples = ({ examples: values }: JsonSchema) =>
       )}</p>`
     : undefined;
 
-function field([name, schema]: [string, JsonSchema], prefix = ''): Markup {
+/** `anchor`: the start of the element's ID, for names that occur in several operations. */
+function field([name, schema]: [string, JsonSchema], prefix = '', anchor = 'field-'): Markup {
   const inner = membersOf(schema);
   const id = `${prefix}${name}`;
-  return markup`<div class="row" id="field-${id}">
+  return markup`<div class="row" id="${anchor}${id}">
 <div><h4>${id}</h4>${facts(schema)}</div>
 <div><p>${prose(schema.description ?? '')}</p>${examples(schema)}</div>
 ${inner.length > 0 ? markup`<div class="inner">${inner.map(row => field(row, `${id}.`))}</div>` : undefined}
@@ -91,10 +92,31 @@ const operation = (base: string, path: string, method: string, described: Operat
 ${endpoint(base, method, path)}
 <p>${prose(described.description)}</p>`;
 
-const parameters = ({ operationId, parameters: all }: Operation) =>
+/** The schema itself, or the component that it refers to. */
+const resolved = (schema: JsonSchema, { components }: OpenApi): JsonSchema => {
+  const name = schema.$ref?.split('/').at(-1);
+  return name === undefined ? schema : components.schemas[name]!;
+};
+
+const parameters = ({ operationId, parameters: all }: Operation, document: OpenApi) =>
   all &&
   markup`<h3 id="${operationId}-parameters">Parameters</h3>
-<div class="rows">${all.map(({ name, description, schema }) => field([name, { ...schema, description }]))}</div>`;
+<div class="rows">${all.map(({ name, description, schema }) =>
+    field([name, { ...resolved(schema, document), description }], '', `${operationId}-`),
+  )}</div>`;
+
+/** The fields of a body that a render request does not have. */
+const extraFields = ({ requestBody }: Operation, request: JsonSchema, document: OpenApi) => {
+  const [content] = Object.values(requestBody?.content ?? {});
+  const names = new Set(membersOf(request).map(([name]) => name));
+  const added = membersOf(resolved((content?.schema ?? {}) as JsonSchema, document)).filter(
+    ([name]) => !names.has(name),
+  );
+  return added.length === 0
+    ? undefined
+    : markup`<p>It has these additional fields:</p>
+<div class="rows">${added.map(row => field(row))}</div>`;
+};
 
 const reasons = (envelope: JsonSchema) => {
   const error = membersOf(envelope).find(([name]) => name === 'error')?.[1];
@@ -125,9 +147,9 @@ export function referencePage(site: DocsSite, document: OpenApi): string {
     const answered = markup`<h3 id="${described.operationId}-answers">Responses</h3>${answers(described)}`;
     if (others.some(other => other.described === described))
       return markup`${operation(base, path, method, described)}
-<p>The request body is the same as for <a href="#${first!.described.operationId}">${first!.described.summary}</a>.</p>${answered}`;
+<p>The request body is the same as for <a href="#${first!.described.operationId}">${first!.described.summary}</a>.</p>${extraFields(described, request, document)}${answered}`;
     if (first?.described !== described)
-      return markup`${operation(base, path, method, described)}${parameters(described)}${answered}`;
+      return markup`${operation(base, path, method, described)}${parameters(described, document)}${answered}`;
     return markup`${operation(base, path, method, described)}
 ${Object.values(body(described)).map(({ summary, value }) => markup`<h3>${summary}</h3>${samples(base, path, value)}`)}
 <h3 id="fields">Fields</h3>
@@ -155,7 +177,7 @@ ${operations.map(({ described }) => markup`<li><a href="#${described.operationId
 <p class="note">If a key leaks, revoke it immediately; revocation takes effect at once.</p>
 ${tryForm(
   operations
-    .filter(({ described }) => described.requestBody)
+    .filter(({ described }) => described.requestBody && described.responses['200'])
     .map(({ path, described }) => ({
       path,
       summary: described.summary,

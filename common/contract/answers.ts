@@ -74,7 +74,7 @@ export const readinessSchema = z
   })
   .meta({ description: 'The state of the database and the rendering workers.' });
 
-interface Header {
+export interface HeaderDefinition {
   description: string;
   schema: { type: 'string' | 'integer'; format?: string; minimum?: number; const?: string };
   example: string | number;
@@ -146,7 +146,7 @@ export const HEADERS = {
     schema: { type: 'integer', minimum: 1 },
     example: 2,
   },
-} as const satisfies Record<string, Header>;
+} as const satisfies Record<string, HeaderDefinition>;
 export type HeaderName = keyof typeof HEADERS;
 
 /** Headers of every PDF response. */

@@ -22,7 +22,7 @@ export const DEFAULT_TTL_MS = 24 * 3600e3;
 export const MIN_TTL_MS = 60_000;
 /** Shorter than the time after which proxies close a silent connection. */
 export const MAX_WAIT_MS = 60_000;
-export const MAX_LISTED = 100;
+export const MAX_RENDERS_LISTED = 100;
 
 const hours = (ms: number) => (ms % 3600e3 === 0 ? `${ms / 3600e3}h` : `${ms / 60e3}m`);
 
@@ -114,11 +114,13 @@ export const ASYNC_RENDER_NAMES: SchemaNames = new Map<z.core.$ZodType, string>(
 export const asyncRenderListQuerySchema = z.object({
   status: status.optional().meta({ description: 'Only renders with this status.' }),
   limit: z.coerce
-    .number({ error: `an integer from 1 to ${MAX_LISTED}` })
-    .int({ error: `an integer from 1 to ${MAX_LISTED}` })
+    .number({ error: `an integer from 1 to ${MAX_RENDERS_LISTED}` })
+    .int({ error: `an integer from 1 to ${MAX_RENDERS_LISTED}` })
     .min(1)
-    .max(MAX_LISTED)
-    .meta({ description: `The largest number of items, at most ${MAX_LISTED}. Default: 20.` })
+    .max(MAX_RENDERS_LISTED)
+    .meta({
+      description: `The largest number of items, at most ${MAX_RENDERS_LISTED}. Default: 20.`,
+    })
     .optional(),
   cursor: z
     .string()

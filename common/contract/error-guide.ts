@@ -59,13 +59,13 @@ export const CODE_ADVICE: Record<ErrorCode, ErrorAdvice> = {
     retry: 'no',
   },
   conflict: {
-    when: 'Only in the dashboard and its API: the object was changed meanwhile, or its state does not allow the action.',
+    when: 'The status of an asynchronous render does not allow the action. In the dashboard and its API also: the object was changed meanwhile.',
     fix: 'Read the message, load the object again, and repeat the action if it still applies.',
     retry: 'no',
   },
   gone: {
-    when: 'The link to a PDF has expired.',
-    fix: 'Render the document again. Links expire after 30 minutes by default.',
+    when: 'The link to a PDF, or an asynchronous render, has expired.',
+    fix: 'Render the document again. Links expire after 30 minutes by default, asynchronous renders after their `ttl`.',
     retry: 'no',
   },
   internal: {

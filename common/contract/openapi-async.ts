@@ -15,7 +15,7 @@ import {
 import { schemaRef } from './json-schema.ts';
 import {
   errorAnswers,
-  jsonAnswer,
+  jsonResponse,
   type Operation,
   type Parameter,
   pdfAnswer,
@@ -61,7 +61,7 @@ const submit = (dashboardUrl: string): Operation => ({
     },
   },
   responses: {
-    '202': jsonAnswer('The render is stored.', 'AsyncRender', EXAMPLE_QUEUED, [
+    '202': jsonResponse('The render is stored.', 'AsyncRender', EXAMPLE_QUEUED, [
       'Location',
       'Retry-After',
     ]),
@@ -80,7 +80,7 @@ const list = (): Operation => ({
     ASYNC_RENDER_NAMES,
   ),
   responses: {
-    '200': jsonAnswer('A page of renders.', 'AsyncRenderList', {
+    '200': jsonResponse('A page of renders.', 'AsyncRenderList', {
       items: [EXAMPLE_SUCCEEDED],
       next: null,
     }),
@@ -95,7 +95,7 @@ const get = (): Operation => ({
     'Returns the status of a render. With `wait` the answer comes when the render has ended. Requires an API key with the scope `read` or `render`.',
   parameters: [ID, ...queryParameters(asyncRenderWaitQuerySchema, 'AsyncRenderWaitQuery')],
   responses: {
-    '200': jsonAnswer(
+    '200': jsonResponse(
       'The render. `Retry-After` is sent while it is unfinished.',
       'AsyncRender',
       EXAMPLE_SUCCEEDED,
@@ -112,7 +112,7 @@ const cancel: Operation = {
     'Cancels a queued or running render. A running render stops within a second. Canceled renders are not counted. Canceling a canceled render has no effect. Requires an API key with the scope `render`.',
   parameters: [ID],
   responses: {
-    '200': jsonAnswer('The render is canceled.', 'AsyncRender', {
+    '200': jsonResponse('The render is canceled.', 'AsyncRender', {
       ...EXAMPLE_QUEUED,
       status: 'canceled',
     }),

@@ -88,7 +88,7 @@ export function errorAnswers(
   return Object.fromEntries([...byStatus].map(([status, rows]) => [String(status), answer(rows)]));
 }
 
-export const jsonAnswer = (
+export const jsonResponse = (
   description: string,
   schema: string,
   example: unknown,

@@ -73,6 +73,17 @@ describe('the API reference', () => {
     );
   });
 
+  it('shows asynchronous renders when they are on, with unique IDs', () => {
+    const described = { publicUrl: site.publicUrl, asyncRenders: true };
+    const withAsync = referencePage(site, openApi(described));
+    for (const text of ['/v1/renders/{id}/pdf', 'id="field-ttl"', 'id="getRender-wait"'])
+      expect(withAsync).to.include(text);
+    expect(withAsync).to.include('&quot;queued&quot; or &quot;running&quot;');
+    expect(withAsync).not.to.include('<option value="/v1/renders"');
+    const ids = [...withAsync.matchAll(/\sid="([^"]+)"/g)].map(match => match[1]);
+    expect(new Set(ids).size).to.equal(ids.length);
+  });
+
   it('escapes the texts of the document', () => {
     const publicUrl = `https://x.example/"><script>alert('1')</script>&`;
     const hostile = referencePage({ ...site, publicUrl }, openApi({ publicUrl }));
