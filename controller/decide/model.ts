@@ -9,12 +9,13 @@ import type { Pods, Slice } from './windows.ts';
 export type Load =
   | {
       kind: 'measured';
-      /** The sum over all workers and API processes of the pool, as is `queuedRenders`. */
+      /** The sum over all workers of the pool. */
       busySlots: number;
       /** The total time that the running renders have run so far. */
       runningMs: number;
+      /** The sum over all API processes, and the waiting asynchronous renders that may run now. */
       queuedRenders: number;
-      /** Queue time of the oldest queued render. */
+      /** Queue time of the oldest queued render, or of the oldest asynchronous one if none is queued. */
       oldestWaitMs: number;
       /** The scrape interval, derived from the samples. */
       scrapeIntervalMs: number;

@@ -96,8 +96,9 @@ export class LoadCache implements Service {
       kind: 'measured',
       busySlots: sumOf(samples.busyByPod),
       runningMs: sumOf(samples.runningByPod) * 1_000,
-      queuedRenders: sumOf(samples.queuedByPod),
-      oldestWaitMs: samples.oldestWaitS * 1000,
+      queuedRenders: sumOf(samples.queuedByPod) + samples.asyncBacklog,
+      // An old asynchronous render must not hide how fast synchronous ones arrive.
+      oldestWaitMs: (samples.oldestWaitS || samples.asyncOldestWaitS) * 1000,
       scrapeIntervalMs: Math.round(scrapeS * 1000),
       sampleAgeMs: Math.max(0, samples.ageS * 1_000),
       slowScrape: slowScrapeOf(samples),

@@ -7,10 +7,14 @@ export interface PoolSamples {
   busyByPod: Map<string, number>;
   /** Of each API. By pod, because two scrape jobs may find the same process. */
   queuedByPod: Map<string, number>;
+  /** The highest of all APIs, since each reads the same database; 0 if none reports it. */
+  asyncBacklog: number;
   /** Seconds, of each worker. */
   runningByPod: Map<string, number>;
   pageEnds: Map<string, number>;
   oldestWaitS: number;
+  /** Of the asynchronous renders that may run now. */
+  asyncOldestWaitS: number;
   apisSeen: number;
   ageS: number;
   samplesAMinute: number;
@@ -36,7 +40,7 @@ export function queriesFor(namespaces: readonly string[]): { values: string; fac
   const pageEnds = `increase(pressroom_slot_ends_total{reason=~"${PAGE_END_REASONS.join('|')}",pool!="",${scope}}[${PAGE_ENDS_MINUTES}m])`;
   return {
     // One selector by name: `or` would treat two metrics of one pod as the same series.
-    values: `{__name__=~"pressroom_queue_depth|pressroom_queue_oldest_wait_seconds|pressroom_queue_timeout_seconds|pressroom_slots|pressroom_slots_running_seconds",state=~"claimed|",pool!="",${scope}}`,
+    values: `{__name__=~"pressroom_queue_depth|pressroom_queue_oldest_wait_seconds|pressroom_queue_timeout_seconds|pressroom_slots|pressroom_slots_running_seconds|pressroom_async_backlog|pressroom_async_oldest_wait_seconds",state=~"claimed|",pool!="",${scope}}`,
     facts: [
       as('age', `min by (namespace, pool) (time() - timestamp(${of('pressroom_queue_depth')}))`),
       as(
@@ -74,9 +78,11 @@ export function samplesByPool(
       samples = {
         busyByPod: new Map(),
         queuedByPod: new Map(),
+        asyncBacklog: 0,
         runningByPod: new Map(),
         pageEnds: new Map(),
         oldestWaitS: 0,
+        asyncOldestWaitS: 0,
         apisSeen: 0,
         ageS: 0,
         samplesAMinute: 0,
@@ -92,6 +98,10 @@ export function samplesByPool(
     const samples = samplesOf(labels);
     if (labels.__name__ === 'pressroom_queue_oldest_wait_seconds')
       samples.oldestWaitS = Math.max(samples.oldestWaitS, value);
+    else if (labels.__name__ === 'pressroom_async_oldest_wait_seconds')
+      samples.asyncOldestWaitS = Math.max(samples.asyncOldestWaitS, value);
+    else if (labels.__name__ === 'pressroom_async_backlog')
+      samples.asyncBacklog = Math.max(samples.asyncBacklog, value);
     else if (labels.__name__ === 'pressroom_queue_timeout_seconds')
       samples.queueTimeoutS = Math.min(samples.queueTimeoutS, value);
     else {

@@ -86,6 +86,23 @@ describe('load cache', () => {
     await eventually(() => expect(loadCache.of('press', 'main')).to.include(expected));
   });
 
+  it('contains the asynchronous backlog once, since each process reports the same', async () => {
+    const { loadCache } = fixture(
+      async () => [
+        series('pressroom_queue_depth', 'api-1', 3),
+        series('pressroom_queue_depth', 'api-2', 4),
+        series('pressroom_async_backlog', 'api-1', 5),
+        series('pressroom_async_backlog', 'api-2', 6),
+        series('pressroom_async_oldest_wait_seconds', 'api-2', 20),
+        series('pressroom_queue_oldest_wait_seconds', 'api-1', 2),
+      ],
+      2,
+    );
+    await loadCache.start();
+    const expected = { queuedRenders: 13, oldestWaitMs: 2_000, partial: false };
+    await eventually(() => expect(loadCache.of('press', 'main')).to.include(expected));
+  });
+
   it('is partial if a process reports no number', async () => {
     const { loadCache } = fixture(
       async () => [
