@@ -143,7 +143,7 @@ describe('chart without the controller', function () {
     expect(triggers[0].metadata).to.deep.equal({
       serverAddress: PROMETHEUS.url,
       query:
-        'sum(max by (__name__, pod) ({__name__=~"pressroom_queue_depth|pressroom_slots",state=~"claimed|",namespace="press",pool="room"}))',
+        'sum(max by (__name__, pod) ({__name__=~"pressroom_queue_depth|pressroom_slots",state=~"claimed|",namespace="press",pool="room"})) + (max(pressroom_async_backlog{namespace="press",pool="room"}) or vector(0))',
       threshold: '1.40',
       ignoreNullValues: 'false',
     });

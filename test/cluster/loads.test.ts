@@ -114,6 +114,16 @@ describe('load read from a real Prometheus', function () {
     );
   });
 
+  it('contains the asynchronous backlog once, if processes report it', async () => {
+    const backlog = (count: number) => `pressroom_async_backlog{pool="main"} ${count}\n`;
+    named['api-1']!.serve(api('main', 3, 1.5) + api('second', 9) + backlog(5));
+    named['api-2']!.serve(api('main', 4, 7) + backlog(6));
+    await until(load => expect(load).to.include({ kind: 'measured', queuedRenders: 13 }));
+    named['api-1']!.serve(api('main', 3, 1.5) + api('second', 9));
+    named['api-2']!.serve(api('main', 4, 7));
+    await until(load => expect(load).to.include({ kind: 'measured', queuedRenders: 7 }));
+  });
+
   it('contains slot ends caused by pages, by reason', async () => {
     const ended = (reason: string, count: number) =>
       `pressroom_slot_ends_total{pool="main",reason="${reason}"} ${count}\n`;

@@ -2,6 +2,7 @@
 // Other series have the values of a healthy service.
 import {
   api,
+  asyncOldest,
   BEFORE,
   type Course,
   condition,
@@ -228,6 +229,18 @@ export const cases: RuleCase[] = [
     title: 'do not fire for queued renders while the pool can grow',
     atMin: 30,
     series: { [api('pressroom_queue_depth')]: 4 },
+    firing: [],
+  },
+  {
+    title: 'fire if asynchronous renders that may run wait for long',
+    atMin: 15,
+    series: { [asyncOldest]: 700 },
+    firing: [of('PressroomAsyncRendersWaiting')],
+  },
+  {
+    title: 'do not fire for asynchronous renders that wait for minutes',
+    atMin: 30,
+    series: { [asyncOldest]: 500 },
     firing: [],
   },
   {

@@ -29,6 +29,7 @@ export const condition = (type: string, status: string) =>
 export const deaths = worker('pressroom_chrome_deaths_total', 'reason="exited"');
 export const uncounted = api('pressroom_renders_uncounted_total', 'reason="given_up"');
 export const settles = api('pressroom_lease_writes_waiting', 'operation="settle"');
+export const asyncOldest = api('pressroom_async_oldest_wait_seconds');
 export const errors = own('pressroom_reconcile_duration_seconds_count', 'outcome="error"');
 export const leader = own('pressroom_controller_leader');
 
@@ -72,6 +73,7 @@ export const HEALTHY: Record<string, Course> = {
   [deaths]: forever(0),
   [uncounted]: forever(0),
   [settles]: 0,
+  [asyncOldest]: 0,
   [errors]: forever(0),
   [leader]: 1,
 };

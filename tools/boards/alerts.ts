@@ -72,6 +72,16 @@ export const poolAlerts: Alert[] = [
       'The pool cannot grow beyond {{ $value }} pods, and renders have been queued for five minutes. After PRESSROOM_QUEUE_TIMEOUT they fail with no_worker. Raise scaling.maxReplicas.',
   }),
   alert({
+    // The minimum, because an account at its limit briefly has a free lease between two renders.
+    name: 'PressroomAsyncRendersWaiting',
+    severity: 'warning',
+    lasting: '5m',
+    expr: `${max(POOL, `min_over_time(${mine('pressroom_async_oldest_wait_seconds')}[5m])`)} > 600`,
+    summary: `Asynchronous renders of ${WHO} do not start.`,
+    description:
+      'A render that its account may run now has waited for {{ $value | humanizeDuration }}. Synchronous renders go first, so the pool may be too small. Check the pool size and the API logs.',
+  }),
+  alert({
     name: 'PressroomPodsNotReady',
     severity: 'warning',
     lasting: '15m',

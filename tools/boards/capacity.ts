@@ -96,6 +96,50 @@ export const capacity: Board = {
       ],
     },
     {
+      title: 'Asynchronous renders',
+      panels: [
+        {
+          title: 'Asynchronous backlog',
+          description:
+            'Waiting renders that may run now within the limits of their accounts, and all waiting renders (counted up to 10,000). The pool follows the backlog. Many waiting with a small backlog is normal: accounts use all asynchronous renders of their plans. If the backlog stays high while "Pods" is at its maximum, raise scaling.maxReplicas.',
+          kind: 'line',
+          unit: 'short',
+          queries: [
+            { expr: max(POOL, chosen('pressroom_async_backlog')), legend: `backlog ${NAME}` },
+            { expr: max(POOL, chosen('pressroom_async_waiting')), legend: `waiting ${NAME}` },
+          ],
+        },
+        {
+          title: 'Oldest asynchronous render',
+          description:
+            'Age of the oldest waiting render that may run now. Healthy: a few seconds, with peaks when the next render of a large batch starts. If it stays above 10 minutes, the pool is too small or renders do not start.',
+          kind: 'line',
+          unit: 's',
+          limit: 600,
+          queries: [
+            { expr: max(POOL, chosen('pressroom_async_oldest_wait_seconds')), legend: NAME },
+          ],
+        },
+        {
+          title: 'Asynchronous renders by status',
+          description:
+            'Renders that ended, by status, and interrupted attempts. Healthy: succeeded, and failed for faulty pages. expired: renders waited longer than their ttl. interrupted: API pods ended during renders, which are tried again.',
+          kind: 'stack',
+          unit: 'reqps',
+          queries: [
+            {
+              expr: sum('status', rate(chosen('pressroom_async_renders_total'))),
+              legend: '{{status}}',
+            },
+            {
+              expr: sum('', rate(chosen('pressroom_async_interruptions_total'))),
+              legend: 'interrupted',
+            },
+          ],
+        },
+      ],
+    },
+    {
       title: 'Pool size',
       panels: [
         {

@@ -109,7 +109,7 @@ template:
 {{- ternary (default 1 (default (dict) $pool.scaling).minReplicas) $pool.replicas (kindIs "invalid" $pool.replicas) | int -}}
 {{- end }}
 
-{{/* Busy slots and queued renders of the pool in PromQL: the metrics that the controller reads. By pod, because two scrape jobs may find one process. */}}
+{{/* Busy slots and queued renders of the pool in PromQL: the metrics that the controller reads. By pod, because two scrape jobs may find one process. All API processes report the same asynchronous backlog. */}}
 {{- define "pressroom.pool.load" -}}
-sum(max by (__name__, pod) ({__name__=~"pressroom_queue_depth|pressroom_slots",state=~"claimed|",namespace="{{ .Release.Namespace }}",pool="{{ include "pressroom.pool" . }}"}))
+sum(max by (__name__, pod) ({__name__=~"pressroom_queue_depth|pressroom_slots",state=~"claimed|",namespace="{{ .Release.Namespace }}",pool="{{ include "pressroom.pool" . }}"})) + (max(pressroom_async_backlog{namespace="{{ .Release.Namespace }}",pool="{{ include "pressroom.pool" . }}"}) or vector(0))
 {{- end }}
