@@ -295,6 +295,7 @@ export function createApi(
   const asynchronous = createAsynchronous(config, {
     ...shared,
     store,
+    served,
     leases,
     rendering,
     meters: meters.paid,

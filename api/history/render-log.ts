@@ -124,7 +124,7 @@ export class RenderLog implements Service {
     this.#dropped.inc(0);
     this.#succeeded = metrics.counterBy(
       'pressroom_renders_by_way_total',
-      'Successful customer renders by entry point: API, playground or MCP tool.',
+      'Successful customer renders by entry point: API, playground, MCP tool or asynchronous render.',
       'via',
       WAYS,
     );

@@ -136,8 +136,9 @@ const isQuiet = (method: string, path: string, status: number) =>
 export const loggedPath = (path: string): string =>
   isLinkPath(path) ? `${LINK_PATH}/…` : withoutKeys(path).slice(0, 128);
 
-/** All links are counted as one route. */
-const countedPath = (path: string): string => (isLinkPath(path) ? LINK_ROUTE : path);
+/** The route: all links are one, and so are all IDs of asynchronous renders. */
+const countedPath = (path: string): string =>
+  isLinkPath(path) ? LINK_ROUTE : path.replace(/^\/v1\/renders\/[^/]+/, '/v1/renders/:id');
 
 /** `addressOf`: the address of the client; absent when it is not logged. */
 export const accessLog = (

@@ -1,12 +1,16 @@
 // The parts of asynchronous renders in one process, and their services in order of their start.
 import type { Service } from '../../common/lifecycle.ts';
+import type { Metrics } from '../../common/operations.ts';
+import type { ServedRules } from '../accounts/account-rules.ts';
 import type { Plan } from '../accounts/plans.ts';
 import type { Leases } from '../leases/leases.ts';
 import type { Store } from '../store/store.ts';
 import { StoredChunks } from '../store/stored-chunks.ts';
 import type { AdmittedAttempt } from './job-attempt.ts';
+import { BacklogReader, readBacklog } from './job-backlog.ts';
 import { createJobCipher } from './job-cipher.ts';
 import { JobFiles } from './job-files.ts';
+import { jobMetrics } from './job-metrics.ts';
 import { JobOperations } from './job-operations.ts';
 import { JobRunner, type RunnerDeps } from './job-runner.ts';
 import { JobSweep } from './job-sweep.ts';
@@ -32,18 +36,32 @@ export interface JobsParts
   > {
   store: Store;
   plans: readonly Plan[];
+  served: ServedRules;
+  metrics: Metrics;
   /** PRESSROOM_SECRET. */
   secret: string;
 }
 
-export function createJobs({ store, plans, secret, ...deps }: JobsParts): AsyncJobs {
+export function createJobs({
+  store,
+  plans,
+  served,
+  secret,
+  metrics,
+  ...deps
+}: JobsParts): AsyncJobs {
   const operations = new JobOperations(store);
   const files = new JobFiles(new StoredChunks(store));
   const cipher = createJobCipher(secret);
   const watch = new JobWatch(operations, deps.log);
-  const runner = new JobRunner({ ...deps, operations, files, cipher, watch });
+  const backlog = new BacklogReader(accounts => readBacklog(store, { plans, ...served }, accounts));
+  const meters = jobMetrics(metrics, {
+    running: () => runner.running(),
+    backlog: () => backlog.latest(),
+  });
+  const runner = new JobRunner({ ...deps, operations, files, cipher, watch, meters, backlog });
   return {
-    jobs: new Jobs({ store, plans, operations, files, cipher, watch, runner }),
-    services: [new JobSweep(operations, deps.log), runner],
+    jobs: new Jobs({ store, plans, operations, files, cipher, watch, runner, meters }),
+    services: [new JobSweep(operations, deps.log, meters), runner],
   };
 }

@@ -2,6 +2,7 @@
 // and ends the job, or decides that it is tried again.
 import { randomUUID } from 'node:crypto';
 import { type ApiError, renderFailed } from '../../common/contract/errors.ts';
+import type { RenderRequest } from '../../common/contract/render-request.ts';
 import type { Log } from '../../common/log.ts';
 import { redactedMessage } from '../history/redacted-message.ts';
 import { redactedRequest } from '../history/redacted-request.ts';
@@ -16,6 +17,7 @@ import type { Rendered, RenderUseCase } from '../render/render.ts';
 import { isDatabaseUnavailable, type JobDocument } from '../store/store.ts';
 import type { JobCipher } from './job-cipher.ts';
 import type { JobFiles } from './job-files.ts';
+import type { JobMetrics } from './job-metrics.ts';
 import { type Attempt, JobChanged, type JobOperations } from './job-operations.ts';
 
 /** After the last one, a job fails. */
@@ -38,6 +40,7 @@ export interface AttemptDeps {
   leases: Pick<MongoLeases, 'settleWith'>;
   render: RenderUseCase<AdmittedAttempt>;
   budget: ByteBudget;
+  meters: Pick<JobMetrics, 'ended'>;
   /** Absent when the dashboard is off. */
   renders: Pick<RenderLog, 'logged'> | undefined;
   log: Log;
@@ -112,7 +115,8 @@ export async function runAttempt(
     await leases.settleWith(lease, false, (_usage, session) =>
       operations.end(attempt, failed, session),
     );
-    await files.removeRequest(job);
+    deps.meters.ended('failed');
+    await files.remove(job.request);
   }
 }
 
@@ -140,13 +144,28 @@ async function renderAndEnd(
       );
     } catch (error) {
       // Without a definite answer the job may have succeeded, with this PDF.
-      if (error instanceof JobChanged) await files.removePdf(stored);
+      if (error instanceof JobChanged) await files.remove(stored);
       throw error;
     }
-    await files.removeRequest(job);
+    deps.meters.ended('succeeded');
+    await files.remove(job.request);
     deps.log.debug({ jobId: _id, accountId: account, attempts }, 'an asynchronous render is done');
   } finally {
     reservation.close();
+  }
+}
+
+async function readRequest(
+  files: JobFiles,
+  { request }: Pick<JobDocument, 'request'>,
+  key: Buffer,
+): Promise<RenderRequest> {
+  try {
+    if (!request) throw new Error('the request of the job is missing');
+    const json = Buffer.concat(await Array.fromAsync(files.read(key, 'request', request)));
+    return JSON.parse(json.toString('utf8'));
+  } catch (error) {
+    throw isDatabaseUnavailable(error) ? error : unreadable(error);
   }
 }
 
@@ -160,10 +179,9 @@ async function renderStored(
   signal: AbortSignal,
 ): Promise<Rendered> {
   const requestId = randomUUID();
-  if (!reservation.reserve(job.requestBytes * HELD_PER_BODY_BYTE)) throw reservation.overBudget();
-  const request = await files.readRequest(key, job).catch(cause => {
-    throw isDatabaseUnavailable(cause) ? cause : unreadable(cause);
-  });
+  const { bytes = 0 } = job.request ?? {};
+  if (!reservation.reserve(bytes * HELD_PER_BODY_BYTE)) throw reservation.overBudget();
+  const request = await readRequest(files, job, key);
   const entry = newRenderEntry({ requestId, startMs: performance.now() });
   entry.who = { account: job.account, key: job.key };
   entry.request = redactedRequest(request);
@@ -171,7 +189,7 @@ async function renderStored(
     render(
       request,
       { requestId, lease },
-      { bodyBytes: job.requestBytes, budget: reservation },
+      { bodyBytes: bytes, budget: reservation },
       signal,
       entry.trace,
     );

@@ -34,6 +34,9 @@ const endedOf = (jobs: readonly JobName[]) => ({
   status: { $in: [...FINAL_STATUSES] },
 });
 
+/** They may be 64 KiB each. */
+const WITHOUT_CONTENTS = { 'request.inline': 0, 'pdf.inline': 0 };
+
 /** Bounds one sweep. */
 const SWEPT_AT_ONCE = 1_000;
 
@@ -49,17 +52,24 @@ export class JobOperations {
     await store.limited(store.jobs.insertOne(job, store.limits));
   }
 
+  /** Without its encrypted contents, as `list`. */
   async find(account: string, _id: string): Promise<JobDocument | null> {
     const store = this.#db;
-    return store.limited(store.jobs.findOne({ _id, account }, store.limits));
+    const options = { projection: WITHOUT_CONTENTS, ...store.limits };
+    return store.limited(store.jobs.findOne({ _id, account }, options));
+  }
+
+  async findWithPdf(account: string, _id: string): Promise<JobDocument | null> {
+    const store = this.#db;
+    const options = { projection: { request: 0 }, ...store.limits };
+    return store.limited(store.jobs.findOne({ _id, account }, options));
   }
 
   /** Newest first. `filter` is built by trusted code. */
   async list(filter: Filter<JobDocument>, limit: number): Promise<JobDocument[]> {
     const store = this.#db;
     const sort = { createdAt: -1, _id: -1 } as const;
-    // The request may be large.
-    const options = { sort, limit, projection: { request: 0 }, ...store.limits };
+    const options = { sort, limit, projection: WITHOUT_CONTENTS, ...store.limits };
     return store.limited(store.jobs.find(filter, options).toArray());
   }
 

@@ -9,6 +9,7 @@ import type { JobDocument } from '../store/store.ts';
 import type { WorkerRegistry } from '../workers/registry.ts';
 import type { Session } from '../workers/session.ts';
 import { type AttemptDeps, AttemptStopped, runAttempt } from './job-attempt.ts';
+import type { BacklogReader } from './job-backlog.ts';
 import { JobChanged } from './job-operations.ts';
 import type { JobWatch } from './job-watch.ts';
 
@@ -17,6 +18,7 @@ export interface RunnerDeps extends Omit<AttemptDeps, 'leases'> {
   workers: Pick<WorkerRegistry, 'capacity' | 'onChange'>;
   dispatcher: Pick<Dispatcher<Session>, 'depth'>;
   watch: JobWatch;
+  backlog: Pick<BacklogReader, 'found'>;
 }
 
 /** Half a query a second while nothing waits. */
@@ -90,9 +92,10 @@ export class JobRunner implements Service {
 
   async #findWaiting(): Promise<void> {
     try {
-      for (const accountId of await this.#deps.operations.accountsWithQueued())
-        this.#account(accountId).waiting = true;
+      const accounts = await this.#deps.operations.accountsWithQueued();
+      for (const accountId of accounts) this.#account(accountId).waiting = true;
       this.#serve();
+      await this.#deps.backlog.found(accounts);
     } catch (error) {
       this.#deps.log.debug({ reason: (error as Error).message }, 'could not read waiting jobs');
     }

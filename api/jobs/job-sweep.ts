@@ -3,7 +3,8 @@
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import { interrupted, MAX_ATTEMPTS } from './job-attempt.ts';
-import type { JobOperations } from './job-operations.ts';
+import type { JobMetrics } from './job-metrics.ts';
+import type { JobEnd, JobName, JobOperations } from './job-operations.ts';
 import { isFinalStatus } from './job-status.ts';
 
 const SWEEP_MS = 10_000;
@@ -12,14 +13,16 @@ export class JobSweep implements Service {
   readonly name = 'sweep of asynchronous renders';
   readonly #operations: JobOperations;
   readonly #log: Log;
+  readonly #meters: JobMetrics;
   readonly #everyMs: number;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
 
-  constructor(operations: JobOperations, log: Log, everyMs = SWEEP_MS) {
+  constructor(operations: JobOperations, log: Log, meters: JobMetrics, everyMs = SWEEP_MS) {
     this.#operations = operations;
     this.#log = log;
+    this.#meters = meters;
     this.#everyMs = everyMs;
   }
 
@@ -51,21 +54,26 @@ export class JobSweep implements Service {
   async #retryOrphans(): Promise<void> {
     for (const { attempts, ...attempt } of await this.#operations.orphans()) {
       const fields = { jobId: attempt._id, accountId: attempt.account, attempts };
+      this.#meters.interrupted();
       this.#log.warn(fields, 'an asynchronous render was interrupted');
       if (attempts < MAX_ATTEMPTS) await this.#operations.requeue(attempt, {});
       else {
         const { code, message, reason } = interrupted();
         const error = { code, message, ...(reason && { reason }) };
-        await this.#operations.endAlone(attempt, { status: 'failed', error });
+        await this.#end(attempt, { status: 'failed', error });
       }
     }
+  }
+
+  async #end(job: JobName, end: JobEnd): Promise<void> {
+    if (await this.#operations.endAlone(job, end)) this.#meters.ended(end.status);
   }
 
   async #expire(): Promise<void> {
     const expired = await this.#operations.expired();
     if (expired.length === 0) return;
     for (const { status, ...job } of expired)
-      if (!isFinalStatus(status)) await this.#operations.endAlone(job, { status: 'expired' });
+      if (!isFinalStatus(status)) await this.#end(job, { status: 'expired' });
     await this.#operations.deleteKeys(expired);
   }
 }

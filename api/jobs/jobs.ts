@@ -10,7 +10,8 @@ import type { JobDocument, JobStatus, Store } from '../store/store.ts';
 import type { JobCipher } from './job-cipher.ts';
 import type { JobFiles } from './job-files.ts';
 import { createJobId, isJobId } from './job-id.ts';
-import type { JobOperations } from './job-operations.ts';
+import type { JobMetrics } from './job-metrics.ts';
+import type { JobName, JobOperations } from './job-operations.ts';
 import type { JobRunner } from './job-runner.ts';
 import { isFinalStatus } from './job-status.ts';
 import type { JobWatch } from './job-watch.ts';
@@ -23,6 +24,7 @@ export interface JobsDeps {
   cipher: JobCipher;
   watch: JobWatch;
   runner: Pick<JobRunner, 'submitted'>;
+  meters: Pick<JobMetrics, 'ended'>;
 }
 
 interface ListedJobs {
@@ -104,25 +106,23 @@ export class Jobs {
       ...(reference !== undefined && { reference }),
       ...(filename !== undefined && { filename }),
       dataKey: wrapped,
-      request: await files.saveRequest(key, _id, json, expiresAt),
-      requestBytes: json.length,
+      request: await files.saveRequest(key, { _id, expiresAt }, json),
     };
     await operations.insert(job);
     runner.submitted(accountId);
     return job;
   }
 
-  /** Waits for the end of the job for at most `waitMs`. Throws ApiError `not_found`. */
-  async find(
-    account: string,
-    id: string,
-    waitMs = 0,
-    signal: AbortSignal = AbortSignal.any([]),
-  ): Promise<JobDocument> {
-    const job = await this.#read(account, id);
-    if (waitMs === 0 || isFinalStatus(job.status)) return job;
-    await this.#deps.watch.untilEnd(job, waitMs, signal);
-    return this.#read(account, id);
+  /** Throws ApiError `not_found`. */
+  async find(account: string, id: string): Promise<JobDocument> {
+    const job = isJobId(id) ? await this.#deps.operations.find(account, id) : null;
+    if (!job) throw unknown();
+    return job;
+  }
+
+  /** Resolves when the job has ended, after `waitMs`, or when the signal aborts. */
+  untilEnd(job: JobName, waitMs: number, signal: AbortSignal): Promise<void> {
+    return this.#deps.watch.untilEnd(job, waitMs, signal);
   }
 
   /** Newest first. Throws ApiError `validation_error` for an invalid cursor. */
@@ -144,15 +144,16 @@ export class Jobs {
    * within a second. Throws ApiError `not_found`, or `conflict` for a job that has ended.
    */
   async cancel(account: string, id: string): Promise<JobDocument> {
-    const { operations, files, watch } = this.#deps;
-    const job = await this.#read(account, id);
+    const { operations, files, watch, meters } = this.#deps;
+    const job = await this.find(account, id);
     const canceled =
       !isFinalStatus(job.status) && (await operations.endAlone(job, { status: 'canceled' }));
     if (canceled) {
+      meters.ended('canceled');
       watch.ended(id);
-      await files.removeRequest(job);
+      await files.remove(job.request);
     }
-    const now = await this.#read(account, id);
+    const now = await this.find(account, id);
     if (now.status !== 'canceled')
       throw new ApiError('conflict', `The render has already ended: it is ${now.status}.`);
     return now;
@@ -163,19 +164,14 @@ export class Jobs {
     account: string,
     id: string,
   ): Promise<{ job: JobDocument; bytes: number; pieces: AsyncGenerator<Buffer, void> }> {
-    const { files, cipher } = this.#deps;
-    const job = await this.#read(account, id);
+    const { operations, files, cipher } = this.#deps;
+    const job = isJobId(id) ? await operations.findWithPdf(account, id) : null;
+    if (!job) throw unknown();
     if (job.status !== 'succeeded') throw NO_PDF[job.status]();
     const isExpired = job.expiresAt.getTime() <= Date.now();
     const key = isExpired ? undefined : cipher.unwrapKey(job.dataKey ?? '', id);
     if (!key || !job.pdf) throw pdfExpired();
-    return { job, bytes: job.pdf.bytes, pieces: files.readPdf(key, job.pdf) };
-  }
-
-  async #read(account: string, id: string): Promise<JobDocument> {
-    const job = isJobId(id) ? await this.#deps.operations.find(account, id) : null;
-    if (!job) throw unknown();
-    return job;
+    return { job, bytes: job.pdf.bytes, pieces: files.read(key, 'pdf', job.pdf) };
   }
 
   async #countWaiting(accountId: string): Promise<{ maxWaiting: number; waiting: number }> {

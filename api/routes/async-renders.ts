@@ -54,7 +54,7 @@ const LISTED = 20;
 /** Long polls of one account in one process; further ones are answered at once. */
 export const MAX_LONG_POLLS = 32;
 /** The share of the byte budget for downloads. */
-const DOWNLOADS_SHARE = 1 / 16;
+export const DOWNLOADS_SHARE = 1 / 16;
 /** The chunk that is read, its decrypted bytes, and the one that is sent. */
 const HELD_BYTES = 3 * CHUNK_BYTES;
 
@@ -106,13 +106,13 @@ const mapped: Middleware = async (_ctx, next) => {
 
 const longPolls = () => {
   const open = new Map<string, number>();
-  /** Runs `poll`, or undefined when the account has too many. */
-  return async <T>(accountId: string, poll: () => Promise<T>): Promise<T | undefined> => {
+  /** Does nothing when the account has too many. */
+  return async (accountId: string, poll: () => Promise<void>): Promise<void> => {
     const before = open.get(accountId) ?? 0;
-    if (before >= MAX_LONG_POLLS) return undefined;
+    if (before >= MAX_LONG_POLLS) return;
     open.set(accountId, before + 1);
     try {
-      return await poll();
+      await poll();
     } finally {
       const left = open.get(accountId)! - 1;
       if (left > 0) open.set(accountId, left);
@@ -142,10 +142,11 @@ export function asyncRenderRoutes(
   { jobs, maxTtlMs }: AsyncRenderRoutes,
   { keys, requests, trustedProxies, body, budget, rules, publicUrl, log }: Parts,
 ): Route[] {
+  const bound = boundRequests(requests, ({ state }) => state.accepted);
+  const identified = (use: KeyUse): Middleware[] => [mapped, bearer(keys, trustedProxies, use)];
   const guarded = (use: KeyUse, ...handle: Middleware[]): Middleware[] => [
-    mapped,
-    bearer(keys, trustedProxies, use),
-    boundRequests(requests, ({ state }) => state.accepted),
+    ...identified(use),
+    bound,
     ...handle,
   ];
   const answer = (ctx: Context, job: JobDocument) => {
@@ -170,13 +171,19 @@ export function asyncRenderRoutes(
   const read: Middleware = async ctx => {
     const { wait = '0' } = checked(waitQuery, { ...ctx.query }, 'parameter');
     const { accountId } = ctx.state.accepted;
-    const waitMs = parseDurationMs(wait)!;
-    const polled =
-      waitMs > 0 &&
-      (await bounded(accountId, () =>
-        untilClientDisconnects(ctx, signal => jobs.find(accountId, idOf(ctx), waitMs, signal)),
-      ));
-    answer(ctx, polled || (await jobs.find(accountId, idOf(ctx))));
+    let job!: JobDocument;
+    const look = async () => {
+      job = await jobs.find(accountId, idOf(ctx));
+    };
+    await bound(ctx, look);
+    const waitMs = isFinalStatus(job.status) ? 0 : parseDurationMs(wait)!;
+    // Not among the open requests of the account, of which synchronous renders need some.
+    if (waitMs > 0)
+      await bounded(accountId, async () => {
+        await untilClientDisconnects(ctx, signal => jobs.untilEnd(job, waitMs, signal));
+        await look();
+      });
+    answer(ctx, job);
   };
 
   const list: Middleware = async ctx => {
@@ -199,7 +206,7 @@ export function asyncRenderRoutes(
   return [
     { ...route(submitRender), handle: guarded('submit_render', receive, submit) },
     { ...route(listRenders), handle: guarded('read_render', list) },
-    { ...route(getRender), handle: guarded('read_render', read) },
+    { ...route(getRender), handle: [...identified('read_render'), read] },
     { ...route(cancelRender), handle: guarded('manage_render', cancel) },
     {
       ...route(getRenderPdf),

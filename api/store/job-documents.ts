@@ -5,11 +5,13 @@ import type { ErrorCode, RenderFailedReason } from '../../common/contract/errors
 /** `queued` and `running` are unfinished, all others are final. */
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled' | 'expired';
 
-/** A request or PDF in `documents.chunks`, encrypted with the job's key. */
-export interface StoredFile {
-  id: string;
+/** A request or PDF, encrypted with the job's key: in the job's document, or in `documents.chunks`. */
+export interface StoredContent {
   /** Before the encryption. */
   bytes: number;
+  inline?: Binary;
+  /** The `files_id` of its chunks. */
+  file?: string;
 }
 
 /** One asynchronous render. */
@@ -42,12 +44,10 @@ export interface JobDocument {
   filename?: string;
   /** The key of the encryption, itself encrypted. Removed with the request when the job expires. */
   dataKey?: string;
-  /** Encrypted; a large one is a file. */
-  request?: { inline: Binary } | { file: StoredFile };
-  /** As JSON. */
-  requestBytes: number;
+  /** As JSON. Removed when the job ends. */
+  request?: StoredContent;
   /** Of a job that succeeded. */
-  pdf?: StoredFile;
+  pdf?: StoredContent;
   pages?: number;
   /** The account's count in the billing period after this render, if it was counted. */
   usage?: number;

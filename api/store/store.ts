@@ -106,7 +106,7 @@ export {
   upserted,
   withinMs,
 } from './failures.ts';
-export type { JobDocument, JobStatus, OutboxDocument, StoredFile } from './job-documents.ts';
+export type { JobDocument, JobStatus, OutboxDocument, StoredContent } from './job-documents.ts';
 export type { ServerState } from './server-state.ts';
 export type { StoredPdfChunk, StoredPdfDocument } from './stored-pdfs.ts';
 

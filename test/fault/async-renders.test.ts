@@ -1,3 +1,4 @@
+// @proves POST /v1/renders, usage, plans
 // Asynchronous renders while processes are killed: every accepted job ends once and is counted once.
 import { expect } from 'chai';
 import { Binary } from 'mongodb';
@@ -93,7 +94,7 @@ describe('asynchronous renders under failure', function () {
     );
     const { id } = await client.submit(job(0));
     const changed = new Binary(Buffer.alloc(100));
-    await jobs().updateOne({ _id: id }, { $set: { request: { inline: changed } } });
+    await jobs().updateOne({ _id: id }, { $set: { request: { bytes: 72, inline: changed } } });
     const render = await client.end(id);
     expect(render).to.include({ status: 'failed', attempts: 3 });
     expect(render.error).to.include({ code: 'render_failed', reason: 'internal' });

@@ -1,3 +1,7 @@
+// @proves POST /v1/renders, GET /v1/renders, GET /v1/renders/{id}, DELETE /v1/renders/{id}
+// @proves GET /v1/renders/{id}/pdf, Location, Retry-After, conflict, gone, not_found
+// @proves concurrency_limit
+
 import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import { type AsyncClient, asyncClient } from '../../support/async-fixture.ts';
@@ -59,6 +63,11 @@ describe('asynchronous renders', () => {
     });
     expect(await pdfText(pdf.body)).to.include('Hello, world');
     expect(await pressroom.usage()).to.equal(before + 1);
+    const metrics = await pressroom.metrics.text();
+    for (const route of ['/v1/renders', '/v1/renders/:id', '/v1/renders/:id/pdf'])
+      expect(metrics).to.match(
+        new RegExp(`pressroom_http_requests_total{route="${route}",outcome="ok"} [1-9]`),
+      );
   });
 
   it('stores neither the HTML nor the PDF in plain text', async () => {
@@ -218,6 +227,23 @@ describe('asynchronous renders', () => {
     const poll = client.call('GET', `/${id}?wait=60s`);
     await client.call('DELETE', `/${id}`);
     expect(JSON.parse((await poll).body.toString()).status).to.equal('canceled');
+  });
+
+  it('answers at once when 32 calls of the account wait, and still renders', async () => {
+    const { id } = await client.submit(LONG);
+    await until(id, 'running');
+    const polls: ReturnType<AsyncClient['call']>[] = [];
+    // Few at a time: until they wait, they are among the open requests of the account.
+    while (polls.push(client.call('GET', `/${id}?wait=60s`)) < 32) await client.read(id);
+    // Those that wait do not answer; one more does, once all of them have arrived.
+    await eventually(async () => {
+      const began = performance.now();
+      expect((await client.call('GET', `/${id}?wait=1s`)).status).to.equal(200);
+      expect(performance.now() - began).to.be.lessThan(900);
+    });
+    expect((await pressroom.render(HELLO)).status).to.equal(200);
+    await client.call('DELETE', `/${id}`);
+    for (const poll of polls) expect((await poll).status).to.equal(200);
   });
 
   it('refuses more than the queue of the plan holds', async () => {

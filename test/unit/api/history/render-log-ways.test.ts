@@ -21,6 +21,7 @@ describe('the metric of renders by entry point', () => {
       'pressroom_renders_by_way_total{via="api"} 0',
       'pressroom_renders_by_way_total{via="playground"} 1',
       'pressroom_renders_by_way_total{via="mcp"} 2',
+      'pressroom_renders_by_way_total{via="async"} 0',
     ]);
   });
 });
