@@ -21,8 +21,9 @@ const SECRETS = {
   PRESSROOM_PEPPER: 'a pepper of sixteen',
   PRESSROOM_POOL_SECRET: 'a secret of sixteen',
   MONGODB_URI: 'mongodb://localhost/',
-  // Required for the metrics of the dashboard.
+  // Required for the metrics of the dashboard and of asynchronous renders.
   PRESSROOM_SECRET: 'a secret of sixteen',
+  PRESSROOM_ASYNC: 'on',
 };
 
 const parts: Record<Of, (metrics: Metrics) => void> = {

@@ -42,7 +42,7 @@ export default function Renders() {
     <>
       <PageHeader
         title="Renders"
-        description={`Renders from the last ${formatCountOf(renderLogDays, 'day')}. We never store HTML, CSS or scripts.`}
+        description={`Renders from the last ${formatCountOf(renderLogDays, 'day')}. The log never contains HTML, CSS or scripts.`}
         actions={
           <Button
             variant="default"

@@ -1,9 +1,11 @@
 // The shared limits of renders and their connections.
 import { REQUESTS_BEYOND_PLAN } from '../../api/accounts/account-requests.ts';
+import { OF_ONE_ACCOUNT } from '../../api/http/account-shares.ts';
 import { BODY_TIMES, HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
 import { MAX_CONNECTIONS } from '../../api/http/server.ts';
 import { OPEN_PER_TRIAL_SLOT } from '../../api/leases/trial-admission.ts';
 import { MAX_WAITING_WATERMARKS as MAX_PDFS_WAITING } from '../../api/pdf/watermark/watermark-pool.ts';
+import { DOWNLOADS_SHARE, MAX_LONG_POLLS } from '../../api/routes/async-renders.ts';
 import { TRIAL_SHARE } from '../../api/routes/trial.ts';
 import {
   A_QUARTER,
@@ -200,6 +202,45 @@ export const RENDER_LIMITS: LimitRow[] = [
       {
         file: 'unit/api/pdf/watermark/watermark-pool.test.ts',
         title: 'rejects an account over its fair share, and accepts another one',
+      },
+    ],
+  },
+  {
+    bound: 'Waiting asynchronous renders (in MongoDB)',
+    whole: 'none',
+    share: `account: 25,000, or \`queue\` of its plan in \`PRESSROOM_PLANS\``,
+    answer: codeCell('concurrency_limit'),
+    source: 'jobs/jobs.ts',
+    proofs: [
+      {
+        file: 'integration/jobs/async-renders.test.ts',
+        title: 'refuses more than the queue of the plan holds',
+      },
+    ],
+  },
+  {
+    bound: 'Calls that wait for an asynchronous render',
+    whole: 'none',
+    share: `account: ${MAX_LONG_POLLS}`,
+    answer: 'the status at once',
+    source: 'routes/async-renders.ts',
+    proofs: [
+      {
+        file: 'integration/jobs/async-renders.test.ts',
+        title: 'answers at once when 32 calls of the account wait, and still renders',
+      },
+    ],
+  },
+  {
+    bound: 'Bytes of downloads of asynchronous renders',
+    whole: `${inverse(DOWNLOADS_SHARE)} of \`PRESSROOM_BYTES_IN_FLIGHT\``,
+    share: `account: ${inverse(OF_ONE_ACCOUNT)} of that`,
+    answer: codeCell('unavailable'),
+    source: 'routes/async-renders.ts',
+    proofs: [
+      {
+        file: 'integration/jobs/downloads.test.ts',
+        title: 'leave memory for other accounts when slow clients use the share of one',
       },
     ],
   },
