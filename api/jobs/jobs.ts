@@ -39,6 +39,11 @@ const KEPT_MS = 7 * 86_400e3;
 /** The number of waiting jobs is read once in this time. What others submit meanwhile comes on top. */
 const COUNTED_EVERY_MS = 1_000;
 const MAX_ACCOUNTS_COUNTED = 10_000;
+/**
+ * Jobs start in the order of `availableAt`, so that one that is tried again is not passed by all that
+ * are submitted later. MongoDB's clock may be behind this one.
+ */
+const CLOCK_DIFFERENCE_MS = 10_000;
 /** A slot is free after a render or so; a queue of thousands is not short soon. */
 const RETRY_AFTER_S = 30;
 
@@ -100,7 +105,7 @@ export class Jobs {
       createdAt,
       expiresAt,
       keptUntil: new Date(expiresAt.getTime() + KEPT_MS),
-      availableAt: new Date(0),
+      availableAt: new Date(createdAt.getTime() - CLOCK_DIFFERENCE_MS),
       attempts: 0,
       sandbox,
       ...(reference !== undefined && { reference }),

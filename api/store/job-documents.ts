@@ -27,7 +27,7 @@ export interface JobDocument {
   expiresAt: Date;
   /** When the document is deleted. Until then it shows how the render ended. */
   keptUntil: Date;
-  /** A queued job is not claimed before: 1970 unless an attempt failed. */
+  /** A queued job is not claimed before. The earliest is claimed first. */
   availableAt: Date;
   /** Attempts that began. */
   attempts: number;
