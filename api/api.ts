@@ -148,14 +148,14 @@ function createAsynchronous(
 ) {
   if (!asyncRenders.on) return undefined;
   const render = createRender({ ...rendering, leases: ADMITTED_LEASES, trial: false, meters });
-  const { jobs, services } = createJobs({
+  const { jobs, services, watch } = createJobs({
     ...parts,
     plans,
     secret: dashboard.secret!,
     render,
     dispatcher: rendering.dispatcher,
   });
-  return { services, routes: { jobs, maxTtlMs: asyncRenders.maxTtlMs } };
+  return { services, watch, routes: { jobs, maxTtlMs: asyncRenders.maxTtlMs } };
 }
 
 type SharedWithConsole =
@@ -334,6 +334,7 @@ export function createApi(
       ...(console?.services ?? []),
       ...(asynchronous?.services ?? []),
       server,
+      ...(asynchronous ? [asynchronous.watch] : []),
     ],
     port: () => server.port(),
     consoleRows: console?.rows ?? [],

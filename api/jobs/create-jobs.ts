@@ -20,6 +20,8 @@ import { Jobs } from './jobs.ts';
 export interface AsyncJobs {
   jobs: Jobs;
   services: Service[];
+  /** Stops before the server. */
+  watch: Service;
 }
 
 /** For the use case: the runner has admitted the attempt, and settles it with the stored PDF. */
@@ -63,5 +65,6 @@ export function createJobs({
   return {
     jobs: new Jobs({ store, plans, operations, files, cipher, watch, runner, meters }),
     services: [new JobSweep(operations, deps.log, meters), runner],
+    watch,
   };
 }

@@ -2,6 +2,7 @@
 // Driven by events (a job is submitted, a slot becomes free, a run ends) and a slow poll that finds
 // what other processes submitted.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Service, untilDeadline } from '../../common/lifecycle.ts';
 import type { MongoLeases } from '../leases/mongo-leases.ts';
 import type { Dispatcher } from '../queue/dispatcher.ts';
@@ -25,6 +26,8 @@ export interface RunnerDeps extends Omit<AttemptDeps, 'leases'> {
 const POLL_MS = 2_000;
 /** Before an account without a free lease is tried again. */
 const NO_LEASE_PAUSE_MS = 250;
+/** What aborted runs have to requeue their jobs after the deadline of a shutdown. */
+const ABORTED_MS = 500;
 
 /** What this process knows of an account with waiting jobs, or with running ones. */
 interface Account {
@@ -80,6 +83,7 @@ export class JobRunner implements Service {
     clearTimeout(this.#retry);
     const onDeadline = () => this.#stopping.abort(new AttemptStopped());
     deadline.addEventListener('abort', onDeadline);
+    if (deadline.aborted) onDeadline();
     const idle =
       this.#runs + this.#starting === 0
         ? undefined
@@ -87,6 +91,8 @@ export class JobRunner implements Service {
             this.#onIdle = resolve;
           });
     await untilDeadline(idle, deadline);
+    // Otherwise the database is disconnected before they wait again, and the attempts count.
+    if (deadline.aborted) await Promise.race([idle, sleep(ABORTED_MS)]);
     deadline.removeEventListener('abort', onDeadline);
   }
 

@@ -1,5 +1,6 @@
 // Notices that jobs have ended, here or in another process: one query for all jobs that a call waits
 // for or this process runs.
+import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { JobName, JobOperations } from './job-operations.ts';
 
@@ -9,16 +10,26 @@ interface Watched extends JobName {
   onEnd: Set<() => void>;
 }
 
-export class JobWatch {
+/** Stop before the server, which waits for the calls that wait here. */
+export class JobWatch implements Service {
+  readonly name = 'calls that wait for asynchronous renders';
   readonly #operations: Pick<JobOperations, 'ended'>;
   readonly #log: Log;
   readonly #watched = new Map<string, Watched>();
   #timer: NodeJS.Timeout | undefined;
   #polling = false;
+  readonly #stopping = new AbortController();
 
   constructor(operations: Pick<JobOperations, 'ended'>, log: Log) {
     this.#operations = operations;
     this.#log = log;
+  }
+
+  async start(): Promise<void> {}
+
+  /** Answers the waiting calls. Runs are still watched. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
   }
 
   /** Calls `onEnd` once when the job has ended. Returns a function that stops watching. */
@@ -40,13 +51,14 @@ export class JobWatch {
     for (const onEnd of watched?.onEnd ?? []) onEnd();
   }
 
-  /** Resolves when the job has ended, after `waitMs`, or when the signal aborts. */
+  /** Resolves when the job has ended, after `waitMs`, when the signal aborts or at shutdown. */
   untilEnd(job: JobName, waitMs: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, waitMs);
     const stop = this.watch(job, resolve);
-    signal.addEventListener('abort', () => resolve());
-    if (signal.aborted) resolve();
+    const given = AbortSignal.any([signal, this.#stopping.signal]);
+    given.addEventListener('abort', () => resolve());
+    if (given.aborted) resolve();
     return promise.finally(() => {
       clearTimeout(timer);
       stop();
