@@ -44,6 +44,8 @@ export interface AttemptDeps {
   /** Absent when the dashboard is off. */
   renders: Pick<RenderLog, 'logged'> | undefined;
   log: Log;
+  /** The attempt waits for a slot or has one. */
+  onDispatched?: () => void;
 }
 
 /** The job has ended in another way, or this process is shutting down. */
@@ -171,7 +173,7 @@ async function readRequest(
 
 /** Records the render as one of the account. */
 async function renderStored(
-  { files, render, renders, log }: AttemptDeps,
+  { files, render, renders, log, onDispatched }: AttemptDeps,
   job: JobDocument,
   lease: Lease,
   key: Buffer,
@@ -185,14 +187,18 @@ async function renderStored(
   const entry = newRenderEntry({ requestId, startMs: performance.now() });
   entry.who = { account: job.account, key: job.key };
   entry.request = redactedRequest(request);
-  const work = () =>
-    render(
+  const work = () => {
+    const rendering = render(
       request,
       { requestId, lease },
       { bodyBytes: bytes, budget: reservation },
       signal,
       entry.trace,
     );
+    // The use case dispatches the render after some microtasks.
+    if (onDispatched) setImmediate(onDispatched);
+    return rendering;
+  };
   try {
     return await (renders ? renders.logged(entry, 'async', work) : runEntry(entry, work));
   } finally {

@@ -49,6 +49,8 @@ export class JobRunner implements Service {
   readonly #stopping = new AbortController();
   #starting = 0;
   #runs = 0;
+  /** Runs that have not asked the dispatcher for a slot yet. */
+  #preparing = 0;
   #onIdle: (() => void) | undefined;
   #poll: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -122,7 +124,7 @@ export class JobRunner implements Service {
   /** Free slots that no synchronous render waits for and no start is about to take. */
   #freeSlots(): number {
     const { workers, dispatcher } = this.#deps;
-    return workers.capacity().free - dispatcher.depth() - this.#starting;
+    return workers.capacity().free - dispatcher.depth() - this.#starting - this.#preparing;
   }
 
   #serve(): void {
@@ -184,6 +186,7 @@ export class JobRunner implements Service {
     account.waiting = true; // more may wait
     account.runs++;
     this.#runs++;
+    this.#preparing++;
     void this.#run(job, lease, account);
   }
 
@@ -198,13 +201,20 @@ export class JobRunner implements Service {
     const stop = () => ended.abort(new AttemptStopped());
     const unwatch = watch.watch(job, stop);
     const signal = AbortSignal.any([ended.signal, this.#stopping.signal]);
+    let preparing = true;
+    const onDispatched = () => {
+      if (preparing) this.#preparing--;
+      preparing = false;
+      this.#serve();
+    };
     try {
-      await runAttempt(this.#deps, job, lease, signal);
+      await runAttempt({ ...this.#deps, onDispatched }, job, lease, signal);
     } catch (error) {
       const fields = { jobId: job._id, reason: (error as Error).message };
       if (!(error instanceof JobChanged))
         log.warn(fields, 'an asynchronous render could not be ended; it will be tried again');
     }
+    onDispatched();
     unwatch();
     watch.ended(job._id);
     await leases.release(lease);
