@@ -23,6 +23,8 @@ function linkTo(target: string): string | undefined {
   return name === undefined || name === 'README' ? undefined : `${name}${anchor}`;
 }
 
+const ASYNC_RENDERS = 'async-renders';
+
 /** The order in the navigation. */
 const ORDER = [
   'quick-start',
@@ -33,13 +35,16 @@ const ORDER = [
   'images',
   'errors',
   'limits-and-retries',
+  ASYNC_RENDERS,
 ];
 
-export function readGuides(publicUrl: string): Guide[] {
+/** `asyncRenders`: whether /v1/renders is on. Without it, its guide is not shown. */
+export function readGuides(publicUrl: string, { asyncRenders = false } = {}): Guide[] {
   const position = (name: string) => (ORDER.indexOf(name) + ORDER.length + 1) % (ORDER.length + 1);
   return readdirSync(FOLDER)
     .filter(name => name.endsWith('.md') && name !== 'README.md')
     .map(name => name.slice(0, -'.md'.length))
+    .filter(name => asyncRenders || name !== ASYNC_RENDERS)
     .sort((a, b) => position(a) - position(b) || a.localeCompare(b))
     .map(name => ({
       path: `/docs/guides/${name}`,

@@ -13,7 +13,7 @@ export function docsRoutes({
   ...described
 }: Described & Pick<DocsSite, 'dashboard'>): Route[] {
   const document = openApi(described);
-  const guides = readGuides(described.publicUrl);
+  const guides = readGuides(described.publicUrl, described);
   const site: DocsSite = { publicUrl: described.publicUrl, dashboard, guides };
   const get = (path: string, handle: Route['handle'][number]): Route => ({
     method: 'get',

@@ -7,6 +7,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { runCommand } from '../../../standalone/run-command.ts';
+import { asyncClient } from '../../support/async-fixture.ts';
 import { type Installation, installation } from '../../support/installation.ts';
 import { pdfFonts, pdfInfo, pdfText } from '../../support/pdf.ts';
 import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
@@ -60,6 +61,9 @@ const EXPECTED: Record<string, Expected> = {
   'single-page-apps: Run a script first': { text: ['Details'] },
   'images: Images that do not load': { output: ['X-Resource-Errors: 1\r\n'] },
   'limits-and-retries: A program that retries': { text: ['Invoice 42'] },
+  'async-renders: Download the PDF': { text: ['Invoice 42'], output: ['"status":"succeeded"'] },
+  'async-renders: Cancel a render': { output: ['"status":"canceled"'] },
+  'async-renders: A program that waits': { text: ['Invoice 42'] },
 };
 /** A font that no example falls back to. */
 const FONT = ['liberation', 'liberation2']
@@ -115,6 +119,7 @@ describe('the guides', function () {
         PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}`,
         // With the dashboard, which records the usage.
         PRESSROOM_SECRET: 'a secret of the dashboard',
+        PRESSROOM_ASYNC: 'on',
       },
     });
   });
@@ -122,6 +127,15 @@ describe('the guides', function () {
     await pressroom.stop();
     await web.close();
   });
+
+  /** The environment of a program. `ID` is an asynchronous render that has not ended. */
+  async function environment({ text }: Block) {
+    const env = { ...process.env, PRESSROOM_KEY: pressroom.key, NO_PROXY: '*', no_proxy: '*' };
+    if (!text.includes('$ID')) return env;
+    const client = asyncClient(pressroom.api.port(), pressroom.key);
+    const { id } = await client.submit({ html: '<h1>Invoice 42</h1>', wait_delay: '2s' });
+    return { ...env, ID: id };
+  }
 
   async function run(block: Block, index: number) {
     const folder = at(String(index));
@@ -133,7 +147,7 @@ describe('the guides', function () {
     const ran = await runCommand(isShell ? 'sh' : process.execPath, [file], {
       timeoutMs: RUN_MS,
       cwd: folder,
-      env: { ...process.env, PRESSROOM_KEY: pressroom.key, NO_PROXY: '*', no_proxy: '*' },
+      env: await environment(block),
     });
     expect(ran.ok, ran.why).to.equal(true);
     for (const part of EXPECTED[titleOf(block)]?.output ?? []) expect(ran.stdout).to.include(part);

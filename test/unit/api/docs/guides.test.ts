@@ -19,6 +19,14 @@ describe('the guides', () => {
     for (const { html, path } of guides) expect(html, path).not.to.include('localhost:8080');
   });
 
+  it('include asynchronous renders only where these are on', () => {
+    const ofAsync = '/docs/guides/async-renders';
+    const paths = (asyncRenders: boolean) =>
+      readGuides(publicUrl, { asyncRenders }).map(({ path }) => path);
+    expect(paths(false)).not.to.include(ofAsync);
+    expect(paths(true)).to.include(ofAsync);
+  });
+
   it('have a section for every code and every reason of an error', () => {
     const { sections } = guides.find(({ path }) => path === ERRORS_GUIDE)!;
     const ids = sections.map(({ id }) => id);
