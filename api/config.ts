@@ -41,7 +41,7 @@ export const apiVariables = z.object({
     'Whether the dashboard under `/app` and its management API are on.',
   ),
   PRESSROOM_SECRET: secret(16).describe(
-    'Key that encrypts secrets of the dashboard, such as those of one-time codes. The same for all API processes. Without it the dashboard is off.',
+    'Key that encrypts secrets of the dashboard, such as those of one-time codes, and asynchronous renders. The same for all API processes. Without it the dashboard is off.',
   ),
   ...ssoVariables.shape,
   ...adminVariables.shape,
