@@ -67,23 +67,28 @@ const unreadable = (cause: unknown) =>
   );
 
 /** The job is not the cause, and will be tried again until it expires. */
-const BUSY: ReadonlySet<string | undefined> = new Set([
-  'no_worker',
-  'queue_full',
-  'overloaded',
-  'database',
-]);
+const BUSY: ReadonlySet<string | undefined> = new Set(['no_worker', 'queue_full', 'database']);
 const RETRIED: ReadonlySet<string | undefined> = new Set(['worker_lost', 'internal']);
+
+/** Of one attempt. */
+interface Progress {
+  hadSlot: boolean;
+}
 
 type Decision = { retry: { delayMs?: number; uncounted?: boolean } } | { failed: ApiError };
 
-/** What follows a failed attempt. Pure. */
-export function afterFailure(error: unknown, attempts: number): Decision {
+/**
+ * What follows a failed attempt. `hadSlot`: the page was rendered. Otherwise a PDF over the memory
+ * of the account would be rendered until it expires. Pure.
+ */
+export function afterFailure(error: unknown, attempts: number, hadSlot: boolean): Decision {
   if (error instanceof AttemptStopped) return { retry: { uncounted: true } };
   const known = asApiError(error, true);
-  if (BUSY.has(known.reason) || known.code === 'concurrency_limit' || isDatabaseUnavailable(error))
+  const overMemory = known.reason === 'overloaded' || known.code === 'concurrency_limit';
+  const isBusy = BUSY.has(known.reason) || isDatabaseUnavailable(error);
+  if (isBusy || (overMemory && !hadSlot))
     return { retry: { delayMs: BUSY_PAUSE_MS, uncounted: true } };
-  if (RETRIED.has(known.reason) && attempts < MAX_ATTEMPTS)
+  if ((overMemory || RETRIED.has(known.reason)) && attempts < MAX_ATTEMPTS)
     return { retry: { delayMs: FAILED_PAUSE_MS * attempts } };
   return { failed: known };
 }
@@ -95,24 +100,28 @@ const storedError = ({ code, message, reason }: ApiError): NonNullable<JobDocume
 });
 
 /**
- * Runs the attempt that holds the lease, and ends it. Rejects with JobChanged when the job was
- * canceled or has expired meanwhile, or with the database's error; then another attempt follows.
- * The caller releases the lease.
+ * Runs the attempt that holds the lease, and ends it. Resolves with false when the job waits for
+ * another attempt. Rejects with JobChanged when it was canceled or has expired meanwhile, or with
+ * the database's error. The caller releases the lease.
  */
 export async function runAttempt(
   deps: AttemptDeps,
   job: JobDocument,
   lease: Lease,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { operations, leases, files } = deps;
   const attempt: Attempt = { _id: job._id, account: job.account, lease: lease.id };
+  const progress: Progress = { hadSlot: false };
   try {
-    await renderAndEnd(deps, job, lease, signal);
+    await renderAndEnd(deps, job, lease, progress, signal);
   } catch (error) {
     if (error instanceof JobChanged) throw error;
-    const decision = afterFailure(error, job.attempts);
-    if ('retry' in decision) return operations.requeue(attempt, decision.retry);
+    const decision = afterFailure(error, job.attempts, progress.hadSlot);
+    if ('retry' in decision) {
+      await operations.requeue(attempt, decision.retry);
+      return false;
+    }
     const failed = { status: 'failed' as const, error: storedError(decision.failed) };
     await leases.settleWith(lease, false, (_usage, session) =>
       operations.end(attempt, failed, session),
@@ -120,12 +129,14 @@ export async function runAttempt(
     deps.meters.ended('failed');
     await files.remove(job.request);
   }
+  return true;
 }
 
 async function renderAndEnd(
   deps: AttemptDeps,
   job: JobDocument,
   lease: Lease,
+  progress: Progress,
   signal: AbortSignal,
 ): Promise<void> {
   const { operations, files, cipher, leases, budget } = deps;
@@ -134,7 +145,7 @@ async function renderAndEnd(
   if (!key) throw unreadable(undefined);
   const reservation = budget.open(accountHolder(account));
   try {
-    const { pdf, pages } = await renderStored(deps, job, lease, key, reservation, signal);
+    const { pdf, pages } = await renderStored(deps, job, lease, key, reservation, progress, signal);
     const stored = await files.savePdf(key, job, pdf, signal);
     try {
       await leases.settleWith(lease, !sandbox, (usage, session) =>
@@ -178,6 +189,7 @@ async function renderStored(
   lease: Lease,
   key: Buffer,
   reservation: ReturnType<ByteBudget['open']>,
+  progress: Progress,
   signal: AbortSignal,
 ): Promise<Rendered> {
   const requestId = randomUUID();
@@ -202,6 +214,7 @@ async function renderStored(
   try {
     return await (renders ? renders.logged(entry, 'async', work) : runEntry(entry, work));
   } finally {
+    progress.hadSlot = entry.trace.timings.load !== undefined;
     const { outcome, totalMs, phases } = entry;
     const fields = { requestId, jobId: job._id, accountId: job.account, attempt: job.attempts };
     log.info({ ...fields, outcome, totalMs, phases }, 'asynchronous render');

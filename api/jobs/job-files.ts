@@ -67,7 +67,12 @@ export class JobFiles {
     if (bytes <= MAX_INLINE_BYTES)
       return { bytes, inline: new Binary(encryptBytes(key, content, kind)) };
     const options = { expiresAt, transform: sealChunks(key, name), ...(signal && { signal }) };
-    await this.#chunks.write(name, content, options);
+    try {
+      await this.#chunks.write(name, content, options);
+    } catch (error) {
+      await this.#chunks.remove(name);
+      throw error;
+    }
     return { bytes, file: name };
   }
 }

@@ -152,6 +152,7 @@ export class JobOperations {
         account,
         status: { $in: statusesBefore(status) },
         ...(lease !== undefined && { lease }),
+        ...(status === 'succeeded' && { expiresAt: { $gt: new Date() } }),
       },
       {
         $set: { status, ...fields },
@@ -226,11 +227,15 @@ export class JobOperations {
     );
   }
 
-  /** Deletes the keys of ended jobs, so that their PDFs cannot be decrypted. */
+  /** Deletes the PDFs of ended jobs and their keys, so that no copy can be decrypted. */
   async deleteKeys(jobs: readonly JobName[]): Promise<void> {
     const store = this.#db;
     await store.limited(
-      store.jobs.updateMany(endedOf(jobs), { $unset: { dataKey: 1 } }, store.limits),
+      store.jobs.updateMany(
+        endedOf(jobs),
+        { $unset: { dataKey: 1, 'pdf.inline': 1 } },
+        store.limits,
+      ),
     );
   }
 

@@ -24,8 +24,10 @@ export interface RunnerDeps extends Omit<AttemptDeps, 'leases'> {
 
 /** Half a query a second while nothing waits. */
 const POLL_MS = 2_000;
-/** Before an account without a free lease is tried again. */
-const NO_LEASE_PAUSE_MS = 250;
+/** Before an account without a free lease is tried again; doubled each time. */
+const FIRST_PAUSE_MS = 250;
+/** Of an account that waits for long, such as one whose subscription is inactive. */
+const LONGEST_PAUSE_MS = 8_000;
 /** What aborted runs have to requeue their jobs after the deadline of a shutdown. */
 const ABORTED_MS = 500;
 
@@ -38,6 +40,8 @@ interface Account {
   runs: number;
   /** Monotonic. */
   notBeforeMs: number;
+  /** The next pause. */
+  pauseMs: number;
 }
 
 export class JobRunner implements Service {
@@ -116,6 +120,7 @@ export class JobRunner implements Service {
       starting: false,
       runs: 0,
       notBeforeMs: 0,
+      pauseMs: FIRST_PAUSE_MS,
     };
     this.#accounts.set(accountId, account);
     return account;
@@ -207,8 +212,9 @@ export class JobRunner implements Service {
       preparing = false;
       this.#serve();
     };
+    let hasEnded = true;
     try {
-      await runAttempt({ ...this.#deps, onDispatched }, job, lease, signal);
+      hasEnded = await runAttempt({ ...this.#deps, onDispatched }, job, lease, signal);
     } catch (error) {
       const fields = { jobId: job._id, reason: (error as Error).message };
       if (!(error instanceof JobChanged))
@@ -216,11 +222,11 @@ export class JobRunner implements Service {
     }
     onDispatched();
     unwatch();
-    watch.ended(job._id);
+    if (hasEnded) watch.ended(job._id);
     await leases.release(lease);
     this.#runs--;
     account.runs--;
-    account.notBeforeMs = 0; // a lease is free
+    Object.assign(account, { notBeforeMs: 0, pauseMs: FIRST_PAUSE_MS }); // a lease is free
     this.#left(job.account, account);
   }
 
@@ -232,8 +238,13 @@ export class JobRunner implements Service {
   }
 
   #pause(account: Account): void {
-    account.notBeforeMs = this.#nowMs() + NO_LEASE_PAUSE_MS;
-    clearTimeout(this.#retry);
-    if (this.#state === 'running') this.#retry = setTimeout(() => this.#serve(), NO_LEASE_PAUSE_MS);
+    account.notBeforeMs = this.#nowMs() + account.pauseMs;
+    account.pauseMs = Math.min(LONGEST_PAUSE_MS, account.pauseMs * 2);
+    // The poll finds the ends of longer pauses.
+    if (this.#state === 'running')
+      this.#retry ??= setTimeout(() => {
+        this.#retry = undefined;
+        this.#serve();
+      }, FIRST_PAUSE_MS);
   }
 }

@@ -37,12 +37,8 @@ export class JobSweep implements Service {
   }
 
   async #loop(): Promise<void> {
-    try {
-      await this.#retryOrphans();
-      await this.#expire();
-    } catch (error) {
-      this.#log.debug({ reason: (error as Error).message }, 'could not sweep asynchronous renders');
-    }
+    await this.#tried(() => this.#retryOrphans());
+    await this.#tried(() => this.#expire());
     if (this.#stopped) return;
     // With jitter, so that processes that started together do not sweep together.
     const pauseMs = this.#everyMs * (0.75 + Math.random() / 2);
@@ -51,17 +47,26 @@ export class JobSweep implements Service {
     }, pauseMs);
   }
 
+  /** A job that cannot be changed does not keep the others from it. */
+  async #tried(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#log.warn({ reason: (error as Error).message }, 'could not sweep asynchronous renders');
+    }
+  }
+
   async #retryOrphans(): Promise<void> {
     for (const { attempts, ...attempt } of await this.#operations.orphans()) {
       const fields = { jobId: attempt._id, accountId: attempt.account, attempts };
       this.#meters.interrupted();
       this.#log.warn(fields, 'an asynchronous render was interrupted');
-      if (attempts < MAX_ATTEMPTS) await this.#operations.requeue(attempt, {});
-      else {
+      await this.#tried(async () => {
+        if (attempts < MAX_ATTEMPTS) return this.#operations.requeue(attempt, {});
         const { code, message, reason } = interrupted();
         const error = { code, message, ...(reason && { reason }) };
-        await this.#end(attempt, { status: 'failed', error });
-      }
+        return this.#end(attempt, { status: 'failed', error });
+      });
     }
   }
 
@@ -73,7 +78,7 @@ export class JobSweep implements Service {
     const expired = await this.#operations.expired();
     if (expired.length === 0) return;
     for (const { status, ...job } of expired)
-      if (!isFinalStatus(status)) await this.#end(job, { status: 'expired' });
+      if (!isFinalStatus(status)) await this.#tried(() => this.#end(job, { status: 'expired' }));
     await this.#operations.deleteKeys(expired);
   }
 }

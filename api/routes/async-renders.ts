@@ -121,11 +121,16 @@ const longPolls = () => {
   };
 };
 
-const download = (jobs: Jobs, shares: AccountShares, log: Log): Middleware => {
+/** `bound`: of the open requests of the account. A slow download is not among them. */
+const download = (jobs: Jobs, bound: Middleware, shares: AccountShares, log: Log): Middleware => {
   return async ctx => {
     checked(noParameters, { ...ctx.query }, 'parameter');
     const { accountId } = ctx.state.accepted;
-    const { job, bytes, pieces } = await jobs.pdf(accountId, idOf(ctx));
+    let found!: Awaited<ReturnType<Jobs['pdf']>>;
+    await bound(ctx, async () => {
+      found = await jobs.pdf(accountId, idOf(ctx));
+    });
+    const { job, bytes, pieces } = found;
     if (!shares.reserve(ctx, accountId, HELD_BYTES)) throw busy();
     const describe = () => {
       setPdfHeaders(ctx, job.filename);
@@ -210,7 +215,7 @@ export function asyncRenderRoutes(
     { ...route(cancelRender), handle: guarded('manage_render', cancel) },
     {
       ...route(getRenderPdf),
-      handle: guarded('manage_render', download(jobs, shares, log)),
+      handle: [...identified('manage_render'), download(jobs, bound, shares, log)],
     },
   ];
 }

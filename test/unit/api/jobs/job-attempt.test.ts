@@ -9,22 +9,31 @@ describe('what follows a failed attempt of an asynchronous render', () => {
 
   it('retries what other renders caused, without counting the attempt', () => {
     for (const reason of ['no_worker', 'queue_full', 'overloaded', 'database'] as const)
-      expect(afterFailure(renderFailed(reason, 'busy'), MAX_ATTEMPTS)).to.deep.equal(busy);
-    expect(afterFailure(overShare(2), MAX_ATTEMPTS)).to.deep.equal(busy);
-    expect(afterFailure(new DatabaseTimeout(5), MAX_ATTEMPTS)).to.deep.equal(busy);
+      expect(afterFailure(renderFailed(reason, 'busy'), MAX_ATTEMPTS, false)).to.deep.equal(busy);
+    expect(afterFailure(overShare(2), MAX_ATTEMPTS, false)).to.deep.equal(busy);
+    expect(afterFailure(new DatabaseTimeout(5), MAX_ATTEMPTS, true)).to.deep.equal(busy);
+  });
+
+  it('counts a rendered page whose PDF exceeds the memory of the account', () => {
+    for (const error of [renderFailed('overloaded', 'memory'), overShare(2)]) {
+      expect(afterFailure(error, 1, true)).to.deep.equal({ retry: { delayMs: 2_000 } });
+      expect(afterFailure(error, MAX_ATTEMPTS, true)).to.deep.equal({ failed: error });
+    }
   });
 
   it('retries at once what was stopped from outside', () => {
-    expect(afterFailure(new AttemptStopped(), MAX_ATTEMPTS)).to.deep.equal({
+    expect(afterFailure(new AttemptStopped(), MAX_ATTEMPTS, true)).to.deep.equal({
       retry: { uncounted: true },
     });
   });
 
   it('retries lost workers and internal errors until the last attempt', () => {
     for (const error of [renderFailed('worker_lost', 'lost'), new Error('unexpected')]) {
-      expect(afterFailure(error, 1)).to.deep.equal({ retry: { delayMs: 2_000 } });
-      expect(afterFailure(error, 2)).to.deep.equal({ retry: { delayMs: 4_000 } });
-      expect(afterFailure(error, MAX_ATTEMPTS)).to.have.property('failed').instanceOf(ApiError);
+      expect(afterFailure(error, 1, true)).to.deep.equal({ retry: { delayMs: 2_000 } });
+      expect(afterFailure(error, 2, true)).to.deep.equal({ retry: { delayMs: 4_000 } });
+      expect(afterFailure(error, MAX_ATTEMPTS, true))
+        .to.have.property('failed')
+        .instanceOf(ApiError);
     }
   });
 
@@ -36,6 +45,7 @@ describe('what follows a failed attempt of an asynchronous render', () => {
       invalid('wrong'),
       new ApiError('ssrf_blocked', 'blocked'),
     ];
-    for (const error of errors) expect(afterFailure(error, 1)).to.deep.equal({ failed: error });
+    for (const error of errors)
+      expect(afterFailure(error, 1, true)).to.deep.equal({ failed: error });
   });
 });
