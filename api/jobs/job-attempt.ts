@@ -140,7 +140,7 @@ async function renderAndEnd(
   signal: AbortSignal,
 ): Promise<void> {
   const { operations, files, cipher, leases, budget } = deps;
-  const { _id, account, sandbox, attempts } = job;
+  const { _id, account, sandbox } = job;
   const key = cipher.unwrapKey(job.dataKey ?? '', _id);
   if (!key) throw unreadable(undefined);
   const reservation = budget.open(accountHolder(account));
@@ -162,7 +162,6 @@ async function renderAndEnd(
     }
     deps.meters.ended('succeeded');
     await files.remove(job.request);
-    deps.log.debug({ jobId: _id, accountId: account, attempts }, 'an asynchronous render is done');
   } finally {
     reservation.close();
   }

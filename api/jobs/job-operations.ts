@@ -1,4 +1,5 @@
-// The MongoDB operations on jobs. Each is atomic and safe to repeat. Times come from the server.
+// The MongoDB operations on jobs. Each is atomic and safe to repeat. Attempts are timed by the
+// server's clock; expiry, which may be seconds off, by the clock of the process.
 import { unexpiredLeases } from '../accounts/lease-rules.ts';
 import {
   type ClientSession,
@@ -37,8 +38,10 @@ const endedOf = (jobs: readonly JobName[]) => ({
 /** They may be 64 KiB each. */
 const WITHOUT_CONTENTS = { 'request.inline': 0, 'pdf.inline': 0 };
 
-/** Bounds one sweep. */
-const SWEPT_AT_ONCE = 1_000;
+/** Of one sweep. */
+const EXPIRED_AT_ONCE = 1_000;
+/** More than an installation has slots: those beyond would never be checked. */
+const MAX_RUNNING = 20_000;
 
 export class JobOperations {
   readonly #store: Store;
@@ -189,7 +192,7 @@ export class JobOperations {
           { status: 'running' },
           {
             projection: { account: 1, lease: 1, attempts: 1 },
-            limit: SWEPT_AT_ONCE,
+            limit: MAX_RUNNING,
             ...store.limits,
           },
         )
@@ -219,7 +222,7 @@ export class JobOperations {
           {
             projection: { account: 1, status: 1 },
             sort: { expiresAt: 1 },
-            limit: SWEPT_AT_ONCE,
+            limit: EXPIRED_AT_ONCE,
             ...store.limits,
           },
         )

@@ -1,9 +1,9 @@
 // The documents of asynchronous renders, and their collections and indexes.
 import type { Binary, Collection, Db } from 'mongodb';
+import type { AsyncRenderStatus } from '../../common/contract/async-renders.ts';
 import type { ErrorCode, RenderFailedReason } from '../../common/contract/errors.ts';
 
-/** `queued` and `running` are unfinished, all others are final. */
-export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled' | 'expired';
+export type JobStatus = AsyncRenderStatus;
 
 /** A request or PDF, encrypted with the job's key: in the job's document, or in `documents.chunks`. */
 export interface StoredContent {

@@ -1,6 +1,6 @@
 // The responses and parameters of GET /v1/account and GET /v1/usage.
 import { z } from 'zod';
-import type { ErrorCase } from './answers.ts';
+import { DATABASE_UNAVAILABLE, type ErrorCase, TOO_MANY_OPEN } from './answers.ts';
 
 export const ACCOUNT_STATES = [
   'active',
@@ -169,17 +169,6 @@ export const readErrorCases: ErrorCase[] = [
     when: 'A parameter is unknown or invalid.',
     message: '`group` is not a valid parameter.',
   },
-  {
-    code: 'concurrency_limit',
-    when: 'Your account has too many requests in progress.',
-    message:
-      "Your account has 12 requests in progress. Your plan's concurrency limit is 4. Try again when a request has finished.",
-    headers: ['Retry-After', 'X-Concurrency-Limit'],
-  },
-  {
-    code: 'unavailable',
-    when: 'The database is temporarily unavailable.',
-    message: 'The service cannot reach its database. Try again in a few seconds.',
-    headers: ['Retry-After'],
-  },
+  TOO_MANY_OPEN,
+  DATABASE_UNAVAILABLE,
 ];

@@ -223,6 +223,21 @@ export const renderErrorCases = (dashboardUrl: string): ErrorCase[] => [
   },
 ];
 
+/** Of every route for keys that does not render. */
+export const TOO_MANY_OPEN: ErrorCase = {
+  code: 'concurrency_limit',
+  when: 'Your account has too many requests in progress.',
+  message:
+    "Your account has 12 requests in progress. Your plan's concurrency limit is 4. Try again when a request has finished.",
+  headers: ['Retry-After', 'X-Concurrency-Limit'],
+};
+export const DATABASE_UNAVAILABLE: ErrorCase = {
+  code: 'unavailable',
+  when: 'The database is temporarily unavailable.',
+  message: 'The service cannot reach its database. Try again in a few seconds.',
+  headers: ['Retry-After'],
+};
+
 const NEEDS_ACCOUNT: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
   'subscription_inactive',

@@ -1,7 +1,14 @@
 // The requests and responses of asynchronous renders: /v1/renders.
 import { z } from 'zod';
 import { parseDurationMs } from '../units.ts';
-import { type ErrorCase, errorCode, renderErrorCases, renderFailedReason } from './answers.ts';
+import {
+  DATABASE_UNAVAILABLE,
+  type ErrorCase,
+  errorCode,
+  renderErrorCases,
+  renderFailedReason,
+  TOO_MANY_OPEN,
+} from './answers.ts';
 import { DURATION_PATTERN } from './durations.ts';
 import { invalid } from './errors.ts';
 import type { JsonSchema, SchemaNames } from './json-schema.ts';
@@ -177,12 +184,6 @@ export const EXAMPLE_ASYNC_REQUESTS = {
   url: { summary: 'A public page', value: EXAMPLE_REQUESTS.url },
 } as const;
 
-const unavailable: ErrorCase = {
-  code: 'unavailable',
-  when: 'The database is temporarily unavailable.',
-  message: 'The service cannot reach its database. Try again in a few seconds.',
-  headers: ['Retry-After'],
-};
 const notFound: ErrorCase = {
   code: 'not_found',
   when: 'The account of the API key has no render with this ID.',
@@ -200,13 +201,6 @@ const queueFull: ErrorCase = {
     'Your account has 25000 waiting renders, the maximum of your plan. Submit more when some have finished.',
   headers: ['Retry-After', 'X-Concurrency-Limit'],
 };
-const tooManyCalls: ErrorCase = {
-  code: 'concurrency_limit',
-  when: 'Your account has too many requests in progress.',
-  message:
-    "Your account has 12 requests in progress. Your plan's concurrency limit is 4. Try again when a request has finished.",
-  headers: ['Retry-After', 'X-Concurrency-Limit'],
-};
 const wrongStatus = (when: string, message: string): ErrorCase => ({
   code: 'conflict',
   when,
@@ -219,7 +213,7 @@ export const submitErrorCases = (dashboardUrl: string): ErrorCase[] => [
     ({ code }) => code !== 'concurrency_limit' && code !== 'render_failed',
   ),
   queueFull,
-  unavailable,
+  DATABASE_UNAVAILABLE,
 ];
 
 const unauthorized = (scopes: string): ErrorCase => ({
@@ -231,8 +225,8 @@ const unauthorized = (scopes: string): ErrorCase => ({
 const reads = unauthorized('`read` or `render`');
 const manages = unauthorized('`render`');
 
-export const listErrorCases = [reads, badParameter, tooManyCalls, unavailable];
-export const getErrorCases = [reads, badParameter, notFound, tooManyCalls, unavailable];
+export const listErrorCases = [reads, badParameter, TOO_MANY_OPEN, DATABASE_UNAVAILABLE];
+export const getErrorCases = [reads, badParameter, notFound, TOO_MANY_OPEN, DATABASE_UNAVAILABLE];
 export const cancelErrorCases = [
   manages,
   notFound,
@@ -240,8 +234,8 @@ export const cancelErrorCases = [
     'The render has succeeded, failed or expired.',
     'The render has already ended: it is succeeded.',
   ),
-  tooManyCalls,
-  unavailable,
+  TOO_MANY_OPEN,
+  DATABASE_UNAVAILABLE,
 ];
 export const pdfErrorCases: ErrorCase[] = [
   manages,
@@ -255,6 +249,6 @@ export const pdfErrorCases: ErrorCase[] = [
     when: 'The render has expired.',
     message: 'The PDF has expired and was deleted. Submit the render again.',
   },
-  tooManyCalls,
-  unavailable,
+  TOO_MANY_OPEN,
+  DATABASE_UNAVAILABLE,
 ];
