@@ -66,7 +66,7 @@ async function build(
   const deployment = await startDeployment({
     apis: 1,
     workers: 1,
-    api: { ...env, PRESSROOM_TRIAL: 'on' },
+    api: { ...env, PRESSROOM_TRIAL: 'on', PRESSROOM_ASYNC: 'on' },
     worker: env,
   });
   atEnd(deployment.stop);
