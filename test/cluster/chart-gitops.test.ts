@@ -42,7 +42,7 @@ const examplesOf = (page: string): KubeObject[] =>
   );
 
 describe('chart in Argo CD and Flux', function () {
-  this.timeout(5 * MINUTE_MS);
+  this.timeout(15 * MINUTE_MS);
   let helm: Helm;
 
   before(async function () {
