@@ -3,6 +3,7 @@
 import type { Store } from '../store/store.ts';
 import { databaseUnreachable, tooManyRequests } from './account-errors.ts';
 import { capOf } from './account-rules.ts';
+import { OpenCounts } from './open-counts.ts';
 import { LIMITS_OF_UNKNOWN_PLAN, type Plan } from './plans.ts';
 import { createRecentReads } from './recent-reads.ts';
 
@@ -26,7 +27,7 @@ export interface AccountRequests {
 }
 
 export function createAccountRequests(store: Store, plans: readonly Plan[]): AccountRequests {
-  const open = new Map<string, number>();
+  const open = new OpenCounts();
   const planReads = createRecentReads<number>(
     { most: MAX_PLANS_CACHED, forMs: PLAN_CACHED_MS },
     () => performance.now(),
@@ -50,14 +51,9 @@ export function createAccountRequests(store: Store, plans: readonly Plan[]): Acc
   return {
     async enter(accountId, parallel) {
       const ofPlan = parallel ?? (await planReads.of(accountId, () => readParallel(accountId)));
-      const before = open.get(accountId) ?? 0;
+      const before = open.of(accountId);
       if (before >= ofPlan + REQUESTS_BEYOND_PLAN) throw tooManyRequests(before, ofPlan);
-      open.set(accountId, before + 1);
-      return () => {
-        const left = open.get(accountId)! - 1;
-        if (left > 0) open.set(accountId, left);
-        else open.delete(accountId);
-      };
+      return open.enter(accountId);
     },
   };
 }

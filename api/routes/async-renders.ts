@@ -17,6 +17,7 @@ import { parseDurationMs } from '../../common/units.ts';
 import type { AcceptedKeys, KeyUse } from '../accounts/accepted-keys.ts';
 import { orUnavailable } from '../accounts/account-errors.ts';
 import type { AccountRequests } from '../accounts/account-requests.ts';
+import { OpenCounts } from '../accounts/open-counts.ts';
 import { type AccountShares, createAccountShares } from '../http/account-shares.ts';
 import { type BodyLimits, jsonBody } from '../http/body.ts';
 import { accountHolder, type ByteBudget } from '../http/byte-budget.ts';
@@ -104,23 +105,6 @@ const mapped: Middleware = async (_ctx, next) => {
   }
 };
 
-const longPolls = () => {
-  const open = new Map<string, number>();
-  /** Does nothing when the account has too many. */
-  return async (accountId: string, poll: () => Promise<void>): Promise<void> => {
-    const before = open.get(accountId) ?? 0;
-    if (before >= MAX_LONG_POLLS) return;
-    open.set(accountId, before + 1);
-    try {
-      await poll();
-    } finally {
-      const left = open.get(accountId)! - 1;
-      if (left > 0) open.set(accountId, left);
-      else open.delete(accountId);
-    }
-  };
-};
-
 /** `bound`: of the open requests of the account. A slow download is not among them. */
 const download = (jobs: Jobs, bound: Middleware, shares: AccountShares, log: Log): Middleware => {
   return async ctx => {
@@ -159,7 +143,7 @@ export function asyncRenderRoutes(
     ctx.set('Cache-Control', 'no-store');
     ctx.body = shownJob(job, publicUrl);
   };
-  const bounded = longPolls();
+  const longPolls = new OpenCounts();
 
   const submit: Middleware = async ctx => {
     const { accepted } = ctx.state;
@@ -183,11 +167,13 @@ export function asyncRenderRoutes(
     await bound(ctx, look);
     const waitMs = isFinalStatus(job.status) ? 0 : parseDurationMs(wait)!;
     // Not among the open requests of the account, of which synchronous renders need some.
-    if (waitMs > 0)
-      await bounded(accountId, async () => {
-        await untilClientDisconnects(ctx, signal => jobs.untilEnd(job, waitMs, signal));
-        await look();
-      });
+    if (waitMs > 0 && longPolls.of(accountId) < MAX_LONG_POLLS) {
+      const endPoll = longPolls.enter(accountId);
+      await untilClientDisconnects(ctx, signal => jobs.untilEnd(job, waitMs, signal)).finally(
+        endPoll,
+      );
+      await look();
+    }
     answer(ctx, job);
   };
 
