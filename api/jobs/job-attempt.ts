@@ -1,6 +1,5 @@
 // One attempt of a job: reads the request, renders it under the lease of the attempt, stores the PDF
 // and ends the job, or decides that it is tried again.
-import { randomUUID } from 'node:crypto';
 import { type ApiError, renderFailed } from '../../common/contract/errors.ts';
 import type { RenderRequest } from '../../common/contract/render-request.ts';
 import type { Log } from '../../common/log.ts';
@@ -44,8 +43,15 @@ export interface AttemptDeps {
   /** Absent when the dashboard is off. */
   renders: Pick<RenderLog, 'logged'> | undefined;
   log: Log;
-  /** The attempt waits for a slot or has one. */
-  onDispatched?: () => void;
+}
+
+/** An attempt that is about to run. */
+export interface StartedAttempt extends AdmittedAttempt {
+  job: JobDocument;
+  /** Called when the attempt waits for a slot or has one. */
+  onDispatched(): void;
+  /** Aborts with AttemptStopped. */
+  signal: AbortSignal;
 }
 
 /** The job has ended in another way, or this process is shutting down. */
@@ -70,7 +76,7 @@ const unreadable = (cause: unknown) =>
 const BUSY: ReadonlySet<string | undefined> = new Set(['no_worker', 'queue_full', 'database']);
 const RETRIED: ReadonlySet<string | undefined> = new Set(['worker_lost', 'internal']);
 
-/** Of one attempt. */
+/** What is known of an attempt after it has failed. */
 interface Progress {
   hadSlot: boolean;
 }
@@ -104,17 +110,13 @@ const storedError = ({ code, message, reason }: ApiError): NonNullable<JobDocume
  * another attempt. Rejects with JobChanged when it was canceled or has expired meanwhile, or with
  * the database's error. The caller releases the lease.
  */
-export async function runAttempt(
-  deps: AttemptDeps,
-  job: JobDocument,
-  lease: Lease,
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function runAttempt(deps: AttemptDeps, started: StartedAttempt): Promise<boolean> {
   const { operations, leases, files } = deps;
+  const { job, lease } = started;
   const attempt: Attempt = { _id: job._id, account: job.account, lease: lease.id };
   const progress: Progress = { hadSlot: false };
   try {
-    await renderAndEnd(deps, job, lease, progress, signal);
+    await renderAndEnd(deps, started, progress);
   } catch (error) {
     if (error instanceof JobChanged) throw error;
     const decision = afterFailure(error, job.attempts, progress.hadSlot);
@@ -134,18 +136,17 @@ export async function runAttempt(
 
 async function renderAndEnd(
   deps: AttemptDeps,
-  job: JobDocument,
-  lease: Lease,
+  started: StartedAttempt,
   progress: Progress,
-  signal: AbortSignal,
 ): Promise<void> {
   const { operations, files, cipher, leases, budget } = deps;
+  const { job, lease, signal } = started;
   const { _id, account, sandbox } = job;
   const key = cipher.unwrapKey(job.dataKey ?? '', _id);
   if (!key) throw unreadable(undefined);
   const reservation = budget.open(accountHolder(account));
   try {
-    const { pdf, pages } = await renderStored(deps, job, lease, key, reservation, progress, signal);
+    const { pdf, pages } = await renderStored(deps, started, key, reservation, progress);
     const stored = await files.savePdf(key, job, pdf, signal);
     try {
       await leases.settleWith(lease, !sandbox, (usage, session) =>
@@ -183,15 +184,12 @@ async function readRequest(
 
 /** Records the render as one of the account. */
 async function renderStored(
-  { files, render, renders, log, onDispatched }: AttemptDeps,
-  job: JobDocument,
-  lease: Lease,
+  { files, render, renders, log }: AttemptDeps,
+  { job, lease, requestId, onDispatched, signal }: StartedAttempt,
   key: Buffer,
   reservation: ReturnType<ByteBudget['open']>,
   progress: Progress,
-  signal: AbortSignal,
 ): Promise<Rendered> {
-  const requestId = randomUUID();
   const { bytes = 0 } = job.request ?? {};
   if (!reservation.reserve(bytes * HELD_PER_BODY_BYTE)) throw reservation.overBudget();
   const request = await readRequest(files, job, key);
@@ -207,7 +205,7 @@ async function renderStored(
       entry.trace,
     );
     // The use case dispatches the render after some microtasks.
-    if (onDispatched) setImmediate(onDispatched);
+    setImmediate(onDispatched);
     return rendering;
   };
   try {

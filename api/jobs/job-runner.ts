@@ -1,7 +1,7 @@
 // Starts waiting jobs when slots are free: synchronous renders go first, and accounts take turns.
 // Driven by events (a job is submitted, a slot becomes free, a run ends) and a slow poll that finds
 // what other processes submitted.
-import { randomUUID } from 'node:crypto';
+import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Service, untilDeadline } from '../../common/lifecycle.ts';
 import type { MongoLeases } from '../leases/mongo-leases.ts';
@@ -9,7 +9,12 @@ import type { Dispatcher } from '../queue/dispatcher.ts';
 import type { JobDocument } from '../store/store.ts';
 import type { WorkerRegistry } from '../workers/registry.ts';
 import type { Session } from '../workers/session.ts';
-import { type AttemptDeps, AttemptStopped, runAttempt } from './job-attempt.ts';
+import {
+  type AdmittedAttempt,
+  type AttemptDeps,
+  AttemptStopped,
+  runAttempt,
+} from './job-attempt.ts';
 import type { BacklogReader } from './job-backlog.ts';
 import { JobChanged } from './job-operations.ts';
 import type { JobWatch } from './job-watch.ts';
@@ -175,7 +180,8 @@ export class JobRunner implements Service {
 
   async #startJob(accountId: string, account: Account): Promise<void> {
     const { leases, operations } = this.#deps;
-    const requestId = randomUUID();
+    // Of the lease and of the render, in the log.
+    const requestId = randomUUIDv7();
     const lease = await leases.admitSubmitted({ accountId, requestId });
     if (!lease) {
       account.waiting = true;
@@ -192,15 +198,11 @@ export class JobRunner implements Service {
     account.runs++;
     this.#runs++;
     this.#preparing++;
-    void this.#run(job, lease, account);
+    void this.#run({ requestId, lease }, job, account);
   }
 
   /** Never rejects. */
-  async #run(
-    job: JobDocument,
-    lease: NonNullable<Awaited<ReturnType<MongoLeases['admitSubmitted']>>>,
-    account: Account,
-  ): Promise<void> {
+  async #run(admitted: AdmittedAttempt, job: JobDocument, account: Account): Promise<void> {
     const { leases, watch, log } = this.#deps;
     const ended = new AbortController();
     const stop = () => ended.abort(new AttemptStopped());
@@ -214,7 +216,7 @@ export class JobRunner implements Service {
     };
     let hasEnded = true;
     try {
-      hasEnded = await runAttempt({ ...this.#deps, onDispatched }, job, lease, signal);
+      hasEnded = await runAttempt(this.#deps, { ...admitted, job, onDispatched, signal });
     } catch (error) {
       const fields = { jobId: job._id, reason: (error as Error).message };
       if (!(error instanceof JobChanged))
@@ -223,7 +225,7 @@ export class JobRunner implements Service {
     onDispatched();
     unwatch();
     if (hasEnded) watch.ended(job._id);
-    await leases.release(lease);
+    await leases.release(admitted.lease);
     this.#runs--;
     account.runs--;
     Object.assign(account, { notBeforeMs: 0, pauseMs: FIRST_PAUSE_MS }); // a lease is free
