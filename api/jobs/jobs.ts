@@ -50,6 +50,13 @@ const RETRY_AFTER_S = 30;
 const unknown = () =>
   new ApiError('not_found', 'This account has no asynchronous render with this ID.');
 
+/** Other texts than IDs are not looked up. */
+async function known(id: string, read: () => Promise<JobDocument | null>): Promise<JobDocument> {
+  const job = isJobId(id) ? await read() : null;
+  if (!job) throw unknown();
+  return job;
+}
+
 const queueFull = (maxWaiting: number) =>
   new ApiError(
     'concurrency_limit',
@@ -120,9 +127,7 @@ export class Jobs {
 
   /** Throws ApiError `not_found`. */
   async find(account: string, id: string): Promise<JobDocument> {
-    const job = isJobId(id) ? await this.#deps.operations.find(account, id) : null;
-    if (!job) throw unknown();
-    return job;
+    return known(id, () => this.#deps.operations.find(account, id));
   }
 
   /** Resolves when the job has ended, after `waitMs`, or when the signal aborts. */
@@ -170,8 +175,7 @@ export class Jobs {
     id: string,
   ): Promise<{ job: JobDocument; bytes: number; pieces: AsyncGenerator<Buffer, void> }> {
     const { operations, files, cipher } = this.#deps;
-    const job = isJobId(id) ? await operations.findWithPdf(account, id) : null;
-    if (!job) throw unknown();
+    const job = await known(id, () => operations.findWithPdf(account, id));
     if (job.status !== 'succeeded') throw NO_PDF[job.status]();
     const isExpired = job.expiresAt.getTime() <= Date.now();
     const key = isExpired ? undefined : cipher.unwrapKey(job.dataKey ?? '', id);
