@@ -165,9 +165,10 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     this.#renewals.drop(id);
     const transaction = this.#store.transaction(async session => {
       const { settle, release } = this.#operations;
-      const usage = await (counted ? settle : release)(accountId, id, session);
-      await write(usage ?? undefined, session);
-      return usage ?? undefined;
+      const usage = counted ? await settle(accountId, id, session) : undefined;
+      if (!counted) await release(accountId, id, session);
+      await write(usage, session);
+      return usage;
     });
     const usage = await this.#store.timed('settle', transaction);
     this.#close(id, accountId);
