@@ -5,7 +5,7 @@ import type { ErrorCode, RenderFailedReason } from '../../common/contract/errors
 
 export type JobStatus = AsyncRenderStatus;
 
-/** A request or PDF, encrypted with the job's key: in the job's document, or in `documents.chunks`. */
+/** A request or PDF, encrypted with the job's key: in its document, or in `documents.chunks`. */
 export interface StoredContent {
   /** Before the encryption. */
   bytes: number;

@@ -227,8 +227,8 @@ export interface Described {
 
 /**
  * The OpenAPI document. `publicUrl`: the base of all absolute URLs, without a trailing slash.
- * `trial`, `usage`, `asyncRenders`: whether trial renders, GET /v1/usage and /v1/renders are on. `mcpUrl`: the URL of the MCP
- * server, if it is on.
+ * `trial`, `usage`, `asyncRenders`: whether trial renders, GET /v1/usage and /v1/renders are on.
+ * `mcpUrl`: the URL of the MCP server, if it is on.
  */
 export const openApi = ({
   publicUrl,

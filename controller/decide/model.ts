@@ -15,7 +15,7 @@ export type Load =
       runningMs: number;
       /** The sum over all API processes, and the waiting asynchronous renders that may run now. */
       queuedRenders: number;
-      /** Queue time of the oldest queued render, or of the oldest asynchronous one if none is queued. */
+      /** Queue time of the oldest queued render; without one, of the oldest asynchronous render. */
       oldestWaitMs: number;
       /** The scrape interval, derived from the samples. */
       scrapeIntervalMs: number;
