@@ -9,6 +9,7 @@ import { withAccounts } from './database.ts';
 import { EXIT_CODES, wrongUsage } from './failure.ts';
 import { addOAuthCommands } from './oauth.ts';
 import { addRenderCommand } from './render.ts';
+import { addRendersCommands } from './renders.ts';
 import { printNotice, runProgram } from './run-program.ts';
 import { addSupportBundleCommand } from './support-bundle.ts';
 
@@ -40,6 +41,7 @@ addKeyCommands(program, terminal);
 addAdminCommands(program, terminal);
 addOAuthCommands(program, terminal);
 addRenderCommand(program, terminal);
+addRendersCommands(program, terminal);
 addSupportBundleCommand(program, terminal);
 
 program

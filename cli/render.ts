@@ -1,9 +1,11 @@
-// `pressroom render`: renders a file, standard input or a URL with one request to the HTTP API.
+// `pressroom render`: renders a file, standard input or a URL with one request to the HTTP API, or
+// submits it with --async.
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { pdfFilename } from '../api/pdf/filename.ts';
+import type { AsyncRender } from '../common/contract/async-renders.ts';
 import { RENDER_WARNINGS, WARNING_TEXTS } from '../common/contract/warnings.ts';
 import type { Terminal } from './accounts.ts';
 import { COMMAND } from './command-name.ts';
@@ -15,6 +17,8 @@ import { fieldOptions, givenFields, jsonObject } from './request-options.ts';
 
 interface Own extends ServerOptions {
   output?: string;
+  async?: true;
+  ttl?: string;
   json?: Record<string, unknown>;
 }
 
@@ -83,7 +87,19 @@ async function renderNow(
   for (const line of remarks(response.headers)) notify(line);
 }
 
-export function addRenderCommand(program: Command, { notify }: Terminal): void {
+/** Prints ID and URL with a tab between them, for `cut` and `read`. */
+async function submitRender(
+  api: HttpApi,
+  body: unknown,
+  { print, notify }: Terminal,
+): Promise<void> {
+  const submitted = await api.json<AsyncRender>('/v1/renders', { method: 'POST', body });
+  const { id, links } = submitted.body;
+  print(`${id}\t${links.self}\n`);
+  notify(`Submitted. Wait for the PDF: ${COMMAND} renders wait ${id}`);
+}
+
+export function addRenderCommand(program: Command, terminal: Terminal): void {
   const command = addServerOptions(
     program
       .command('render')
@@ -92,6 +108,14 @@ export function addRenderCommand(program: Command, { notify }: Terminal): void {
       .option(
         '-o, --output <file>',
         'Output file, or - for standard output. Default: --filename, otherwise the name of the source with .pdf',
+      )
+      .option(
+        '--async',
+        'Submit an asynchronous render, print its ID and URL, and do not wait for the PDF',
+      )
+      .option(
+        '--ttl <duration>',
+        'With --async: how long the render and its PDF are kept, such as 90m (default: 24h)',
       ),
   ).addOption(
     new Option('--json <object>', 'Additional request fields').argParser(value =>
@@ -110,13 +134,20 @@ export function addRenderCommand(program: Command, { notify }: Terminal): void {
       `  ${COMMAND} render https://example.com/report -o report.pdf --single-page --wait-for-selector "#ready"`,
     )
     .addHelpText('after', `  cat page.html | ${COMMAND} render - > render.pdf`)
-    .action(async (from: string, { output: chosen, json, ...server }: Own) => {
+    .addHelpText('after', `  ID=$(${COMMAND} render invoice.html --async --ttl 48h | cut -f1)`)
+    .action(async (from: string, { output: chosen, async, ttl, json, ...server }: Own) => {
       const fieldsGiven: Record<string, unknown> = { ...givenFields(command, fields), ...json };
-      const output = chosen ?? defaultOutput(from, fieldsGiven['filename']);
+      if (async && chosen !== undefined)
+        throw wrongUsage(
+          `--async saves no file. Use \`${COMMAND} renders wait ID --output ${chosen}\`.`,
+        );
+      if (!async && ttl !== undefined) throw wrongUsage('--ttl is only for --async.');
+      const output = async ? '-' : (chosen ?? defaultOutput(from, fieldsGiven['filename']));
       if (output === from && from !== '-')
         throw wrongUsage(`\`${from}\` would be overwritten. Set --output.`);
       const api = new HttpApi(server);
       const body = { ...(await source(from)), ...fieldsGiven };
-      return renderNow(api, { from, output, body }, notify);
+      if (async) return submitRender(api, { ...body, ...(ttl !== undefined && { ttl }) }, terminal);
+      return renderNow(api, { from, output, body }, terminal.notify);
     });
 }

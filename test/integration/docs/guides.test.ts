@@ -3,13 +3,14 @@
 // before. https://example.com/ is a web server of the test.
 
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { runCommand } from '../../../standalone/run-command.ts';
 import { asyncClient } from '../../support/async-fixture.ts';
 import { type Installation, installation } from '../../support/installation.ts';
 import { pdfFonts, pdfInfo, pdfText } from '../../support/pdf.ts';
+import { PRESSROOM_PROGRAM } from '../../support/run-program.ts';
 import { startWebServer, type WebServer } from '../../support/servers/web-server.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
@@ -63,6 +64,7 @@ const EXPECTED: Record<string, Expected> = {
   'limits-and-retries: A program that retries': { text: ['Invoice 42'] },
   'async-renders: Download the PDF': { text: ['Invoice 42'], output: ['"status":"succeeded"'] },
   'async-renders: Cancel a render': { output: ['"status":"canceled"'] },
+  'async-renders: Use the command line': { text: ['Invoice 42'] },
   'async-renders: A program that waits': { text: ['Invoice 42'] },
 };
 /** A font that no example falls back to. */
@@ -104,6 +106,8 @@ describe('the guides', function () {
   let web: WebServer;
   let pressroom: Installation;
   before(async () => {
+    await mkdir(at('bin'));
+    await symlink(PRESSROOM_PROGRAM, at('bin/pressroom'));
     web = await startWebServer({
       '/invoice/42': '<h1>Invoice by URL</h1>',
       '/logo.svg': (_, response) =>
@@ -130,7 +134,13 @@ describe('the guides', function () {
 
   /** The environment of a program. `ID` is an asynchronous render that has not ended. */
   async function environment({ text }: Block) {
-    const env = { ...process.env, PRESSROOM_KEY: pressroom.key, NO_PROXY: '*', no_proxy: '*' };
+    const env = {
+      ...process.env,
+      PATH: `${at('bin')}:${process.env['PATH']}`,
+      PRESSROOM_KEY: pressroom.key,
+      NO_PROXY: '*',
+      no_proxy: '*',
+    };
     if (!text.includes('$ID')) return env;
     const client = asyncClient(pressroom.api.port(), pressroom.key);
     const { id } = await client.submit({ html: '<h1>Invoice 42</h1>', wait_delay: '2s' });
