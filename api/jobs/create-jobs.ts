@@ -16,6 +16,7 @@ import { JobRunner, type RunnerDeps } from './job-runner.ts';
 import { JobSweep } from './job-sweep.ts';
 import { JobWatch } from './job-watch.ts';
 import { Jobs } from './jobs.ts';
+import { TransactionSweep } from './transaction-sweep.ts';
 
 export interface AsyncJobs {
   jobs: Jobs;
@@ -64,7 +65,11 @@ export function createJobs({
   const runner = new JobRunner({ ...deps, operations, files, cipher, watch, meters, backlog });
   return {
     jobs: new Jobs({ store, plans, operations, files, cipher, watch, runner, meters }),
-    services: [new JobSweep(operations, deps.log, meters), runner],
+    services: [
+      new TransactionSweep(store, deps.log),
+      new JobSweep(operations, deps.log, meters),
+      runner,
+    ],
     watch,
   };
 }

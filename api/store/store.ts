@@ -9,6 +9,7 @@ import type { Metrics } from '../../common/operations.ts';
 import { type ConsoleCollections, consoleCollections, keepRenders } from './console-collections.ts';
 import type { AccountDocument, MetaDocument, TrialLimitDocument } from './documents.ts';
 import { isDatabaseUnavailable, isTimeout, withinMs } from './failures.ts';
+import { abortIdleTransactions } from './idle-transactions.ts';
 import { type JobCollections, jobCollections } from './job-documents.ts';
 import { migrate } from './migrations.ts';
 import { findPrimary, type Primary } from './primary.ts';
@@ -146,6 +147,8 @@ export interface Store extends Service {
    * transaction.
    */
   transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T>;
+  /** Aborts transactions whose process died. Returns their number. */
+  abortIdleTransactions(): Promise<number>;
   /** Records the duration of an operation in the metrics. */
   readonly timed: Timed;
   /** Sets the retention of the render log. Rejects when the database user may not change it. */
@@ -161,13 +164,14 @@ const describeMembers = (members: Record<string, string>) =>
     .map(([host, state]) => `${host}: ${state}`)
     .join('; ');
 
+const APP_NAME = 'pressroom';
 const RETRY_MS = 1_000;
 const HEARTBEAT_MS = 1_000;
 
 function createClient({ uri, operationTimeoutMs }: StoreConfig): MongoClient {
   try {
     return new MongoClient(uri, {
-      appName: 'pressroom',
+      appName: APP_NAME,
       // An election can roll back a write that only one member has, and a lease with it.
       writeConcern: { w: 'majority', wtimeoutMS: operationTimeoutMs },
       readPreference: 'primary',
@@ -253,6 +257,8 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
     limited: operation => withinMs(operationTimeoutMs, operation),
     transaction: work =>
       client.withSession(session => session.withTransaction(() => work(session), {})),
+    abortIdleTransactions: () =>
+      withinMs(operationTimeoutMs, abortIdleTransactions(client.db('admin'), APP_NAME, limits)),
     timed,
     keepRenders: keepMs => withinMs(operationTimeoutMs, keepRenders(db, keepMs)),
     serverState: () => withinMs(operationTimeoutMs, serverState(db, operationTimeoutMs)),

@@ -1,0 +1,41 @@
+// Aborts transactions whose process died. Until then no other write to their documents succeeds:
+// MongoDB itself aborts them after a minute or more (`transactionLifetimeLimitSeconds`).
+import type { Db, UUID } from 'mongodb';
+
+/** Between two operations of a transaction are milliseconds, and no wait for anything else. */
+const IDLE_MS = 3_000;
+
+interface IdleSession {
+  lsid: { id: UUID };
+}
+
+/**
+ * `admin`: the database of that name. A process that lives, but was frozen, runs its transaction
+ * again. Needs no role, because the sessions are of the same database user. Returns how many
+ * transactions were aborted.
+ */
+export async function abortIdleTransactions(
+  admin: Db,
+  appName: string,
+  limits: { maxTimeMS: number },
+): Promise<number> {
+  const idle = await admin
+    .aggregate<IdleSession>(
+      [
+        { $currentOp: { idleSessions: true } },
+        {
+          $match: {
+            type: 'idleSession',
+            appName,
+            'transaction.timeInactiveMicros': { $gte: IDLE_MS * 1_000 },
+          },
+        },
+        { $project: { lsid: 1 } },
+      ],
+      limits,
+    )
+    .toArray();
+  const sessions = idle.map(({ lsid: { id } }) => ({ id }));
+  if (sessions.length > 0) await admin.command({ killSessions: sessions, ...limits });
+  return sessions.length;
+}
