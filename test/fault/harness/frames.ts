@@ -1,5 +1,7 @@
 // Splits a stream of bytes into frames: chunks, WebSocket frames (RFC 6455) or MongoDB messages.
 
+import { BSON, type Document } from 'mongodb';
+
 export type FrameKind = 'bytes' | 'websocket' | 'mongodb';
 
 export interface Frame {
@@ -101,6 +103,41 @@ export function commandOf(message: Buffer): string | undefined {
   // The document's length, the type of its first field, and the field's name up to a zero.
   const name = at + 4 + 1;
   return message.toString('utf8', name, message.indexOf(0, name));
+}
+
+const parsed = new WeakMap<Buffer, Document>();
+
+/** The whole command of a MongoDB message with its sequences; empty when it is compressed. */
+export function commandDocument(message: Buffer): Document {
+  const known = parsed.get(message);
+  if (known) return known;
+  const command = readCommand(message);
+  parsed.set(message, command);
+  return command;
+}
+
+function readCommand(message: Buffer): Document {
+  if (message.readInt32LE(12) !== 2013) return {};
+  const command: Document = {};
+  for (let at = HEADER_BYTES + 4; at < message.length; at += message.readInt32LE(at)) {
+    if (message[at++] === 0)
+      Object.assign(command, BSON.deserialize(message.subarray(at, at + message.readInt32LE(at))));
+    else {
+      // A sequence: its length, its name up to a zero, and its documents.
+      const zero = message.indexOf(0, at + 4);
+      command[message.toString('utf8', at + 4, zero)] = documentsIn(
+        message.subarray(zero + 1, at + message.readInt32LE(at)),
+      );
+    }
+  }
+  return command;
+}
+
+function documentsIn(bytes: Buffer): Document[] {
+  const documents: Document[] = [];
+  for (let at = 0; at < bytes.length; at += bytes.readInt32LE(at))
+    documents.push(BSON.deserialize(bytes.subarray(at, at + bytes.readInt32LE(at))));
+  return documents;
 }
 
 /** HTTP up to the blank line; then frames if the connection was upgraded, else opaque bytes. */
