@@ -12,6 +12,7 @@ import { type ConsoleDeps, createConsole } from './console/console.ts';
 import type { ConsoleRoute } from './console/kit/route.ts';
 import type { AccessTokens } from './console/oauth/access.ts';
 import { createClientFetch } from './console/oauth/client-fetch.ts';
+import { RenderLog } from './history/render-log.ts';
 import { serverMetrics } from './http/access-log.ts';
 import { BODY_TIMES } from './http/body.ts';
 import { createByteBudget } from './http/byte-budget.ts';
@@ -26,6 +27,7 @@ import { WatermarkPool } from './pdf/watermark/watermark-pool.ts';
 import { Dispatcher } from './queue/dispatcher.ts';
 import { createRender, type RenderDeps } from './render/render.ts';
 import { createRecentTimes, type RenderMeters, renderMetrics } from './render/render-metrics.ts';
+import { createSendJobPdf } from './routes/async-download.ts';
 import { TRIAL_SHARE } from './routes/trial.ts';
 import { PHASES } from './store/phases.ts';
 import { connectStore, type Store } from './store/store.ts';
@@ -147,6 +149,7 @@ function createAsynchronous(
   },
 ) {
   if (!asyncRenders.on) return undefined;
+  const sendPdf = createSendJobPdf(parts.budget, parts.log);
   const render = createRender({ ...rendering, leases: ADMITTED_LEASES, trial: false, meters });
   const { jobs, services, watch } = createJobs({
     ...parts,
@@ -155,7 +158,7 @@ function createAsynchronous(
     render,
     dispatcher: rendering.dispatcher,
   });
-  return { services, watch, routes: { jobs, maxTtlMs: asyncRenders.maxTtlMs } };
+  return { services, watch, routes: { jobs, maxTtlMs: asyncRenders.maxTtlMs, sendPdf } };
 }
 
 type SharedWithConsole =
@@ -167,7 +170,8 @@ type SharedWithConsole =
   | 'metrics'
   | 'dispatch'
   | 'workers'
-  | 'render';
+  | 'render'
+  | 'asynchronous';
 
 /** Undefined when the dashboard is off, or has no secret. */
 function createDashboard(
@@ -184,18 +188,19 @@ function createDashboard(
     mcp,
     render,
   }: CompleteApiConfig,
-  shared: Pick<ConsoleDeps, SharedWithConsole>,
+  {
+    renders,
+    ...shared
+  }: Pick<ConsoleDeps, SharedWithConsole> & { renders?: RenderLog | undefined },
   { onSetupLink, clientFetch }: ApiOptions,
 ) {
   const { on, secret, admin, renderLogKeepMs, sso, passwords: passwordSignIn } = dashboard;
-  if (!on) return undefined;
-  if (secret === undefined) {
-    shared.log.warn('the dashboard is off: PRESSROOM_SECRET is not set');
-    return undefined;
-  }
+  if (on && !renders) shared.log.warn('the dashboard is off: PRESSROOM_SECRET is not set');
+  if (!renders || secret === undefined) return undefined;
   const { clients, links } = mcp;
   return createConsole({
     ...shared,
+    renders,
     publicUrl,
     secret,
     peppers,
@@ -286,28 +291,28 @@ export function createApi(
     createTrial(config.trial, config, { store, workers, rendering, meters: meters.trial, log });
   const budget = createByteBudget(config.inFlightMaxBytes);
   const trustedProxies = parseTrustedProxies(config.trustedProxies);
-  const shared = { requests, render, budget, trustedProxies, log, metrics };
-  const console = createDashboard(
-    config,
-    { ...shared, store, dispatch: dispatcher, workers: workers.registry },
-    options,
-  );
+  const hasDashboard = config.dashboard.on && config.dashboard.secret !== undefined;
+  const renders = hasDashboard ? new RenderLog(store, log, metrics) : undefined;
+  const shared = { store, requests, render, renders, budget, trustedProxies, log, metrics };
+  const fleet = { dispatch: dispatcher, workers: workers.registry };
   const asynchronous = createAsynchronous(config, {
     ...shared,
-    store,
     served,
     leases,
     rendering,
     meters: meters.paid,
-    renders: console?.renders,
     workers: workers.registry,
   });
+  const console = createDashboard(
+    config,
+    { ...shared, ...fleet, asynchronous: asynchronous?.routes },
+    options,
+  );
   const server = createServer(
     config,
     {
       ...shared,
       keys,
-      store,
       plans,
       onEarlyFailure: meters.paid.ended,
       trial: trial?.route,

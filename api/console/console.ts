@@ -8,7 +8,7 @@ import { AccountKeys } from '../accounts/account-keys.ts';
 import type { AccountRequests } from '../accounts/account-requests.ts';
 import { Accounts } from '../accounts/accounts.ts';
 import type { Plan } from '../accounts/plans.ts';
-import { RenderLog } from '../history/render-log.ts';
+import type { RenderLog } from '../history/render-log.ts';
 import { createRetention } from '../history/retention.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Middleware, Route } from '../http/state.ts';
@@ -36,6 +36,7 @@ import { signInPages } from './pages/sign-in.ts';
 import { ssoPages } from './pages/sso.ts';
 import { createHeartbeat, type HeartbeatDeps } from './reports/heartbeat.ts';
 import { appRoutes } from './routes/apps.ts';
+import { type AsyncRenderDeps, asyncRenderRows } from './routes/async-renders.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { billingRoutes } from './routes/billing.ts';
 import { consoleRoutes } from './routes/console-router.ts';
@@ -58,7 +59,7 @@ import type { SsoConfig } from './sso/sso-config.ts';
 import { Invitations } from './users/invitations.ts';
 import { createTeams } from './users/teams.ts';
 
-export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, HeartbeatDeps {
+export interface ConsoleDeps extends PlaygroundDeps, HeartbeatDeps {
   publicUrl: string;
   secret: string;
   /** New keys use the first. */
@@ -80,6 +81,8 @@ export interface ConsoleDeps extends Omit<PlaygroundDeps, 'renders'>, HeartbeatD
     | undefined;
   /** Created at startup unless a user with this address exists. */
   admin: FirstAdmin | undefined;
+  /** Undefined when asynchronous renders are off. */
+  asynchronous: AsyncRenderDeps['asynchronous'] | undefined;
   sso: SsoConfig | undefined;
   /** False: only operators sign in with a password. */
   passwordSignIn: boolean;
@@ -102,7 +105,8 @@ export interface Console {
 
 export function createConsole(deps: ConsoleDeps): Console {
   const parts = createParts(deps);
-  const { auth, billing, cookies, oauth, renders } = parts;
+  const { renders } = deps;
+  const { auth, billing, cookies, oauth } = parts;
   const rows = managementRows(deps, parts);
   const dashboard = createDashboard(auth);
   return {
@@ -144,7 +148,6 @@ function createParts(deps: ConsoleDeps) {
     teams,
     auth,
     formPage,
-    renders: new RenderLog(store, deps.log, deps.metrics),
     keys: new AccountKeys(store, deps.peppers),
     accounts: new Accounts(store, deps),
     invitations: new Invitations(store, teams),
@@ -166,11 +169,17 @@ function createParts(deps: ConsoleDeps) {
 
 /** The rows of the management API. */
 function managementRows(deps: ConsoleDeps, parts: Parts): ConsoleRoute[] {
-  const { publicUrl, store } = deps;
-  const { auth, accounts, audit, keys, invitations, oauth, operators, renders, teams } = parts;
+  const { publicUrl, store, asynchronous } = deps;
+  const { auth, accounts, audit, keys, invitations, oauth, operators, teams } = parts;
   const { billing } = parts.billing;
   const rows: ConsoleRoute[] = [
-    ...meRoutes({ ...deps, auth, billingMode: billing.mode, mcpUrl: oauth?.resource }),
+    ...meRoutes({
+      ...deps,
+      auth,
+      billingMode: billing.mode,
+      mcpUrl: oauth?.resource,
+      asyncRenders: asynchronous !== undefined,
+    }),
     ...twoFactorRoutes(auth),
     ...(oauth ? appRoutes({ store, grants: oauth.grants, audit }) : []),
     ...settingsRoutes({ accounts, audit }),
@@ -178,11 +187,12 @@ function managementRows(deps: ConsoleDeps, parts: Parts): ConsoleRoute[] {
     ...auditRoutes({ store }),
     ...keyRoutes({ store, keys, audit }),
     ...billingRoutes({ billing, audit }),
-    ...playgroundRoutes({ ...deps, renders }),
+    ...playgroundRoutes(deps),
     ...operatorAccountRoutes({ publicUrl, store, accounts, invitations, audit }),
     ...operatorUserRoutes({ store, operators, audit }),
     ...overviewRoutes(deps),
     ...renderRoutes(deps),
+    ...(asynchronous ? asyncRenderRows({ publicUrl, store, audit, asynchronous }) : []),
     ...usageRoutes(deps),
     ...operatorLiveRoutes(deps),
     ...operatorHealthRoutes(deps),
@@ -204,14 +214,13 @@ const formRoutes = (
   ...(oauth ? [...oauth.routes, ...consentPages(auth, oauth, formPage)] : []),
 ];
 
-const toolRoutes = (deps: ConsoleDeps, { oauth, renders }: Parts): Route[] =>
+const toolRoutes = (deps: ConsoleDeps, { oauth }: Parts): Route[] =>
   deps.mcp && oauth
     ? mcpRoutes({
         ...deps,
         ...deps.mcp,
         resource: oauth.resource,
         tokens: oauth.tokens,
-        renders,
       })
     : [];
 

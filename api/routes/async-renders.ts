@@ -6,36 +6,33 @@ import {
   asyncRenderWaitQuerySchema,
   parseTtl,
 } from '../../common/contract/async-renders.ts';
-import { ApiError, invalid } from '../../common/contract/errors.ts';
+import { invalid } from '../../common/contract/errors.ts';
 import { ASYNC_OPERATIONS } from '../../common/contract/openapi-async.ts';
 import {
   type InstallationRules,
   parseRenderRequest,
 } from '../../common/contract/render-request.ts';
-import type { Log } from '../../common/log.ts';
 import { parseDurationMs } from '../../common/units.ts';
 import type { AcceptedKeys, KeyUse } from '../accounts/accepted-keys.ts';
 import { orUnavailable } from '../accounts/account-errors.ts';
 import type { AccountRequests } from '../accounts/account-requests.ts';
 import { OpenCounts } from '../accounts/open-counts.ts';
-import { type AccountShares, createAccountShares } from '../http/account-shares.ts';
 import { type BodyLimits, jsonBody } from '../http/body.ts';
 import { accountHolder, type ByteBudget } from '../http/byte-budget.ts';
 import { bearer, boundRequests } from '../http/caller.ts';
 import { checked, strict } from '../http/checked.ts';
 import { untilClientDisconnects } from '../http/errors.ts';
-import { sendStoredPdf } from '../http/send-pieces.ts';
 import type { Context, Middleware, Route } from '../http/state.ts';
 import { isFinalStatus } from '../jobs/job-status.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { JobDocument } from '../store/store.ts';
-import { CHUNK_BYTES } from '../store/stored-chunks.ts';
-import { setPdfHeaders } from './render.ts';
+import type { SendJobPdf } from './async-download.ts';
 
 export interface AsyncRenderRoutes {
   jobs: Jobs;
   /** The longest `ttl`. */
   maxTtlMs: number;
+  sendPdf: SendJobPdf;
 }
 
 interface Parts {
@@ -46,7 +43,6 @@ interface Parts {
   budget: ByteBudget;
   rules: InstallationRules;
   publicUrl: string;
-  log: Log;
 }
 
 /** Of an unfinished render: most end within seconds once they run. */
@@ -54,13 +50,6 @@ const RETRY_AFTER_S = 2;
 const LISTED = 20;
 /** Long polls of one account in one process; further ones are answered at once. */
 export const MAX_LONG_POLLS = 32;
-/** The share of the byte budget for downloads. */
-export const DOWNLOADS_SHARE = 1 / 16;
-/** The chunk that is read, its decrypted bytes, and the one that is sent. */
-const HELD_BYTES = 3 * CHUNK_BYTES;
-
-const busy = () =>
-  new ApiError('unavailable', 'Too many downloads at once. Try again in 2 s.', { retryAfterS: 2 });
 
 const noParameters = strict(undefined);
 const listQuery = asyncRenderListQuerySchema.strict();
@@ -68,7 +57,8 @@ const waitQuery = asyncRenderWaitQuerySchema.strict();
 
 const idOf = (ctx: Context) => (ctx as Context & { params: { id: string } }).params.id;
 
-function shownJob(job: JobDocument, publicUrl: string): AsyncRender {
+/** Without the request, which is never shown. */
+export function shownJob(job: JobDocument, publicUrl: string): AsyncRender {
   const self = `${publicUrl}/v1/renders/${job._id}`;
   const { reference, pages, pdf, usage, error } = job;
   return {
@@ -106,31 +96,23 @@ const mapped: Middleware = async (_ctx, next) => {
 };
 
 /** `bound`: of the open requests of the account. A slow download is not among them. */
-const download = (jobs: Jobs, bound: Middleware, shares: AccountShares, log: Log): Middleware => {
-  return async ctx => {
+const download =
+  ({ jobs, sendPdf }: AsyncRenderRoutes, bound: Middleware): Middleware =>
+  async ctx => {
     checked(noParameters, { ...ctx.query }, 'parameter');
     const { accountId } = ctx.state.accepted;
     let found!: Awaited<ReturnType<Jobs['pdf']>>;
     await bound(ctx, async () => {
       found = await jobs.pdf(accountId, idOf(ctx));
     });
-    const { job, bytes, pieces } = found;
-    if (!shares.reserve(ctx, accountId, HELD_BYTES)) throw busy();
-    const describe = () => {
-      setPdfHeaders(ctx, job.filename);
-      if (job.pages !== undefined) ctx.set('X-Pdf-Pages', String(job.pages));
-      if (job.sandbox) ctx.set('X-Sandbox', 'true');
-      ctx.status = 200;
-      ctx.length = bytes;
-    };
-    await sendStoredPdf(ctx, pieces, describe, log);
+    await sendPdf(ctx, found);
   };
-};
 
 export function asyncRenderRoutes(
-  { jobs, maxTtlMs }: AsyncRenderRoutes,
-  { keys, requests, trustedProxies, body, budget, rules, publicUrl, log }: Parts,
+  parts: AsyncRenderRoutes,
+  { keys, requests, trustedProxies, body, budget, rules, publicUrl }: Parts,
 ): Route[] {
+  const { jobs, maxTtlMs } = parts;
   const bound = boundRequests(requests, ({ state }) => state.accepted);
   const identified = (use: KeyUse): Middleware[] => [mapped, bearer(keys, trustedProxies, use)];
   const guarded = (use: KeyUse, ...handle: Middleware[]): Middleware[] => [
@@ -192,7 +174,6 @@ export function asyncRenderRoutes(
   const receive = jsonBody(body, budget, ({ state }) =>
     accountHolder(state.accepted.accountId, state.accepted.parallel),
   );
-  const shares = createAccountShares(budget, DOWNLOADS_SHARE, HELD_BYTES);
   const { submitRender, getRender, getRenderPdf, cancelRender, listRenders } = ASYNC_OPERATIONS;
   return [
     { ...route(submitRender), handle: guarded('submit_render', receive, submit) },
@@ -201,7 +182,7 @@ export function asyncRenderRoutes(
     { ...route(cancelRender), handle: guarded('manage_render', cancel) },
     {
       ...route(getRenderPdf),
-      handle: [...identified('manage_render'), download(jobs, bound, shares, log)],
+      handle: [...identified('manage_render'), download(parts, bound)],
     },
   ];
 }

@@ -161,6 +161,14 @@ export const PDF_HEADERS = [
   'Content-Disposition',
 ] as const satisfies HeaderName[];
 
+/** Headers of every response with the PDF of an asynchronous render. */
+export const STORED_PDF_HEADERS = [
+  'X-Request-Id',
+  'X-Sandbox',
+  'X-Pdf-Pages',
+  'Content-Disposition',
+] as const satisfies HeaderName[];
+
 /** Headers of every PDF response of a trial render. */
 export const TRIAL_PDF_HEADERS = [
   'X-Request-Id',

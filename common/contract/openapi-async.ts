@@ -1,4 +1,5 @@
 // The operations of asynchronous renders in the OpenAPI document.
+import { STORED_PDF_HEADERS } from './answers.ts';
 import {
   ASYNC_RENDER_NAMES,
   asyncRenderListQuerySchema,
@@ -127,7 +128,7 @@ const pdf: Operation = {
     'Returns the PDF of a render that succeeded, until it expires. Requires an API key with the scope `render`.',
   parameters: [ID],
   responses: {
-    '200': pdfAnswer(['X-Request-Id', 'X-Sandbox', 'X-Pdf-Pages', 'Content-Disposition']),
+    '200': pdfAnswer(STORED_PDF_HEADERS),
     ...errorAnswers(pdfErrorCases),
   },
 };

@@ -5,7 +5,8 @@ import { BODY_TIMES, HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
 import { MAX_CONNECTIONS } from '../../api/http/server.ts';
 import { OPEN_PER_TRIAL_SLOT } from '../../api/leases/trial-admission.ts';
 import { MAX_WAITING_WATERMARKS as MAX_PDFS_WAITING } from '../../api/pdf/watermark/watermark-pool.ts';
-import { DOWNLOADS_SHARE, MAX_LONG_POLLS } from '../../api/routes/async-renders.ts';
+import { DOWNLOADS_SHARE } from '../../api/routes/async-download.ts';
+import { MAX_LONG_POLLS } from '../../api/routes/async-renders.ts';
 import { TRIAL_SHARE } from '../../api/routes/trial.ts';
 import {
   A_QUARTER,
@@ -236,7 +237,7 @@ export const RENDER_LIMITS: LimitRow[] = [
     whole: `${inverse(DOWNLOADS_SHARE)} of \`PRESSROOM_BYTES_IN_FLIGHT\``,
     share: `account: ${inverse(OF_ONE_ACCOUNT)} of that`,
     answer: codeCell('unavailable'),
-    source: 'routes/async-renders.ts',
+    source: 'routes/async-download.ts',
     proofs: [
       {
         file: 'integration/jobs/downloads.test.ts',

@@ -8,6 +8,7 @@ export const PERMISSIONS = [
   'keys.read',
   'keys.write',
   'renders.read',
+  'renders.write',
   'playground.render',
   'usage.read',
   'billing.read',
@@ -30,10 +31,15 @@ const READS: Permission[] = [
 export const MAY: Record<Role, readonly Permission[]> = {
   owner: PERMISSIONS,
   admin: PERMISSIONS.filter(permission => permission !== 'billing.write'),
-  developer: [...READS, 'keys.write', 'playground.render'],
+  developer: [...READS, 'keys.write', 'renders.write', 'playground.render'],
   billing: ['account.read', 'usage.read', 'team.read', 'billing.read', 'billing.write'],
   viewer: READS,
 };
+
+/** Those of an operator in every account. They do not include downloads of PDFs. */
+export const OPERATOR_MAY: readonly Permission[] = PERMISSIONS.filter(permission =>
+  permission.endsWith('.read'),
+);
 
 export const ROLE_DESCRIPTIONS: Record<Role, string> = {
   owner: 'Full access, including managing owners',

@@ -38,6 +38,7 @@ export const me = z.object({
     mcpUrl: z.string().nullable().meta({
       description: 'URL of the MCP endpoint for AI assistants and editors; null when MCP is off.',
     }),
+    asyncRenders: z.boolean().meta({ description: 'Whether asynchronous renders are on.' }),
   }),
 });
 export type Me = z.output<typeof me>;

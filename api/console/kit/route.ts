@@ -37,7 +37,7 @@ declare module '../../http/state.ts' {
 }
 
 /**
- * `permission`: members whose role has it, and operators for GET. `signed-in`: every user with a
+ * `permission`: members whose role has it, and operators for GET if it is one of OPERATOR_MAY. `signed-in`: every user with a
  * session. `operator`: operators only. `public`: every caller, also without a session; only for
  * answers that are the same for all.
  */

@@ -10,7 +10,7 @@ import { checked, strict } from '../../http/checked.ts';
 import type { Context, Middleware, Route } from '../../http/state.ts';
 import type { Store } from '../../store/store.ts';
 import { notSignedIn, type Sessions } from '../auth/sessions.ts';
-import { MAY } from '../contract/permissions.ts';
+import { MAY, OPERATOR_MAY } from '../contract/permissions.ts';
 import { createChangeBound } from '../kit/change-bound.ts';
 import type { Cookies } from '../kit/cookies.ts';
 import type { ConsoleCall, ConsoleRoute, SignedIn } from '../kit/route.ts';
@@ -94,7 +94,7 @@ async function accountOf(
   const may = role && (typeof row.access !== 'object' || MAY[role].includes(row.access.permission));
   if (may) return { id, role };
   // An operator can read every account, but change only those where a membership allows it.
-  if (signedIn.user.operator && row.method === 'get') {
+  if (signedIn.user.operator && operatorMayRead(row)) {
     const exists = await store.limited(
       store.accounts.countDocuments({ _id: id }, { limit: 1, ...store.limits }),
     );
@@ -103,6 +103,10 @@ async function accountOf(
   if (!role) throw noAccount();
   throw roleForbids(role);
 }
+
+/** Every row with an account has a permission, or is for operators. */
+export const operatorMayRead = ({ method, access }: Pick<ConsoleRoute, 'method' | 'access'>) =>
+  method === 'get' && typeof access === 'object' && OPERATOR_MAY.includes(access.permission);
 
 /** Does not reveal whether the account exists: ids of accounts are part of API keys. */
 const noAccount = () =>

@@ -21,6 +21,8 @@ export interface MeDeps {
   renderLogKeepMs: number;
   /** The MCP URL; undefined when MCP is off. */
   mcpUrl: string | undefined;
+  /** Whether they are on. */
+  asyncRenders: boolean;
 }
 
 /** Throws ApiError `unauthorized` when the user has been deleted. */
@@ -68,7 +70,7 @@ async function accountsOf({ console, accounts, limited, limits }: Store, user: s
 }
 
 async function meOf(
-  { store, auth, plans, billingMode, renderLogKeepMs, mcpUrl }: MeDeps,
+  { store, auth, plans, billingMode, renderLogKeepMs, mcpUrl, asyncRenders }: MeDeps,
   id: string,
 ) {
   const user = await storedUser(auth, id);
@@ -94,6 +96,7 @@ async function meOf(
       plans: plans.map(({ name, parallel, monthlyQuota }) => ({ name, parallel, monthlyQuota })),
       renderLogDays: Math.floor(renderLogKeepMs / DAY_MS),
       mcpUrl: mcpUrl ?? null,
+      asyncRenders,
     },
   };
 }

@@ -6,7 +6,9 @@ import {
   errorEnvelopeSchema,
   HEADERS,
   PDF_HEADERS,
+  STORED_PDF_HEADERS,
 } from '../../../common/contract/answers.ts';
+import { ASYNC_RENDER_NAMES } from '../../../common/contract/async-renders.ts';
 import { type ErrorCode, STATUS } from '../../../common/contract/errors.ts';
 import {
   addComponent,
@@ -20,10 +22,11 @@ import {
 import { API_VERSION, LICENSE } from '../../../common/contract/openapi.ts';
 import { headerRefs, pdfAnswer } from '../../../common/contract/openapi-parts.ts';
 import * as accountSchemas from '../contract/accounts.ts';
+import * as asyncSchemas from '../contract/async-renders.ts';
 import * as pageReportSchemas from '../contract/page-report.ts';
 import * as peopleSchemas from '../contract/users.ts';
 import type { ConsoleRoute } from '../kit/route.ts';
-import { CONSOLE_PREFIX } from './console-router.ts';
+import { CONSOLE_PREFIX, operatorMayRead } from './console-router.ts';
 
 interface Answer {
   description: string;
@@ -79,9 +82,14 @@ type Tag = keyof typeof TAGS;
  */
 const names: SchemaNames = new Map<z.core.$ZodType, string>([
   ...ENVELOPE_NAMES,
-  ...Object.entries({ ...peopleSchemas, ...accountSchemas, ...pageReportSchemas }).flatMap(
-    ([name, value]): [z.ZodType, string][] =>
-      value instanceof z.ZodType ? [[value, capital(name)]] : [],
+  ...ASYNC_RENDER_NAMES,
+  ...Object.entries({
+    ...peopleSchemas,
+    ...accountSchemas,
+    ...asyncSchemas,
+    ...pageReportSchemas,
+  }).flatMap(([name, value]): [z.ZodType, string][] =>
+    value instanceof z.ZodType ? [[value, capital(name)]] : [],
   ),
 ]);
 
@@ -101,6 +109,7 @@ const WHEN = {
   ssrf_blocked: 'the URL points to an address that is not public',
   render_failed: 'the page could not be rendered; `reason` has the cause',
   unavailable: 'a required service is temporarily unavailable',
+  gone: 'the PDF has expired',
   internal: 'an internal error occurred',
 } satisfies Partial<Record<ErrorCode, string>>;
 type Described = keyof typeof WHEN;
@@ -108,7 +117,8 @@ type Described = keyof typeof WHEN;
 /** The error codes that a row can return. */
 function codesOf({ access, path, query, body, answer, method }: ConsoleRoute): Described[] {
   const named = path.includes(':');
-  const renders = answer === 'application/pdf';
+  const renders = answer === 'application/pdf' && method === 'post';
+  const downloads = answer === 'application/pdf' && method === 'get';
   return [
     ...(query || body ? (['validation_error'] as const) : []),
     ...(body ? (['payload_too_large'] as const) : []),
@@ -120,6 +130,7 @@ function codesOf({ access, path, query, body, answer, method }: ConsoleRoute): D
       : []),
     ...(named ? (['not_found'] as const) : []),
     ...(method === 'get' ? [] : (['conflict', 'rate_limited'] as const)),
+    ...(downloads ? (['conflict', 'gone'] as const) : []),
     ...(renders
       ? (['subscription_inactive', 'concurrency_limit', 'ssrf_blocked', 'render_failed'] as const)
       : []),
@@ -147,7 +158,7 @@ function errorAnswers(row: ConsoleRoute): Record<string, Answer> {
           'X-Request-Id',
           ...(codes.some(code => RETRIED.has(code)) ? (['Retry-After'] as const) : []),
           ...(codes.includes('concurrency_limit') ? (['X-Concurrency-Limit'] as const) : []),
-          ...(row.answer === 'application/pdf' ? (['Server-Timing'] as const) : []),
+          ...(codes.includes('render_failed') ? (['Server-Timing'] as const) : []),
         ]),
         content: { 'application/json': { schema: schemaRef('ErrorEnvelope') } },
       },
@@ -155,11 +166,12 @@ function errorAnswers(row: ConsoleRoute): Record<string, Answer> {
   );
 }
 
-function accessText({ access, method }: ConsoleRoute): string {
+function accessText(row: ConsoleRoute): string {
+  const { access } = row;
   if (access === 'public') return 'Needs no session.';
   if (access === 'signed-in') return 'For all signed-in users.';
   if (access === 'operator') return 'For administrators of the installation.';
-  return method === 'get'
+  return operatorMayRead(row)
     ? `Requires the permission \`${access.permission}\` in the account, or an administrator of the installation.`
     : `Requires the permission \`${access.permission}\` in the account.`;
 }
@@ -204,10 +216,11 @@ export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[])
     addComponent(schema, io, { schemas, defaultName, names });
   add('ErrorEnvelope', errorEnvelopeSchema, 'output');
 
-  function goodAnswer({ id, answer, status }: ConsoleRoute): Record<string, Answer> {
+  function goodAnswer({ id, answer, method, status }: ConsoleRoute): Record<string, Answer> {
     const headers = headerRefs(['X-Request-Id']);
     if (answer === 'none') return { '204': { description: 'Success.', headers } };
-    if (answer === 'application/pdf') return { '200': pdfAnswer(PDF_HEADERS) };
+    if (answer === 'application/pdf')
+      return { '200': pdfAnswer(method === 'get' ? STORED_PDF_HEADERS : PDF_HEADERS) };
     if (answer === 'text/csv')
       return {
         '200': {

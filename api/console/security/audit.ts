@@ -3,7 +3,7 @@
 import type { ShownKey } from '../../accounts/account-keys.ts';
 import type { Account } from '../../accounts/accounts.ts';
 import { randomBase62 } from '../../accounts/keys.ts';
-import type { AuditDocument, Store } from '../../store/store.ts';
+import type { AuditDocument, JobDocument, Store } from '../../store/store.ts';
 import type { ConsoleCall } from '../kit/route.ts';
 
 export type AuditAction = Pick<AuditDocument, 'action' | 'target' | 'details'>;
@@ -87,3 +87,9 @@ export const keyCreated = (key: ShownKey): AuditAction =>
 export const keyRotated = (former: ShownKey, overlap: string, newKey: ShownKey): AuditAction =>
   keyAction('key.rotated', former, { overlap, newLast4: newKey.last4 });
 export const keyRevoked = (key: ShownKey): AuditAction => keyAction('key.revoked', key);
+
+export const renderCanceled = ({ _id, reference }: JobDocument): AuditAction => ({
+  action: 'render.canceled',
+  target: reference ?? _id,
+  ...(reference !== undefined && { details: { render: _id } }),
+});

@@ -71,6 +71,7 @@ describe('a signed-in user', () => {
       publicUrl: 'http://localhost:8080',
       companySignIn: null,
       renderLogDays: 2,
+      asyncRenders: true,
     });
     expect(me.installation.plans).to.deep.include({
       name: 'team',

@@ -3,13 +3,11 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import { createJobCipher } from '../../../api/jobs/job-cipher.ts';
-import { JobFiles } from '../../../api/jobs/job-files.ts';
 import { createJobId } from '../../../api/jobs/job-id.ts';
-import { StoredChunks } from '../../../api/store/stored-chunks.ts';
 import { asyncClient } from '../../support/async-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Installation, installation } from '../../support/installation.ts';
+import { storedJob } from '../../support/stored-job.ts';
 
 const SECRET = 'a secret of these tests';
 const MIB = 2 ** 20;
@@ -33,32 +31,7 @@ describe('downloads of asynchronous renders', () => {
     const name = `account ${createJobId()}`;
     const { id: account } = await pressroom.accounts.createAccount(name);
     const { text: key } = await pressroom.accounts.createKey(name, { name: 'test' });
-    const { store } = pressroom;
-    const _id = createJobId();
-    const { key: dataKey, wrapped } = createJobCipher(SECRET).createKey(_id);
-    const expiresAt = new Date(Date.now() + 3600e3);
-    const files = new JobFiles(new StoredChunks(store));
-    const stored = await files.savePdf(
-      dataKey,
-      { _id, lease: 'lease', expiresAt },
-      pdf,
-      AbortSignal.any([]),
-    );
-    await store.asynchronous.jobs.insertOne({
-      _id,
-      account,
-      status: 'succeeded',
-      key: 'key',
-      createdAt: new Date(),
-      expiresAt,
-      keptUntil: expiresAt,
-      availableAt: new Date(0),
-      attempts: 1,
-      sandbox: false,
-      dataKey: wrapped,
-      pdf: stored,
-      pages: 1,
-    });
+    const { _id } = await storedJob(pressroom.store, SECRET, account, { pdf });
     const client = asyncClient(pressroom.api.port(), key);
     return {
       key,

@@ -1,4 +1,5 @@
-// An installation with a dashboard, and users whose sessions are created directly in the database.
+// An installation with a dashboard and asynchronous renders, and users whose sessions are created
+// directly in the database.
 import { randomUUID } from 'node:crypto';
 import type { Role } from '../../../api/store/store.ts';
 import { type Answer, httpCall } from '../http-call.ts';
@@ -38,7 +39,7 @@ export async function consoleFixture(
 ): Promise<ConsoleFixture> {
   const pressroom = await installation({
     ...options,
-    env: { PRESSROOM_SECRET: CONSOLE_SECRET, ...options.env },
+    env: { PRESSROOM_SECRET: CONSOLE_SECRET, PRESSROOM_ASYNC: 'on', ...options.env },
   });
   const { store, accounts } = pressroom;
   const accountId = (await store.accounts.findOne({ name: pressroom.account }))!._id;

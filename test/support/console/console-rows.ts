@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Permission } from '../../../api/console/contract/permissions.ts';
 import type { ConsoleRoute } from '../../../api/console/kit/route.ts';
-import type { ConsoleFixture, TestUser } from './console-fixture.ts';
+import { storedJob } from '../stored-job.ts';
+import { CONSOLE_SECRET, type ConsoleFixture, type TestUser } from './console-fixture.ts';
 
 /** The context of a request. */
 export interface Scene {
@@ -69,6 +70,15 @@ async function aRender({ fixture, account }: Scene) {
     totalMs: 5,
   });
   return { render: id };
+}
+
+async function aQueuedRender({ fixture, account }: Scene) {
+  return { render: (await storedJob(fixture.store, CONSOLE_SECRET, account))._id };
+}
+
+async function aFinishedRender({ fixture: { store }, account }: Scene) {
+  const { _id } = await storedJob(store, CONSOLE_SECRET, account, { pdf: Buffer.from('a PDF') });
+  return { render: _id };
 }
 
 async function anotherSession({ fixture, caller }: Scene) {
@@ -144,6 +154,22 @@ export const SAMPLES: Record<string, Sample> = {
   'PATCH /accounts/:account': { needs: 'account.rename', good: 204, body: aName },
   'GET /accounts/:account/renders': { needs: 'renders.read', good: 200 },
   'GET /accounts/:account/renders/:render': { needs: 'renders.read', good: 200, make: aRender },
+  'GET /accounts/:account/async-renders': { needs: 'renders.read', good: 200 },
+  'GET /accounts/:account/async-renders/:render': {
+    needs: 'renders.read',
+    good: 200,
+    make: aQueuedRender,
+  },
+  'DELETE /accounts/:account/async-renders/:render': {
+    needs: 'renders.write',
+    good: 200,
+    make: aQueuedRender,
+  },
+  'GET /accounts/:account/async-renders/:render/pdf': {
+    needs: 'renders.write',
+    good: 200,
+    make: aFinishedRender,
+  },
   'GET /accounts/:account/usage': { needs: 'usage.read', good: 200 },
   'GET /accounts/:account/usage.csv': { needs: 'usage.read', good: 200 },
   'GET /accounts/:account/keys': { needs: 'keys.read', good: 200 },
@@ -231,5 +257,6 @@ export async function stateOf({ store }: ConsoleFixture, accounts: string[]): Pr
       .find({ account: { $in: accounts }, code: { $ne: 'validation_error' } }, byId)
       .toArray(),
     await store.console.audit.countDocuments({ account: { $in: accounts } }),
+    await store.asynchronous.jobs.find({ account: { $in: accounts } }, byId).toArray(),
   ]);
 }

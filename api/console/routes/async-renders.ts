@@ -1,0 +1,91 @@
+// The routes for the asynchronous renders of an account: list, detail, cancel and download. They show
+// what the public API shows, and never a request.
+
+import type { NamedKey } from '../../history/key-names.ts';
+import { keyNames } from '../../history/key-names.ts';
+import { type AsyncRenderRoutes, shownJob } from '../../routes/async-renders.ts';
+import type { JobDocument, Store } from '../../store/store.ts';
+import {
+  type AsyncRenderView,
+  asyncRenderView,
+  asyncRenderViewQuery,
+  asyncRenderViews,
+} from '../contract/async-renders.ts';
+import { type ConsoleRoute, route } from '../kit/route.ts';
+import { type Audit, renderCanceled } from '../security/audit.ts';
+
+export interface AsyncRenderDeps {
+  publicUrl: string;
+  store: Store;
+  audit: Audit;
+  asynchronous: Pick<AsyncRenderRoutes, 'jobs' | 'sendPdf'>;
+}
+
+export const asyncRenderRows = ({
+  publicUrl,
+  store,
+  audit,
+  asynchronous: { jobs, sendPdf },
+}: AsyncRenderDeps): ConsoleRoute[] => {
+  const shown = (job: JobDocument, nameOf: (id: string) => NamedKey): AsyncRenderView => ({
+    ...shownJob(job, publicUrl),
+    key: nameOf(job.key),
+  });
+
+  return [
+    route({
+      method: 'get',
+      path: '/accounts/:account/async-renders',
+      id: 'listAsyncRenders',
+      summary: 'List the asynchronous renders, newest first.',
+      access: { permission: 'renders.read' },
+      query: asyncRenderViewQuery,
+      answer: asyncRenderViews,
+      handle: async ({ account, query }) => {
+        const [{ items, next }, nameOf] = await Promise.all([
+          jobs.list(account.id, query),
+          keyNames(store, account.id),
+        ]);
+        return { items: items.map(job => shown(job, nameOf)), next };
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/accounts/:account/async-renders/:render',
+      id: 'getAsyncRender',
+      summary: 'Retrieve the status of an asynchronous render.',
+      access: { permission: 'renders.read' },
+      answer: asyncRenderView,
+      handle: async ({ account, params }) => {
+        const job = await jobs.find(account.id, params['render']!);
+        return shown(job, await keyNames(store, account.id));
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/accounts/:account/async-renders/:render',
+      id: 'cancelAsyncRender',
+      summary: 'Cancel an asynchronous render that is queued or running.',
+      access: { permission: 'renders.write' },
+      answer: asyncRenderView,
+      handle: async call => {
+        const { account, params } = call;
+        const before = await jobs.find(account.id, params['render']!);
+        const job = await jobs.cancel(account.id, before._id);
+        // Canceling a canceled render again does nothing.
+        if (before.status !== 'canceled') await audit.record(call, renderCanceled(job));
+        return shown(job, await keyNames(store, account.id));
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/accounts/:account/async-renders/:render/pdf',
+      id: 'downloadAsyncRender',
+      summary: 'Download the PDF of an asynchronous render, until the render expires.',
+      access: { permission: 'renders.write' },
+      answer: 'application/pdf',
+      handle: async ({ account, params, ctx }) =>
+        sendPdf(ctx, await jobs.pdf(account.id, params['render']!)),
+    }),
+  ];
+};
