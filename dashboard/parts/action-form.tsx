@@ -24,6 +24,8 @@ export function ActionForm({ action, noValidate, children }: FormProps) {
 
 interface ButtonsProps extends Pick<ButtonProps, 'loading' | 'disabled'> {
   onCancel(): void;
+  /** The label of the button that closes the dialog. */
+  cancel?: string;
   /** The action is destructive: the button is red. */
   danger?: boolean;
   /** Absent: the button submits the form. */
@@ -34,6 +36,7 @@ interface ButtonsProps extends Pick<ButtonProps, 'loading' | 'disabled'> {
 
 export function DialogButtons({
   onCancel,
+  cancel = 'Cancel',
   danger = false,
   onClick,
   children,
@@ -42,7 +45,7 @@ export function DialogButtons({
   return (
     <Group justify="flex-end" gap="xs">
       <Button variant="default" onClick={onCancel}>
-        Cancel
+        {cancel}
       </Button>
       <Button
         type={onClick ? 'button' : 'submit'}

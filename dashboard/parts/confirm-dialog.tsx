@@ -13,6 +13,8 @@ interface Props {
   children: ReactNode;
   /** The label of the button: `Revoke key`. */
   confirm: string;
+  /** The label of the button that closes the dialog. Default: `Cancel`. */
+  dismiss?: string;
   onConfirm(): void;
   /** The action is destructive: the button is red. */
   danger?: boolean;
@@ -34,6 +36,7 @@ function ConfirmForm({
   onClose,
   children,
   confirm,
+  dismiss,
   onConfirm,
   danger = false,
   typed,
@@ -66,7 +69,13 @@ function ConfirmForm({
           />
         )}
         {error && <Failure error={error} />}
-        <DialogButtons onCancel={onClose} danger={danger} disabled={!ready} loading={busy}>
+        <DialogButtons
+          onCancel={onClose}
+          {...(dismiss !== undefined && { cancel: dismiss })}
+          danger={danger}
+          disabled={!ready}
+          loading={busy}
+        >
           {confirm}
         </DialogButtons>
       </Stack>

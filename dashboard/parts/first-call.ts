@@ -12,6 +12,14 @@ export const firstCall = (
   -d '{"html": "<h1>Hello from Pressroom</h1>"}' \\
   -o render.pdf`;
 
+/** The same as an asynchronous render. */
+export const firstSubmission = (
+  publicUrl: string,
+) => `curl -sS --fail-with-body ${publicUrl.replace(/\/$/, '')}/v1/renders \\
+  -H "Authorization: Bearer ${KEY_PLACEHOLDER}" \\
+  -H "Content-Type: application/json" \\
+  -d '{"html": "<h1>Hello from Pressroom</h1>", "reference": "hello"}'`;
+
 /** For a key that cannot render. */
 export const firstRead = (publicUrl: string, key: string) =>
   `curl -sS --fail-with-body ${publicUrl.replace(/\/$/, '')}/v1/account \\

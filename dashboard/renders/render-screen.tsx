@@ -1,7 +1,7 @@
 // The details of one render: outcome, phases, options, failed requests and console output.
-import { Alert, Anchor, Badge, Button, Code, Group, Paper, Stack, Text } from '@mantine/core';
+import { Anchor, Badge, Button, Code, Group, Paper, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { ArrowLeft, CircleAlert, FlaskConical } from 'lucide-react';
+import { ArrowLeft, FlaskConical } from 'lucide-react';
 import { Link, useParams } from 'wouter';
 import type { RenderDetail } from '../../api/console/contract/accounts.ts';
 import { WARNING_TEXTS } from '../../common/contract/warnings.ts';
@@ -13,12 +13,11 @@ import { Loading } from '../parts/loading.tsx';
 import { OutcomeBadge } from '../parts/outcome-badge.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Section } from '../parts/section.tsx';
-import { TextWithCode } from '../parts/text-with-code.tsx';
 import { When } from '../parts/when.tsx';
 import { get, queryOf } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
 import { FailedRequests } from './failed-requests.tsx';
-import { hintFor } from './hints.ts';
+import { RenderError } from './render-error.tsx';
 import classes from './render-screen.module.css';
 import { callerOf, sourceOf } from './render-table.tsx';
 import { Waterfall } from './waterfall.tsx';
@@ -119,7 +118,9 @@ function Detail({ render }: { render: RenderDetail }) {
           </>
         }
       />
-      {outcome === 'error' && <RenderError render={render} />}
+      {outcome === 'error' && (
+        <RenderError code={render.code} reason={render.reason} message={render.message} />
+      )}
       <Stack gap="xl">
         <FactList
           facts={[
@@ -175,29 +176,5 @@ function Detail({ render }: { render: RenderDetail }) {
         </Section>
       </Stack>
     </>
-  );
-}
-
-function RenderError({ render: { code, reason, message } }: { render: RenderDetail }) {
-  const hint = hintFor(code, reason);
-  return (
-    <Alert
-      color="red"
-      variant="light"
-      mb="md"
-      icon={<CircleAlert size={18} aria-hidden />}
-      title={<code>{reason ? `${code}: ${reason}` : code}</code>}
-    >
-      {message && (
-        <Text size="sm">
-          <TextWithCode>{message}</TextWithCode>
-        </Text>
-      )}
-      {hint && (
-        <Text size="sm" mt={message ? 6 : 0}>
-          <TextWithCode>{hint}</TextWithCode>
-        </Text>
-      )}
-    </Alert>
   );
 }

@@ -12,9 +12,8 @@ import { HEADING_ID, PageHeader } from '../parts/page-header.tsx';
 import { CallFailed } from '../session/api.ts';
 import { useAccount, useSession } from '../session/session.tsx';
 import { roleLabel } from '../team/roles.ts';
-import { screens } from './screens.ts';
 import { signOut } from './sign-out.ts';
-import { maySee } from './visible-screens.ts';
+import { existingScreens, maySee } from './visible-screens.ts';
 
 /** Focuses the heading of the new screen once it is rendered. */
 function useHeadingFocus(location: string) {
@@ -84,7 +83,7 @@ export function CurrentScreen() {
     <ScreenBoundary key={`${account?.id} ${location}`} onReset={reset}>
       <Suspense fallback={<Loading rows={6} />}>
         <Switch>
-          {screens.map(screen => {
+          {existingScreens(session).map(screen => {
             const { path, component: Component } = screen;
             return (
               <Route key={path} path={path}>

@@ -9,6 +9,8 @@ export interface Screen {
   label?: string;
   section: 'account' | 'settings' | 'operator' | 'personal';
   permission?: Permission;
+  /** Only where the installation has asynchronous renders on. */
+  asyncRenders?: true;
   component: ReturnType<typeof lazy>;
 }
 
@@ -46,6 +48,21 @@ export const screens: Screen[] = [
     section: 'account',
     permission: 'renders.read',
     component: lazy(() => import('../renders/render-screen.tsx')),
+  },
+  {
+    path: '/async-renders',
+    label: 'Asynchronous renders',
+    section: 'account',
+    permission: 'renders.read',
+    asyncRenders: true,
+    component: lazy(() => import('../async-renders/async-renders-screen.tsx')),
+  },
+  {
+    path: '/async-renders/:id',
+    section: 'account',
+    permission: 'renders.read',
+    asyncRenders: true,
+    component: lazy(() => import('../async-renders/async-render-screen.tsx')),
   },
   {
     path: '/usage',

@@ -4,6 +4,7 @@ import {
   BookKey,
   ChartColumn,
   CreditCard,
+  FileClock,
   FileText,
   FlaskConical,
   HeartPulse,
@@ -24,6 +25,7 @@ export const ICONS: Record<string, LucideIcon> = {
   '/keys': KeyRound,
   '/playground': FlaskConical,
   '/renders': FileText,
+  '/async-renders': FileClock,
   '/usage': ChartColumn,
   '/connect': Plug,
   '/team': Users,
@@ -54,6 +56,10 @@ export function maySee(
   );
 }
 
+/** The screens of this installation. */
+export const existingScreens = ({ me }: DashboardSession) =>
+  screens.filter(({ asyncRenders }) => !asyncRenders || me.installation.asyncRenders);
+
 /** The screens of the navigation, in order. */
 export const shownScreens = (session: DashboardSession) =>
-  screens.filter(screen => screen.label !== undefined && maySee(screen, session));
+  existingScreens(session).filter(screen => screen.label !== undefined && maySee(screen, session));

@@ -1,0 +1,174 @@
+// An asynchronous render: its status, attempts, times and error, with Cancel and Download.
+import { Alert, Anchor, Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { ArrowLeft, Ban, Clock, Download } from 'lucide-react';
+import { useState } from 'react';
+import { Link, useParams } from 'wouter';
+import type { AsyncRenderView } from '../../api/console/contract/async-renders.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { FactList } from '../parts/facts.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { formatBytes, formatCount, formatMs } from '../parts/format.ts';
+import { Loading } from '../parts/loading.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { When } from '../parts/when.tsx';
+import { RenderError } from '../renders/render-error.tsx';
+import { callerOf } from '../renders/render-table.tsx';
+import { get, queryOf } from '../session/api.ts';
+import { useAccount, useMay } from '../session/session.tsx';
+import { attemptsMs, hasPdf, isUnfinished } from './async-render.ts';
+import { CancelRenderDialog } from './cancel-render-dialog.tsx';
+import { StatusBadge } from './status-badge.tsx';
+
+/** While the render is unfinished. */
+const REFRESH_MS = 2_000;
+
+export default function AsyncRenderScreen() {
+  const { id = '' } = useParams<{ id: string }>();
+  const account = useAccount();
+  const render = useQuery({
+    queryKey: ['async-render', account.id, id],
+    queryFn: ({ signal }) =>
+      get<AsyncRenderView>(
+        `/accounts/${account.id}/async-renders/${encodeURIComponent(id)}`,
+        signal,
+      ),
+    refetchInterval: ({ state }) => (state.data && isUnfinished(state.data) ? REFRESH_MS : false),
+  });
+  return (
+    <>
+      <Anchor component={Link} href="/async-renders" size="sm" mb="xs" display="inline-flex">
+        <Group gap={4} component="span">
+          <ArrowLeft size={14} aria-hidden /> All asynchronous renders
+        </Group>
+      </Anchor>
+      {render.data ? (
+        <Detail render={render.data} />
+      ) : (
+        <PageHeader title="Asynchronous render" description={id} />
+      )}
+      {render.error && (
+        <Failure
+          error={render.error}
+          retry={() => void render.refetch()}
+          title={render.data ? 'Could not refresh' : 'Could not load this render'}
+          {...(render.data && { dataUpdatedAt: render.dataUpdatedAt })}
+        />
+      )}
+      {render.isPending && <Loading rows={6} height={56} />}
+    </>
+  );
+}
+
+function Detail({ render }: { render: AsyncRenderView }) {
+  const { status, reference, started_at, sandbox, error } = render;
+  return (
+    <>
+      <PageHeader
+        title="Asynchronous render"
+        mark={
+          <>
+            <StatusBadge status={status} />
+            {sandbox && (
+              <Badge size="sm" radius="sm" variant="default" tt="none">
+                Sandbox
+              </Badge>
+            )}
+          </>
+        }
+        description={reference}
+        actions={<Actions render={render} />}
+      />
+      {error && (
+        <RenderError code={error.code} reason={error.reason ?? null} message={error.message} />
+      )}
+      {status === 'queued' && render.attempts > 0 && (
+        <Alert variant="light" color="yellow" mb="md" icon={<Clock size={18} aria-hidden />}>
+          The last attempt was interrupted or failed. The render waits for the next one.
+        </Alert>
+      )}
+      <Stack gap="md">
+        <FactList facts={factsOf(render)} />
+        {reference !== undefined && started_at !== undefined && (
+          <Text size="sm">
+            Phases, failed requests and console output of each attempt are in the{' '}
+            <Anchor
+              component={Link}
+              href={`/renders${queryOf({ reference })}`}
+              inherit
+              underline="always"
+            >
+              render log
+            </Anchor>
+            .
+          </Text>
+        )}
+      </Stack>
+    </>
+  );
+}
+
+function factsOf(render: AsyncRenderView): Parameters<typeof FactList>[0]['facts'] {
+  const { status, started_at, ended_at, expires_at, pages, bytes, usage_count, sandbox } = render;
+  const ms = attemptsMs(render);
+  const time = (at: string | undefined) => at && <When at={at} exact />;
+  return [
+    ['Created', time(render.created_at)],
+    ['First attempt started', time(started_at)],
+    ['Ended', time(ended_at)],
+    [Date.parse(expires_at) > Date.now() ? 'Expires' : 'Expired', time(expires_at)],
+    ['Duration', ms === null ? null : formatMs(ms)],
+    ['Attempts', formatCount(render.attempts)],
+    ['Pages', pages === undefined ? null : formatCount(pages)],
+    ['Size', bytes === undefined ? null : formatBytes(bytes)],
+    [
+      'PDF',
+      status !== 'succeeded' ? null : hasPdf(render) ? 'Available' : 'Deleted when it expired',
+    ],
+    [
+      'Counts toward usage',
+      isUnfinished(render)
+        ? null
+        : usage_count !== undefined
+          ? 'Yes'
+          : sandbox
+            ? 'No (sandbox)'
+            : 'No',
+    ],
+    ['Submitted with', callerOf({ via: 'async', key: render.key, app: null })],
+    ['Render ID', <Code key="id">{render.id}</Code>],
+  ];
+}
+
+function Actions({ render }: { render: AsyncRenderView }) {
+  const account = useAccount();
+  const mayWrite = useMay('renders.write');
+  const [canceling, setCanceling] = useState(false);
+  return (
+    <>
+      <CopyButton text={render.id} label="Copy render ID" />
+      {mayWrite && hasPdf(render) && (
+        <Button
+          size="xs"
+          component="a"
+          href={`/console/v1/accounts/${account.id}/async-renders/${render.id}/pdf`}
+          download
+          leftSection={<Download size={14} aria-hidden />}
+        >
+          Download PDF
+        </Button>
+      )}
+      {mayWrite && isUnfinished(render) && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<Ban size={14} aria-hidden />}
+          onClick={() => setCanceling(true)}
+        >
+          Cancel render
+        </Button>
+      )}
+      <CancelRenderDialog render={render} opened={canceling} onClose={() => setCanceling(false)} />
+    </>
+  );
+}

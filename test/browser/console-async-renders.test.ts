@@ -1,0 +1,229 @@
+// The asynchronous renders of an account in a real browser, with a real worker: list, filter,
+// detail, cancel, download and the empty state.
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { type AsyncClient, asyncClient } from '../support/async-fixture.ts';
+import { type ConsoleBrowser, consoleBrowser, SIZES } from '../support/console/console-browser.ts';
+import {
+  CONSOLE_SECRET,
+  type ConsoleFixture,
+  consoleFixture,
+} from '../support/console/console-fixture.ts';
+import { pdfText } from '../support/pdf.ts';
+import { storedJob } from '../support/stored-job.ts';
+
+/** Runs until it is canceled. */
+const LONG = { html: '<h1>long</h1>', wait_for_expression: 'false', reference: 'long report' };
+
+describe('asynchronous renders in the dashboard', function () {
+  this.timeout(120_000);
+  let fixture: ConsoleFixture;
+  let browser: ConsoleBrowser;
+  let client: AsyncClient;
+
+  before(async () => {
+    fixture = await consoleFixture();
+    browser = await consoleBrowser(fixture);
+    client = asyncClient(fixture.api.port(), fixture.key);
+  });
+  after(async () => {
+    await browser.close();
+    await fixture.stop();
+  });
+
+  const rows = (page: Page) =>
+    page.getByRole('table', { name: 'Asynchronous renders' }).getByRole('rowheader');
+  const heading = (page: Page, name: string) =>
+    page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+  const badge = (page: Page, text: string) =>
+    page.getByRole('banner').or(page.locator('header')).getByText(text, { exact: true }).waitFor();
+
+  /** An account with 62 ended renders. */
+  async function filled() {
+    const account = await fixture.account2();
+    const put = (minutes: number, over: Parameters<typeof storedJob>[3] = {}) => {
+      const createdAt = new Date(Date.now() - minutes * 60_000);
+      const at = (seconds: number) => new Date(createdAt.getTime() + seconds * 1_000);
+      const ended = over.status !== 'queued' && { startedAt: at(1), endedAt: at(1.4) };
+      return storedJob(fixture.store, CONSOLE_SECRET, account, { createdAt, ...ended, ...over });
+    };
+    const pdf = Buffer.from('the bytes of a PDF');
+    const failed = await put(3, {
+      status: 'failed',
+      attempts: 2,
+      reference: 'invoice-3',
+      error: {
+        code: 'render_failed',
+        reason: 'page_unreachable',
+        message: 'The page could not be reached: `net::ERR_CONNECTION_REFUSED`.',
+      },
+    });
+    const succeeded = await put(1, { pdf, reference: 'invoice-1', pages: 12 });
+    await put(2, { pdf, sandbox: true });
+    await put(4, { status: 'canceled', attempts: 1, reference: 'invoice-4' });
+    await put(5, { status: 'expired', reference: 'a reference '.repeat(10).trim() });
+    for (let index = 0; index < 57; index++)
+      await put(10 + index, { pdf, reference: `letter-${index}` });
+    const developer = await fixture.createUser({ role: 'developer', account });
+    return { account, developer, failedId: failed._id, succeededId: succeeded._id };
+  }
+
+  it('shows a request to submit one while there are none, and then the render', async () => {
+    const account = await fixture.account2();
+    const developer = await fixture.createUser({ role: 'developer', account });
+    const { page, expectNoErrors } = await browser.open(developer, '/');
+    await page.getByRole('link', { name: 'Asynchronous renders' }).click();
+    await heading(page, 'Asynchronous renders');
+    await page.getByText('No asynchronous renders yet').waitFor();
+    await page.getByText('curl -sS --fail-with-body http://localhost:8080/v1/renders').waitFor();
+    await storedJob(fixture.store, CONSOLE_SECRET, account, { reference: 'the first' });
+    await rows(page).getByText('the first').waitFor();
+    expectNoErrors();
+    await browser.looks(
+      await fixture.createUser({ role: 'developer', account: await fixture.account2() }),
+      '/async-renders',
+      'async-renders-empty',
+      shown => shown.getByText('No asynchronous renders yet').waitFor(),
+    );
+  });
+
+  it('lists them, loads more, and filters by status in the URL', async () => {
+    const { developer, failedId, succeededId } = await filled();
+    const { page, expectNoErrors } = await browser.open(developer, '/async-renders');
+    await rows(page).nth(49).waitFor();
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await rows(page).nth(61).waitFor();
+    await page.getByText('All 62 rows loaded.').waitFor();
+    await page.getByLabel('Status').selectOption('Failed');
+    await rows(page).getByText('page_unreachable').waitFor();
+    expect(await rows(page).count()).to.equal(1);
+    expect(new URL(page.url()).search).to.equal('?status=failed');
+    await page.getByLabel('Status').selectOption('Running');
+    await page.getByText('No renders match this filter').waitFor();
+    await page.goBack();
+    await rows(page).getByRole('link').click();
+    await heading(page, 'Asynchronous render');
+    expect(new URL(page.url()).pathname).to.equal(`/app/async-renders/${failedId}`);
+    await page.getByText('render_failed: page_unreachable').waitFor();
+    await page.getByText('net::ERR_CONNECTION_REFUSED').waitFor();
+    await page.getByText('Check the host name and port').waitFor();
+    expect(await page.getByRole('link', { name: 'Download PDF' }).count()).to.equal(0);
+    expectNoErrors();
+    await browser.looks(developer, '/async-renders', 'async-renders', shown =>
+      rows(shown).nth(49).waitFor(),
+    );
+    await browser.looks(developer, `/async-renders/${failedId}`, 'async-render-failed', shown =>
+      shown.getByText('net::ERR_CONNECTION_REFUSED').waitFor(),
+    );
+    await browser.looks(developer, `/async-renders/${succeededId}`, 'async-render', shown =>
+      shown.getByRole('link', { name: 'Download PDF' }).waitFor(),
+    );
+  });
+
+  for (const [size, viewport] of Object.entries(SIZES))
+    it(`downloads the PDF of a render that ends while it is shown, on a ${size}`, async () => {
+      const developer = await fixture.createUser({ role: 'developer' });
+      const { id } = await client.submit({
+        html: '<h1>Hello, world</h1>',
+        reference: 'greeting',
+        filename: 'greeting.pdf',
+        wait_delay: '2s',
+      });
+      const { page, expectNoErrors } = await browser.open(developer, `/async-renders/${id}`, {
+        viewport,
+      });
+      await badge(page, 'Succeeded');
+      const downloading = page.waitForEvent('download');
+      await page.getByRole('link', { name: 'Download PDF' }).click();
+      const download = await downloading;
+      expect(download.suggestedFilename()).to.equal('greeting.pdf');
+      expect(await pdfText(await readFile(await download.path()))).to.include('Hello, world');
+      await page.getByRole('link', { name: 'render log' }).click();
+      await page.getByRole('table', { name: 'Renders' }).getByText('greeting').first().waitFor();
+      expectNoErrors();
+    });
+
+  it('cancels a running render after a confirmation, and records who did', async () => {
+    const [developer, admin] = await Promise.all([
+      fixture.createUser({ role: 'developer' }),
+      fixture.createUser({ role: 'admin' }),
+    ]);
+    const { id } = await client.submit(LONG);
+    const { page, expectNoErrors } = await browser.open(developer, `/async-renders/${id}`);
+    await badge(page, 'Running');
+    await page.getByRole('button', { name: 'Cancel render' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Cancel this render?' });
+    await dialog.getByRole('button', { name: 'Keep render' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    expect((await client.read(id)).status).to.equal('running');
+    await page.getByRole('button', { name: 'Cancel render' }).click();
+    await dialog.getByRole('button', { name: 'Cancel render' }).click();
+    await badge(page, 'Canceled');
+    expect(await page.getByRole('button', { name: 'Cancel render' }).count()).to.equal(0);
+    expect((await client.read(id)).status).to.equal('canceled');
+    expectNoErrors();
+    const audit = await browser.open(admin, '/audit');
+    const entry = audit.page.getByRole('row', { name: /Canceled the asynchronous render/ });
+    expect(await entry.innerText())
+      .to.include('long report')
+      .and.include(id)
+      .and.include(developer.email);
+    await fixture.worker.until({ busy: 0 });
+  });
+
+  it('shows a render that ended meanwhile, when it cannot be canceled any more', async () => {
+    const developer = await fixture.createUser({ role: 'developer' });
+    const { id } = await client.submit(LONG);
+    const { page, expectNoErrors } = await browser.open(developer, `/async-renders/${id}`);
+    await page.getByRole('button', { name: 'Cancel render' }).click();
+    await fixture.store.asynchronous.jobs.updateOne({ _id: id }, { $set: { status: 'expired' } });
+    const dialog = page.getByRole('dialog', { name: 'Cancel this render?' });
+    await dialog.getByRole('button', { name: 'Cancel render' }).click();
+    await dialog.getByText('The render has already ended: it is expired.').waitFor();
+    expectNoErrors(/status of 409/);
+  });
+
+  it('lets a viewer look, without Cancel and Download', async () => {
+    const { account } = await filled();
+    const viewer = await fixture.createUser({ role: 'viewer', account });
+    const { page, expectNoErrors } = await browser.open(viewer, '/async-renders?status=succeeded');
+    await rows(page).getByText('invoice-1').click();
+    await badge(page, 'Succeeded');
+    await page.getByRole('button', { name: 'Copy render ID' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Download PDF' }).count()).to.equal(0);
+    expectNoErrors();
+  });
+
+  it('shows an error for an unknown render, with a link back to the list', async () => {
+    const developer = await fixture.createUser({ role: 'developer' });
+    const { page, expectNoErrors } = await browser.open(developer, '/async-renders/nothing');
+    await page.getByText('This account has no asynchronous render with this ID.').waitFor();
+    await page.getByRole('link', { name: 'All asynchronous renders' }).click();
+    await heading(page, 'Asynchronous renders');
+    expectNoErrors(/status of 404/);
+  });
+});
+
+describe('the dashboard without asynchronous renders', function () {
+  this.timeout(60_000);
+  let fixture: ConsoleFixture;
+  let browser: ConsoleBrowser;
+  before(async () => {
+    fixture = await consoleFixture({ workers: 0, env: { PRESSROOM_ASYNC: 'off' } });
+    browser = await consoleBrowser(fixture);
+  });
+  after(async () => {
+    await browser.close();
+    await fixture.stop();
+  });
+
+  it('has neither the page nor a link to it', async () => {
+    const developer = await fixture.createUser({ role: 'developer' });
+    const { page, expectNoErrors } = await browser.open(developer, '/async-renders');
+    await page.getByText('This page does not exist').waitFor();
+    await page.getByRole('link', { name: 'Renders', exact: true }).waitFor();
+    expect(await page.getByRole('link', { name: 'Asynchronous renders' }).count()).to.equal(0);
+    expectNoErrors();
+  });
+});
