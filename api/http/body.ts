@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { ApiError, invalid } from '../../common/contract/errors.ts';
 import type { ByteBudget, Holder, Reservation } from './byte-budget.ts';
-import { collectBytes } from './collect-bytes.ts';
+import { collectBytes, type ReceiveBounds } from './collect-bytes.ts';
 import { ClientClosed } from './errors.ts';
 import type { Context, Middleware } from './state.ts';
 
@@ -27,7 +27,9 @@ export const bodyTooLarge = (maxBytes: number, hints = RENDER_BODY_HINTS) =>
 
 const missing = (hints: BodyHints) => invalid(`The request body is missing. ${hints.missing}`);
 
-const expected = 'Send the body as `Content-Type: application/json`, in UTF-8.';
+const JSON_TYPE = 'application/json';
+const expected = (types: readonly string[]) =>
+  `Send the body as ${types.map(type => `\`Content-Type: ${type}\``).join(' or ')}, in UTF-8.`;
 
 /** In messages; anything but a short media type is left out. */
 const quotedType = (type: string) =>
@@ -37,18 +39,19 @@ const quotedCharset = (charset: string) => {
   return name === undefined ? '' : `: "${name}"`;
 };
 
-function checkType(header: string | undefined): void {
-  if (header === undefined) throw invalid(`The header \`Content-Type\` is missing. ${expected}`);
+/** Returns the media type. Throws ApiError for one that is not among `types`. */
+export function checkType(header: string | undefined, types: readonly string[]): string {
+  const send = expected(types);
+  if (header === undefined) throw invalid(`The header \`Content-Type\` is missing. ${send}`);
   const [type = '', ...parameters] = header.split(';').map(part => part.trim().toLowerCase());
-  if (type !== 'application/json')
-    throw invalid(`Unsupported \`Content-Type\`${quotedType(type)}. ${expected}`);
+  if (!types.includes(type))
+    throw invalid(`Unsupported \`Content-Type\`${quotedType(type)}. ${send}`);
   for (const parameter of parameters) {
     const charset = /^charset=(.*)$/.exec(parameter)?.[1];
     if (charset !== undefined && !/^("?)utf-?8\1$/.test(charset))
-      throw invalid(
-        `Unsupported charset in \`Content-Type\`${quotedCharset(charset)}. ${expected}`,
-      );
+      throw invalid(`Unsupported charset in \`Content-Type\`${quotedCharset(charset)}. ${send}`);
   }
+  return type;
 }
 
 /**
@@ -59,11 +62,12 @@ export function checkBodyHeaders(
   headers: IncomingHttpHeaders,
   maxBytes: number,
   hints = RENDER_BODY_HINTS,
+  types: readonly string[] = [JSON_TYPE],
 ): number | undefined {
   const length =
     headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
   if (headers['transfer-encoding'] === undefined && !length) throw missing(hints);
-  checkType(headers['content-type']);
+  checkType(headers['content-type'], types);
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
     throw invalid('The header `Content-Encoding` is not supported. Send the body uncompressed.');
   if (length !== undefined && length > maxBytes) throw bodyTooLarge(maxBytes, hints);
@@ -115,22 +119,24 @@ export function mistakeIn(message: string): string {
   );
 }
 
-/** From bytes to value in steps; each step reads all bytes. */
-function* parsing(bytes: Buffer): Generator<void, unknown> {
+const BODY = 'The request body';
+
+/** From bytes to value in steps; each step reads all bytes. `what`: their name in messages. */
+function* parsing(bytes: Buffer, what = BODY): Generator<void, unknown> {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw invalid('The request body is not valid UTF-8.', cause);
+    throw invalid(`${what} is not valid UTF-8.`, cause);
   }
   yield;
   const excess = tooMuch(bytes);
-  if (excess) throw invalid(`The request body ${excess}.`);
+  if (excess) throw invalid(`${what} ${excess}.`);
   yield;
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw invalid(`The request body is not valid JSON: ${mistakeIn((error as Error).message)}.`);
+    throw invalid(`${what} is not valid JSON: ${mistakeIn((error as Error).message)}.`);
   }
 }
 
@@ -138,20 +144,27 @@ function* parsing(bytes: Buffer): Generator<void, unknown> {
  * Throws validation_error for bytes that are not UTF-8, text that is not JSON, and JSON that is too
  * deep or has too many members.
  */
-export function parseJson(bytes: Buffer): unknown {
-  for (const steps = parsing(bytes); ; ) {
+export function parseJson(bytes: Buffer, what = BODY): unknown {
+  for (const steps = parsing(bytes, what); ; ) {
     const { done, value } = steps.next();
     if (done) return value;
   }
 }
 
 /** Like `parseJson`, but yields to the event loop after each step. */
-export async function parseJsonInTurns(bytes: Buffer): Promise<unknown> {
-  for (const steps = parsing(bytes); ; await othersTurn()) {
+export async function parseJsonInTurns(bytes: Buffer, what = BODY): Promise<unknown> {
+  for (const steps = parsing(bytes, what); ; await othersTurn()) {
     const { done, value } = steps.next();
     if (done) return value;
   }
 }
+
+/** Parsing blocks the event loop for 4 to 6 ms per MB. */
+const PARSED_AT_ONCE = 512 * 1_024;
+
+/** In turns if it would block the event loop. */
+export const parseAnyJson = async (bytes: Buffer, what = BODY): Promise<unknown> =>
+  bytes.length > PARSED_AT_ONCE ? parseJsonInTurns(bytes, what) : parseJson(bytes, what);
 
 export interface BodyLimits {
   maxBytes: number;
@@ -175,19 +188,39 @@ export const BODY_TIMES = {
   slow: { graceMs: 5_000, bytesPerS: 2 * 1_024 },
 };
 
+/** Of a batch, which is stored while it arrives. */
+export const BATCH_TIMES = { ...BODY_TIMES, totalMs: 5 * 60_000 };
+
 /**
  * Bytes of memory per byte of a body while its render is queued and runs: two as a string, since
  * one character beyond Latin-1 makes all characters two bytes wide, and one as a frame to Chrome.
  */
 export const HELD_PER_BODY_BYTE = 3;
 
-/** Parsing blocks the event loop for 4 to 6 ms per MB. */
-const PARSED_AT_ONCE = 512 * 1_024;
-
 const tooSlow = (what: string) =>
   invalid(`The request body timed out: ${what}. Send it without pauses.`);
 
 const seconds = (ms: number) => `${ms / 1_000} s`;
+
+export function receiveBounds({
+  maxBytes,
+  silentMs,
+  totalMs,
+  slow,
+  hints,
+}: BodyLimits): ReceiveBounds {
+  const slower = (bytesPerS: number, graceMs: number) =>
+    `it was slower than ${bytesPerS} bytes per second after ${seconds(graceMs)}`;
+  return {
+    maxBytes,
+    tooLarge: () => bodyTooLarge(maxBytes, hints),
+    silent: { ms: silentMs, late: () => tooSlow(`no data for ${seconds(silentMs)}`) },
+    total: { ms: totalMs, late: () => tooSlow(`it took longer than ${seconds(totalMs)}`) },
+    ...(slow && {
+      slow: { ...slow, late: () => tooSlow(slower(slow.bytesPerS, slow.graceMs)) },
+    }),
+  };
+}
 
 /**
  * Reserves memory as the bytes arrive, not by the declared length. Rejects with ApiError or
@@ -198,30 +231,17 @@ async function readBytes(
   limits: BodyLimits,
   reservation: Reservation,
 ): Promise<Buffer> {
-  const { maxBytes, silentMs, totalMs, slow, hints } = limits;
   let reserved = 0;
   const body = await collectBytes(request, {
-    maxBytes,
-    tooLarge: () => bodyTooLarge(maxBytes, hints),
+    ...receiveBounds(limits),
     reserve(bytes) {
       if (!reservation.reserve(bytes * HELD_PER_BODY_BYTE)) return reservation.overBudget();
       reserved += bytes;
       return undefined;
     },
-    silent: { ms: silentMs, late: () => tooSlow(`no data for ${seconds(silentMs)}`) },
-    total: { ms: totalMs, late: () => tooSlow(`it took longer than ${seconds(totalMs)}`) },
-    ...(slow && {
-      slow: {
-        ...slow,
-        late: () =>
-          tooSlow(
-            `it was slower than ${slow.bytesPerS} bytes per second after ${seconds(slow.graceMs)}`,
-          ),
-      },
-    }),
   });
   reservation.release((reserved - body.length) * HELD_PER_BODY_BYTE);
-  checkNotEmpty(body.length, hints);
+  checkNotEmpty(body.length, limits.hints);
   return body;
 }
 
@@ -233,10 +253,7 @@ type Read = (...from: Parameters<typeof readBytes>) => Promise<{ value: unknown;
 
 const readJson: Read = async (...from) => {
   const body = await readBytes(...from);
-  return {
-    value: body.length > PARSED_AT_ONCE ? await parseJsonInTurns(body) : parseJson(body),
-    bytes: body.length,
-  };
+  return { value: await parseAnyJson(body), bytes: body.length };
 };
 
 /** The same without parsing. */

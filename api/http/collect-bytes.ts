@@ -1,13 +1,11 @@
-// Collects the bytes of a request within limits. Nothing is buffered past a limit, and an aborted
-// request is left paused.
+// Receives the bytes of a request within limits: all of them, or piece by piece. Nothing is buffered
+// past a limit, and an aborted request is left paused.
 import type { IncomingMessage } from 'node:http';
 import { ClientClosed } from './errors.ts';
 
-export interface Bounds {
+export interface ReceiveBounds {
   maxBytes: number;
   tooLarge(): Error;
-  /** Called before each block of memory is allocated; an error it returns ends the reading. */
-  reserve?(bytes: number): Error | undefined;
   /**
    * The longest time without data, and the longest time in total; `late` makes the error.
    */
@@ -17,25 +15,92 @@ export interface Bounds {
   slow?: { graceMs: number; bytesPerS: number; late(): Error };
 }
 
+/** Called before each block of memory is allocated; an error it returns ends the reading. */
+type Reserve = (bytes: number) => Error | undefined;
+
+export interface Bounds extends ReceiveBounds {
+  reserve?: Reserve;
+}
+
 /**
  * Blocks double from the first size to the second. The chunks themselves are not kept: a chunk of
  * one byte is an object of 210 bytes, so 10 MB in such chunks took 2 GB.
  */
 const BLOCK_BYTES = { first: 4 * 1_024, largest: 64 * 1_024 };
 
-/** Rejects with the error of the limit, or with ClientClosed when the client disconnected. */
-export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<Buffer> {
-  const { maxBytes, tooLarge, reserve, silent, total, slow } = bounds;
-  const declaredBytes = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+/** Bytes that arrive in pieces of any size. */
+export class Blocks {
+  readonly #reserve: Reserve | undefined;
+  #blocks: Buffer[] = [];
+  #bytes = 0;
+  /** Bytes left in the last block. */
+  #free = 0;
+
+  constructor(reserve?: Reserve) {
+    this.#reserve = reserve;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** What was reserved for the bytes so far. */
+  get reservedBytes(): number {
+    return this.#bytes + this.#free;
+  }
+
+  /** Copies the piece. `mostBytes`: how many can follow at most, this piece included. */
+  add(piece: Buffer, mostBytes = Number.POSITIVE_INFINITY): Error | undefined {
+    const most = this.#bytes + mostBytes;
+    for (let at = 0; at < piece.length; ) {
+      const error = this.#free === 0 ? this.#addBlock(most - this.#bytes) : undefined;
+      if (error) return error;
+      const block = this.#blocks.at(-1)!;
+      const copied = piece.copy(block, block.length - this.#free, at);
+      at += copied;
+      this.#bytes += copied;
+      this.#free -= copied;
+    }
+    return undefined;
+  }
+
+  /** All bytes so far. Begins anew. */
+  take(): Buffer {
+    const all = Buffer.concat(this.#blocks, this.#bytes);
+    this.#blocks = [];
+    this.#bytes = 0;
+    this.#free = 0;
+    return all;
+  }
+
+  #addBlock(mostBytes: number): Error | undefined {
+    const size = Math.min(Math.max(this.#bytes, BLOCK_BYTES.first), BLOCK_BYTES.largest, mostBytes);
+    const error = this.#reserve?.(size);
+    if (error) return error;
+    this.#blocks.push(Buffer.allocUnsafeSlow(size));
+    this.#free = size;
+    return undefined;
+  }
+}
+
+/**
+ * Passes the bytes to `take` as they arrive. While a promise that it returned is pending, the request
+ * is paused and may be silent. Rejects with the error that `take` returned or rejected with, with
+ * that of a limit, or with ClientClosed when the client disconnected.
+ */
+export function receiveBytes(
+  request: IncomingMessage,
+  { maxBytes, tooLarge, silent, total, slow }: ReceiveBounds,
+  take: (piece: Buffer) => Error | Promise<void> | undefined,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const blocks: Buffer[] = [];
     let bytes = 0;
-    /** Bytes left in the last block. */
-    let free = 0;
     const startMs = performance.now();
     let readMs = startMs;
+    let isHeld = false;
+    let hasEnded = false;
     let isOver = false;
-    const timers: NodeJS.Timeout[] = [];
+    const timers = new Set<NodeJS.Timeout>();
 
     /**
      * Fails at `dueMs`, which arriving data may postpone. Data that has arrived is read first: this
@@ -48,7 +113,11 @@ export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<
         // Postponed, or the timer fired some tenths of a millisecond early.
         else failAt(dueMs, late);
       };
-      timers.push(setTimeout(() => setImmediate(check), dueMs() - performance.now()));
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        setImmediate(check);
+      }, dueMs() - performance.now());
+      timers.add(timer);
     }
     function over(): void {
       isOver = true;
@@ -56,49 +125,54 @@ export function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<
       request.off('data', onData).off('end', onEnd).off('close', onClose);
     }
     function fail(error: Error): void {
+      if (isOver) return;
       over();
       request.pause();
-      blocks.length = 0;
       reject(error);
-    }
-    function addBlock(): Error | undefined {
-      const size = Math.min(
-        Math.max(bytes, BLOCK_BYTES.first),
-        BLOCK_BYTES.largest,
-        declaredBytes - bytes,
-      );
-      const error = reserve?.(size);
-      if (error) return error;
-      blocks.push(Buffer.allocUnsafeSlow(size));
-      free = size;
-      return undefined;
-    }
-    function keep(piece: Buffer): Error | undefined {
-      if (bytes + piece.length > maxBytes) return tooLarge();
-      for (let at = 0; at < piece.length; ) {
-        const error = free === 0 ? addBlock() : undefined;
-        if (error) return error;
-        const block = blocks.at(-1)!;
-        const copied = piece.copy(block, block.length - free, at);
-        at += copied;
-        bytes += copied;
-        free -= copied;
-      }
-      return undefined;
     }
     function onData(piece: Buffer): void {
       readMs = performance.now();
-      const error = keep(piece);
-      if (error) fail(error);
+      bytes += piece.length;
+      const taken = bytes > maxBytes ? tooLarge() : take(piece);
+      if (taken instanceof Error) fail(taken);
+      else if (taken) void hold(taken);
     }
-    function onEnd(): void {
+    async function hold(taken: Promise<void>): Promise<void> {
+      request.pause();
+      isHeld = true;
+      try {
+        await taken;
+        isHeld = false;
+        readMs = performance.now();
+        if (hasEnded) end();
+        else if (!isOver) request.resume();
+      } catch (error) {
+        fail(error as Error);
+      }
+    }
+    function end(): void {
+      if (isOver) return;
       over();
-      resolve(Buffer.concat(blocks, bytes));
+      resolve();
+    }
+    // A paused request ends when all its data has been passed on.
+    function onEnd(): void {
+      hasEnded = true;
+      request.off('close', onClose);
+      if (!isHeld) end();
     }
     const onClose = () => fail(new ClientClosed());
     request.on('data', onData).once('end', onEnd).once('close', onClose);
-    if (silent) failAt(() => readMs + silent.ms, silent.late);
+    if (silent) failAt(() => (isHeld ? performance.now() : readMs) + silent.ms, silent.late);
     failAt(() => startMs + total.ms, total.late);
     if (slow) failAt(() => startMs + slow.graceMs + (bytes / slow.bytesPerS) * 1_000, slow.late);
   });
+}
+
+/** Rejects with the error of the limit, or with ClientClosed when the client disconnected. */
+export async function collectBytes(request: IncomingMessage, bounds: Bounds): Promise<Buffer> {
+  const declaredBytes = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  const blocks = new Blocks(bounds.reserve);
+  await receiveBytes(request, bounds, piece => blocks.add(piece, declaredBytes - blocks.bytes));
+  return blocks.take();
 }

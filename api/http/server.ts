@@ -10,6 +10,7 @@ import { type ApiError, invalid } from '../../common/contract/errors.ts';
 import { listen, type Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import { SharedBound } from '../accounts/shared-bound.ts';
+import { BATCH_TIMES } from './body.ts';
 import { isTrustedProxy } from './caller.ts';
 import {
   type BrokenRequest,
@@ -38,8 +39,8 @@ export interface HttpConfig {
   checkEveryMs?: number;
 }
 
-/** Longer than the 60 s for a body, whose timeout has a more specific error. */
-const REQUEST_TIMEOUT_MS = 75_000;
+/** Longer than any body may take, whose timeout has a more specific error. */
+const REQUEST_TIMEOUT_MS = BATCH_TIMES.totalMs + 15_000;
 /** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
 /**

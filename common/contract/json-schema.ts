@@ -1,6 +1,7 @@
 // JSON schemas for the OpenAPI documents, in the form that client generators understand: no
 // `default`, every object a component of its own, patterns that all languages can compile.
 import { z } from 'zod';
+import { isJsonObject } from './problems.ts';
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
@@ -34,9 +35,6 @@ export const capital = (name: string) => name[0]!.toUpperCase() + name.slice(1);
 const componentName = (property: string) => property.split('_').map(capital).join('');
 
 export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-
-const isSchema = (value: unknown): value is JsonSchema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Generators make a field with `default` required (openapi-typescript) or send it with each request
@@ -72,7 +70,7 @@ function split(given: JsonSchema, at: string, schemas: Schemas): JsonSchema {
   const schema = withSingleType(withPortablePattern(withoutDefault(given)));
   const { properties, items, additionalProperties, anyOf } = schema;
   const under = (part: unknown, name: string) =>
-    isSchema(part) ? component(part, `${at}${name}`, schemas) : part;
+    isJsonObject(part) ? component(part, `${at}${name}`, schemas) : part;
   const split = {
     ...schema,
     ...(properties && {

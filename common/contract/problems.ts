@@ -13,6 +13,9 @@ export function quoted(text: string): string {
   return JSON.stringify(cut.toWellFormed());
 }
 
+export const isJsonObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** The type of a value for "not …": "an object", "a number". */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
@@ -65,7 +68,7 @@ function sentencesOf(issue: z.core.$ZodIssue, body: unknown, names: readonly str
     );
   const value = valueAt(body, issue.path);
   if (field === '')
-    return [`The body must be a JSON object with \`html\` or \`url\`, not ${kindOf(value)}.`];
+    return [`The request must be a JSON object with \`html\` or \`url\`, not ${kindOf(value)}.`];
   if (value === undefined) return [`${code(field)} is required and must be ${issue.message}.`];
   // Lists and objects are named, not quoted: they can be very long, or have a member `toString`.
   const given =

@@ -2,6 +2,7 @@
 // derive from the contract.
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { isJsonObject } from '../../../common/contract/problems.ts';
 import { renderRequestSchema } from '../../../common/contract/render-request.ts';
 
 export const TOOL_NAME = 'render_pdf';
@@ -83,9 +84,6 @@ function schemaWithoutValidation(make: () => JsonSchema): StandardSchemaWithJSON
   };
 }
 
-const isObject = (value: unknown): value is JsonSchema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /**
  * Shortens the schema, since models read it with every message: no patterns and lengths, which the
  * descriptions and the error messages cover and some clients misread; no examples of booleans and
@@ -113,7 +111,7 @@ function shortened(schema: JsonSchema, within = false): JsonSchema {
   return {
     ...rest,
     ...(hasExample && { examples }),
-    ...(isObject(properties) && {
+    ...(isJsonObject(properties) && {
       properties: Object.fromEntries(
         Object.entries(properties).map(([name, part]) => [
           name,
@@ -122,9 +120,9 @@ function shortened(schema: JsonSchema, within = false): JsonSchema {
       ),
     }),
     ...(Array.isArray(anyOf) && { anyOf: anyOf.map(part => shortened(part, inside)) }),
-    ...(isObject(items) && { items: shortened(items, inside) }),
+    ...(isJsonObject(items) && { items: shortened(items, inside) }),
     ...(additionalProperties !== undefined && {
-      additionalProperties: isObject(additionalProperties)
+      additionalProperties: isJsonObject(additionalProperties)
         ? shortened(additionalProperties, inside)
         : additionalProperties,
     }),

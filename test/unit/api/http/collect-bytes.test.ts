@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { collectBytes } from '../../../../api/http/collect-bytes.ts';
+import { collectBytes, receiveBytes } from '../../../../api/http/collect-bytes.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -123,5 +123,70 @@ describe('the body of a request', () => {
     send(Buffer.alloc(6));
     expect(await failed).to.equal('too large');
     expect(reserved).to.deep.equal([]);
+  });
+
+  describe('that is taken piece by piece', () => {
+    let steps: string[];
+    const receive = (
+      take: Parameters<typeof receiveBytes>[2],
+      bounds: Partial<Parameters<typeof receiveBytes>[1]> = {},
+    ) => {
+      steps = [];
+      request = Object.assign(new EventEmitter(), {
+        pause: () => steps.push('pause'),
+        resume: () => steps.push('resume'),
+      });
+      return receiveBytes(request as IncomingMessage, { ...LIMITS, ...bounds }, take);
+    };
+
+    it('waits while a piece is taken, and does not count that as silence', async () => {
+      const taken = Promise.withResolvers<void>();
+      const silent = { ms: 30, late: () => new Error('silent') };
+      const whole = receive(() => taken.promise, { silent });
+      send(Buffer.alloc(1));
+      expect(steps).to.deep.equal(['pause']);
+      await new Promise(resolve => setTimeout(resolve, 100));
+      taken.resolve();
+      await taken.promise;
+      await Promise.resolve();
+      expect(steps).to.deep.equal(['pause', 'resume']);
+      request.emit('end');
+      await whole;
+    });
+
+    it('ends after its last piece is taken', async () => {
+      const taken = Promise.withResolvers<void>();
+      let hasEnded = false;
+      const whole = receive(() => taken.promise).then(() => {
+        hasEnded = true;
+      });
+      send(Buffer.alloc(1));
+      for (const event of ['end', 'close']) request.emit(event);
+      await new Promise(resolve => setTimeout(resolve, 10));
+      expect(hasEnded).to.equal(false);
+      taken.resolve();
+      await whole;
+    });
+
+    it('fails with the error of a piece, and stays paused', async () => {
+      const failed = receive(async () => {
+        throw new Error('not valid');
+      }).catch((error: Error) => error.message);
+      send(Buffer.alloc(1));
+      expect(await failed).to.equal('not valid');
+      expect(steps).to.deep.equal(['pause', 'pause']);
+      expect(request.listenerCount('data')).to.equal(0);
+    });
+
+    it('is not resumed when the client disconnects while a piece is taken', async () => {
+      const taken = Promise.withResolvers<void>();
+      const failed = receive(() => taken.promise).catch((error: Error) => error.name);
+      send(Buffer.alloc(1));
+      request.emit('close');
+      expect(await failed).to.equal('ClientClosed');
+      taken.resolve();
+      await taken.promise;
+      expect(steps).not.to.include('resume');
+    });
   });
 });

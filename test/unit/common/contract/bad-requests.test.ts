@@ -133,7 +133,7 @@ describe('invalid render requests', () => {
       const error = requestError(body);
       expect(error.code).to.equal('validation_error');
       expect(error.message).to.match(
-        /^The body must be a JSON object with `html` or `url`, not (null|an array|a string|a number|a boolean|a?n? ?undefined)\.$/,
+        /^The request must be a JSON object with `html` or `url`, not (null|an array|a string|a number|a boolean|a?n? ?undefined)\.$/,
       );
     });
   }
