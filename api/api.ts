@@ -151,14 +151,14 @@ function createAsynchronous(
   if (!asyncRenders.on) return undefined;
   const sendPdf = createSendJobPdf(parts.budget, parts.log);
   const render = createRender({ ...rendering, leases: ADMITTED_LEASES, trial: false, meters });
-  const { jobs, services, watch } = createJobs({
+  const { jobs, batches, services, watch } = createJobs({
     ...parts,
     plans,
     secret: dashboard.secret!,
     render,
     dispatcher: rendering.dispatcher,
   });
-  return { services, watch, routes: { jobs, maxTtlMs: asyncRenders.maxTtlMs, sendPdf } };
+  return { services, watch, routes: { jobs, batches, sendPdf, ...asyncRenders } };
 }
 
 type SharedWithConsole =

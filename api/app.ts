@@ -20,6 +20,7 @@ import type { Context, Middleware, Route, State } from './http/state.ts';
 import type { RenderUseCase } from './render/render.ts';
 import { accountRoutes } from './routes/account.ts';
 import { type AsyncRenderRoutes, asyncRenderRoutes } from './routes/async-renders.ts';
+import { type BatchRoutes, batchRoutes } from './routes/batches.ts';
 import { type HealthChecks, healthz, readyz } from './routes/health.ts';
 import { countEarlyFailures, recordRender, renderRoute } from './routes/render.ts';
 import { type TrialRoute, trialRoute } from './routes/trial.ts';
@@ -36,7 +37,7 @@ export interface AppDeps {
   /** Undefined turns the trial off. */
   trial?: TrialRoute | undefined;
   /** Undefined turns asynchronous renders off. */
-  asynchronous?: AsyncRenderRoutes | undefined;
+  asynchronous?: (AsyncRenderRoutes & BatchRoutes) | undefined;
   /** Undefined turns the dashboard off. */
   console?: (Pick<Console, 'routes' | 'renders'> & Partial<Pick<Console, 'oauth'>>) | undefined;
   health: HealthChecks;
@@ -122,7 +123,8 @@ export function createApp(deps: AppDeps): App {
   routes.push(...accountRoutes({ keys, requests, trustedProxies, store, plans, usage: !!console }));
   if (trial)
     routes.push({ method: 'post', path: '/v1/trial/render', handle: trialRoute(trial, deps) });
-  if (asynchronous) routes.push(...asyncRenderRoutes(asynchronous, deps));
+  if (asynchronous)
+    routes.push(...asyncRenderRoutes(asynchronous, deps), ...batchRoutes(asynchronous, deps));
   if (console) routes.push(...console.routes);
 
   const router = new Router<State>({ strict: true, sensitive: true });

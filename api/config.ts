@@ -130,6 +130,9 @@ export const apiVariables = z.object({
   PRESSROOM_ASYNC_TTL_MAX: duration('168h', 60e3, 366 * 24 * 3600e3).describe(
     'The longest `ttl` of an asynchronous render.',
   ),
+  PRESSROOM_BATCH_BYTES: bytes('64MiB', 1_024).describe(
+    'The largest body of a batch of asynchronous renders.',
+  ),
   PRESSROOM_TRIAL: onOff('on').describe(
     'Whether `POST /v1/trial/render` renders without an API key.',
   ),
@@ -219,7 +222,11 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
       allowPorts: e.PRESSROOM_EGRESS_ALLOW.map(portOf).filter(port => port > 0),
       deny: e.PRESSROOM_EGRESS_DENY,
     },
-    asyncRenders: { on: e.PRESSROOM_ASYNC, maxTtlMs: e.PRESSROOM_ASYNC_TTL_MAX },
+    asyncRenders: {
+      on: e.PRESSROOM_ASYNC,
+      maxTtlMs: e.PRESSROOM_ASYNC_TTL_MAX,
+      maxBatchBytes: e.PRESSROOM_BATCH_BYTES,
+    },
     trial: e.PRESSROOM_TRIAL
       ? { perMinute: e.PRESSROOM_TRIAL_PER_MINUTE, parallel: e.PRESSROOM_TRIAL_PARALLEL }
       : undefined,

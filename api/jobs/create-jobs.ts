@@ -6,6 +6,8 @@ import type { Plan } from '../accounts/plans.ts';
 import type { Leases } from '../leases/leases.ts';
 import type { Store } from '../store/store.ts';
 import { StoredChunks } from '../store/stored-chunks.ts';
+import { BatchOperations } from './batch-operations.ts';
+import { Batches } from './batches.ts';
 import type { AdmittedAttempt } from './job-attempt.ts';
 import { BacklogReader, readBacklog } from './job-backlog.ts';
 import { createJobCipher } from './job-cipher.ts';
@@ -16,10 +18,12 @@ import { JobRunner, type RunnerDeps } from './job-runner.ts';
 import { JobSweep } from './job-sweep.ts';
 import { JobWatch } from './job-watch.ts';
 import { Jobs } from './jobs.ts';
+import { QueueLimit } from './queue-limit.ts';
 import { TransactionSweep } from './transaction-sweep.ts';
 
 export interface AsyncJobs {
   jobs: Jobs;
+  batches: Batches;
   services: Service[];
   /** Stops before the server. */
   watch: Service;
@@ -63,8 +67,12 @@ export function createJobs({
     backlog: () => backlog.latest(),
   });
   const runner = new JobRunner({ ...deps, operations, files, cipher, watch, meters, backlog });
+  const queue = new QueueLimit({ store, plans, operations });
+  const jobs = new Jobs({ operations, queue, files, cipher, watch, runner, meters });
+  const batches = new BatchOperations(store);
   return {
-    jobs: new Jobs({ store, plans, operations, files, cipher, watch, runner, meters }),
+    jobs,
+    batches: new Batches({ batches, queue, files, cipher, runner, jobs }),
     services: [
       new TransactionSweep(store, deps.log),
       new JobSweep(operations, deps.log, meters),

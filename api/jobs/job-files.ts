@@ -51,8 +51,9 @@ export class JobFiles {
   }
 
   /** Best effort: chunks also expire. */
-  async remove(content: StoredContent | undefined): Promise<void> {
-    if (content?.file !== undefined) await this.#chunks.remove(content.file);
+  async remove(...contents: (StoredContent | undefined)[]): Promise<void> {
+    const names = contents.flatMap(content => content?.file ?? []);
+    if (names.length > 0) await this.#chunks.remove(...names);
   }
 
   async #save(

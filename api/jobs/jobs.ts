@@ -2,50 +2,38 @@
 import { ApiError } from '../../common/contract/errors.ts';
 import type { RenderRequest } from '../../common/contract/render-request.ts';
 import type { Accepted } from '../accounts/accepted-keys.ts';
-import { maxWaitingOf } from '../accounts/account-rules.ts';
-import { LIMITS_OF_UNKNOWN_PLAN, type Plan } from '../accounts/plans.ts';
-import { createRecentReads } from '../accounts/recent-reads.ts';
 import { after, pageOf } from '../http/cursor.ts';
-import type { JobDocument, JobStatus, Store } from '../store/store.ts';
-import type { JobCipher } from './job-cipher.ts';
-import type { JobFiles } from './job-files.ts';
-import { createJobId, isJobId } from './job-id.ts';
+import type { JobDocument, JobStatus } from '../store/store.ts';
+import { isJobId } from './job-id.ts';
 import type { JobMetrics } from './job-metrics.ts';
 import type { JobName, JobOperations } from './job-operations.ts';
 import type { JobRunner } from './job-runner.ts';
 import { isFinalStatus } from './job-status.ts';
 import type { JobWatch } from './job-watch.ts';
+import type { QueueLimit } from './queue-limit.ts';
+import { CLOCK_DIFFERENCE_MS, type JobStorage, KEPT_MS, storeRequest } from './stored-job.ts';
 
-export interface JobsDeps {
-  store: Store;
-  plans: readonly Plan[];
+export interface JobsDeps extends JobStorage {
   operations: JobOperations;
-  files: JobFiles;
-  cipher: JobCipher;
+  queue: QueueLimit;
   watch: JobWatch;
   runner: Pick<JobRunner, 'submitted'>;
   meters: Pick<JobMetrics, 'ended'>;
 }
 
+interface SubmittedRender {
+  request: RenderRequest;
+  ttlMs: number;
+}
+
 interface ListedJobs {
   status?: JobStatus | undefined;
+  /** The ID of their batch. */
+  batch?: string | undefined;
   limit: number;
   /** The `next` of an earlier list. */
   cursor?: string | undefined;
 }
-
-/** An expired job shows for this long how it ended. */
-const KEPT_MS = 7 * 86_400e3;
-/** The number of waiting jobs is read once in this time. What others submit meanwhile comes on top. */
-const COUNTED_EVERY_MS = 1_000;
-const MAX_ACCOUNTS_COUNTED = 10_000;
-/**
- * Jobs start in the order of `availableAt`, so that one that is tried again is not passed by all that
- * are submitted later. MongoDB's clock may be behind this one.
- */
-const CLOCK_DIFFERENCE_MS = 10_000;
-/** A slot is free after a render or so; a queue of thousands is not short soon. */
-const RETRY_AFTER_S = 30;
 
 const unknown = () =>
   new ApiError('not_found', 'This account has no asynchronous render with this ID.');
@@ -56,13 +44,6 @@ async function known(id: string, read: () => Promise<JobDocument | null>): Promi
   if (!job) throw unknown();
   return job;
 }
-
-const queueFull = (maxWaiting: number) =>
-  new ApiError(
-    'concurrency_limit',
-    `Your account has ${maxWaiting} waiting renders, the maximum of your plan. Submit more when some have finished.`,
-    { retryAfterS: RETRY_AFTER_S },
-  );
 
 const NO_PDF: Record<Exclude<JobStatus, 'succeeded'>, () => ApiError> = {
   queued: () => new ApiError('conflict', 'The render has not started. Try again when it is done.'),
@@ -79,10 +60,6 @@ const pdfExpired = () =>
 /** Database errors pass through. */
 export class Jobs {
   readonly #deps: JobsDeps;
-  readonly #waiting = createRecentReads<{ maxWaiting: number; waiting: number }>(
-    { most: MAX_ACCOUNTS_COUNTED, forMs: COUNTED_EVERY_MS },
-    () => performance.now(),
-  );
 
   constructor(deps: JobsDeps) {
     this.#deps = deps;
@@ -91,34 +68,20 @@ export class Jobs {
   /** Resolves when the job is durable. Throws ApiError `concurrency_limit` for a full queue. */
   async submit(
     { accountId, keyId }: Pick<Accepted, 'accountId' | 'keyId'>,
-    request: RenderRequest,
-    ttlMs: number,
+    { request, ttlMs }: SubmittedRender,
   ): Promise<JobDocument> {
-    const { operations, files, cipher, runner } = this.#deps;
-    const count = await this.#waiting.of(accountId, () => this.#countWaiting(accountId));
-    if (count.waiting >= count.maxWaiting) throw queueFull(count.maxWaiting);
-    count.waiting++;
+    const { operations, queue, runner } = this.#deps;
+    await queue.admit(accountId, 1);
     const createdAt = new Date();
     const expiresAt = new Date(createdAt.getTime() + ttlMs);
-    const _id = createJobId();
-    const { key, wrapped } = cipher.createKey(_id);
-    const json = Buffer.from(JSON.stringify(request));
-    const { reference, filename, sandbox = false } = request;
     const job: JobDocument = {
-      _id,
+      ...(await storeRequest(this.#deps, keyId, request, expiresAt)),
       account: accountId,
       status: 'queued',
-      key: keyId,
       createdAt,
       expiresAt,
       keptUntil: new Date(expiresAt.getTime() + KEPT_MS),
       availableAt: new Date(createdAt.getTime() - CLOCK_DIFFERENCE_MS),
-      attempts: 0,
-      sandbox,
-      ...(reference !== undefined && { reference }),
-      ...(filename !== undefined && { filename }),
-      dataKey: wrapped,
-      request: await files.saveRequest(key, { _id, expiresAt }, json),
     };
     await operations.insert(job);
     runner.submitted(accountId);
@@ -138,11 +101,12 @@ export class Jobs {
   /** Newest first. Throws ApiError `validation_error` for an invalid cursor. */
   async list(
     account: string,
-    { status, limit, cursor }: ListedJobs,
+    { status, batch, limit, cursor }: ListedJobs,
   ): Promise<{ items: JobDocument[]; next: string | null }> {
     const filter = {
       account,
       ...(status !== undefined && { status }),
+      ...(batch !== undefined && { 'batch.id': batch }),
       ...after(cursor, 'createdAt'),
     };
     const found = await this.#deps.operations.list(filter, limit + 1);
@@ -154,19 +118,21 @@ export class Jobs {
    * within a second. Throws ApiError `not_found`, or `conflict` for a job that has ended.
    */
   async cancel(account: string, id: string): Promise<JobDocument> {
-    const { operations, files, watch, meters } = this.#deps;
     const job = await this.find(account, id);
-    const canceled =
-      !isFinalStatus(job.status) && (await operations.endAlone(job, { status: 'canceled' }));
-    if (canceled) {
-      meters.ended('canceled');
-      watch.ended(id);
-      await files.remove(job.request);
-    }
+    if (!isFinalStatus(job.status)) await this.cancelUnfinished(job);
     const now = await this.find(account, id);
     if (now.status !== 'canceled')
       throw new ApiError('conflict', `The render has already ended: it is ${now.status}.`);
     return now;
+  }
+
+  /** Does nothing for a job that has ended. */
+  async cancelUnfinished(job: JobName & Pick<JobDocument, 'request'>): Promise<void> {
+    const { operations, files, watch, meters } = this.#deps;
+    if (!(await operations.endAlone(job, { status: 'canceled' }))) return;
+    meters.ended('canceled');
+    watch.ended(job._id);
+    await files.remove(job.request);
   }
 
   /** The PDF in pieces. Throws ApiError `not_found`, `conflict` or `gone`. */
@@ -181,18 +147,5 @@ export class Jobs {
     const key = isExpired ? undefined : cipher.unwrapKey(job.dataKey ?? '', id);
     if (!key || !job.pdf) throw pdfExpired();
     return { job, bytes: job.pdf.bytes, pieces: files.read(key, 'pdf', job.pdf) };
-  }
-
-  async #countWaiting(accountId: string): Promise<{ maxWaiting: number; waiting: number }> {
-    const { store, plans, operations } = this.#deps;
-    const projection = { _id: 0, maxWaiting: maxWaitingOf(plans) };
-    const found = await store.limited(
-      store.accounts.findOne<{ maxWaiting: number }>(
-        { _id: accountId },
-        { projection, ...store.limits },
-      ),
-    );
-    const { maxWaiting } = found ?? LIMITS_OF_UNKNOWN_PLAN;
-    return { maxWaiting, waiting: await operations.countQueued(accountId, maxWaiting) };
   }
 }

@@ -4,29 +4,31 @@ import {
   type AsyncRender,
   asyncRenderListQuerySchema,
   asyncRenderWaitQuerySchema,
-  parseTtl,
 } from '../../common/contract/async-renders.ts';
-import { invalid } from '../../common/contract/errors.ts';
 import { ASYNC_OPERATIONS } from '../../common/contract/openapi-async.ts';
-import {
-  type InstallationRules,
-  parseRenderRequest,
-} from '../../common/contract/render-request.ts';
+import type { InstallationRules } from '../../common/contract/render-request.ts';
 import { parseDurationMs } from '../../common/units.ts';
 import type { AcceptedKeys, KeyUse } from '../accounts/accepted-keys.ts';
-import { orUnavailable } from '../accounts/account-errors.ts';
 import type { AccountRequests } from '../accounts/account-requests.ts';
 import { OpenCounts } from '../accounts/open-counts.ts';
 import { type BodyLimits, jsonBody } from '../http/body.ts';
 import { accountHolder, type ByteBudget } from '../http/byte-budget.ts';
 import { bearer, boundRequests } from '../http/caller.ts';
-import { checked, strict } from '../http/checked.ts';
+import { checked } from '../http/checked.ts';
 import { untilClientDisconnects } from '../http/errors.ts';
 import type { Context, Middleware, Route } from '../http/state.ts';
 import { isFinalStatus } from '../jobs/job-status.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { JobDocument } from '../store/store.ts';
 import type { SendJobPdf } from './async-download.ts';
+import {
+  noParameters,
+  orDatabaseUnavailable,
+  parseSubmission,
+  pathId,
+  RETRY_AFTER_S,
+  routeOf,
+} from './submission.ts';
 
 export interface AsyncRenderRoutes {
   jobs: Jobs;
@@ -35,7 +37,7 @@ export interface AsyncRenderRoutes {
   sendPdf: SendJobPdf;
 }
 
-interface Parts {
+export interface AsyncRouteParts {
   keys: AcceptedKeys;
   requests: AccountRequests;
   trustedProxies: readonly Network[];
@@ -45,22 +47,17 @@ interface Parts {
   publicUrl: string;
 }
 
-/** Of an unfinished render: most end within seconds once they run. */
-const RETRY_AFTER_S = 2;
 const LISTED = 20;
 /** Long polls of one account in one process; further ones are answered at once. */
 export const MAX_LONG_POLLS = 32;
 
-const noParameters = strict(undefined);
 const listQuery = asyncRenderListQuerySchema.strict();
 const waitQuery = asyncRenderWaitQuerySchema.strict();
-
-const idOf = (ctx: Context) => (ctx as Context & { params: { id: string } }).params.id;
 
 /** Without the request, which is never shown. */
 export function shownJob(job: JobDocument, publicUrl: string): AsyncRender {
   const self = `${publicUrl}/v1/renders/${job._id}`;
-  const { reference, pages, pdf, usage, error } = job;
+  const { reference, batch, pages, pdf, usage, error } = job;
   return {
     id: job._id,
     status: job.status,
@@ -71,6 +68,7 @@ export function shownJob(job: JobDocument, publicUrl: string): AsyncRender {
     attempts: job.attempts,
     sandbox: job.sandbox,
     ...(reference !== undefined && { reference }),
+    ...(batch && { batch }),
     ...(pages !== undefined && { pages }),
     ...(pdf && { bytes: pdf.bytes }),
     ...(usage !== undefined && { usage_count: usage }),
@@ -78,22 +76,6 @@ export function shownJob(job: JobDocument, publicUrl: string): AsyncRender {
     links: { self, ...(pdf && { pdf: `${self}/pdf` }) },
   };
 }
-
-/** Splits the body into `ttl` and the request. */
-function submissionOf(body: unknown, maxTtlMs: number): { ttlMs: number; request: unknown } {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw invalid('The body must be a JSON object.');
-  const { ttl, ...request } = body as Record<string, unknown>;
-  return { ttlMs: parseTtl(ttl, maxTtlMs), request };
-}
-
-const mapped: Middleware = async (_ctx, next) => {
-  try {
-    await next();
-  } catch (error) {
-    throw orUnavailable(error);
-  }
-};
 
 /** `bound`: of the open requests of the account. A slow download is not among them. */
 const download =
@@ -103,18 +85,21 @@ const download =
     const { accountId } = ctx.state.accepted;
     let found!: Awaited<ReturnType<Jobs['pdf']>>;
     await bound(ctx, async () => {
-      found = await jobs.pdf(accountId, idOf(ctx));
+      found = await jobs.pdf(accountId, pathId(ctx));
     });
     await sendPdf(ctx, found);
   };
 
 export function asyncRenderRoutes(
   parts: AsyncRenderRoutes,
-  { keys, requests, trustedProxies, body, budget, rules, publicUrl }: Parts,
+  { keys, requests, trustedProxies, body, budget, rules, publicUrl }: AsyncRouteParts,
 ): Route[] {
   const { jobs, maxTtlMs } = parts;
   const bound = boundRequests(requests, ({ state }) => state.accepted);
-  const identified = (use: KeyUse): Middleware[] => [mapped, bearer(keys, trustedProxies, use)];
+  const identified = (use: KeyUse): Middleware[] => [
+    orDatabaseUnavailable,
+    bearer(keys, trustedProxies, use),
+  ];
   const guarded = (use: KeyUse, ...handle: Middleware[]): Middleware[] => [
     ...identified(use),
     bound,
@@ -129,11 +114,9 @@ export function asyncRenderRoutes(
 
   const submit: Middleware = async ctx => {
     const { accepted } = ctx.state;
-    const { ttlMs, request: given } = submissionOf(ctx.state.body, maxTtlMs);
+    const submission = parseSubmission(ctx.state.body, { ...rules, maxTtlMs }, accepted);
     ctx.state.body = undefined;
-    const parsed = parseRenderRequest(given, { ...rules, intranet: accepted.intranet });
-    const request = accepted.test ? { ...parsed, sandbox: true } : parsed;
-    const job = await jobs.submit(accepted, request, ttlMs);
+    const job = await jobs.submit(accepted, submission);
     answer(ctx, job);
     ctx.status = 202;
     ctx.set('Location', `${publicUrl}/v1/renders/${job._id}`);
@@ -144,7 +127,7 @@ export function asyncRenderRoutes(
     const { accountId } = ctx.state.accepted;
     let job!: JobDocument;
     const look = async () => {
-      job = await jobs.find(accountId, idOf(ctx));
+      job = await jobs.find(accountId, pathId(ctx));
     };
     await bound(ctx, look);
     const waitMs = isFinalStatus(job.status) ? 0 : parseDurationMs(wait)!;
@@ -168,7 +151,7 @@ export function asyncRenderRoutes(
 
   const cancel: Middleware = async ctx => {
     checked(noParameters, { ...ctx.query }, 'parameter');
-    answer(ctx, await jobs.cancel(ctx.state.accepted.accountId, idOf(ctx)));
+    answer(ctx, await jobs.cancel(ctx.state.accepted.accountId, pathId(ctx)));
   };
 
   const receive = jsonBody(body, budget, ({ state }) =>
@@ -176,19 +159,13 @@ export function asyncRenderRoutes(
   );
   const { submitRender, getRender, getRenderPdf, cancelRender, listRenders } = ASYNC_OPERATIONS;
   return [
-    { ...route(submitRender), handle: guarded('submit_render', receive, submit) },
-    { ...route(listRenders), handle: guarded('read_render', list) },
-    { ...route(getRender), handle: [...identified('read_render'), read] },
-    { ...route(cancelRender), handle: guarded('manage_render', cancel) },
+    { ...routeOf(submitRender), handle: guarded('submit_render', receive, submit) },
+    { ...routeOf(listRenders), handle: guarded('read_render', list) },
+    { ...routeOf(getRender), handle: [...identified('read_render'), read] },
+    { ...routeOf(cancelRender), handle: guarded('manage_render', cancel) },
     {
-      ...route(getRenderPdf),
+      ...routeOf(getRenderPdf),
       handle: [...identified('manage_render'), download(parts, bound)],
     },
   ];
 }
-
-/** OpenAPI writes `{id}`, the router `:id`. */
-const route = ({ method, path }: { method: Route['method']; path: string }) => ({
-  method,
-  path: path.replace(/\{(\w+)\}/g, ':$1'),
-});

@@ -14,6 +14,13 @@ export interface StoredContent {
   file?: string;
 }
 
+/** The place of a render in its batch. */
+export interface BatchPlace {
+  id: string;
+  /** From 0, in the order of the request. */
+  index: number;
+}
+
 /** One asynchronous render. */
 export interface JobDocument {
   /** `rnd_` and a UUIDv7 in hexadecimal. */
@@ -42,6 +49,7 @@ export interface JobDocument {
   sandbox: boolean;
   reference?: string;
   filename?: string;
+  batch?: BatchPlace;
   /** The key of the encryption, itself encrypted. Removed with the request when the job expires. */
   dataKey?: string;
   /** As JSON. Removed when the job ends. */
@@ -53,6 +61,28 @@ export interface JobDocument {
   usage?: number;
   /** Of a job that failed. */
   error?: { code: ErrorCode; message: string; reason?: RenderFailedReason };
+}
+
+/**
+ * A job of a batch that is not complete. It lacks what every query of jobs asks for: one write makes
+ * all jobs of the batch visible.
+ */
+export interface StagedJob
+  extends Omit<JobDocument, 'account' | 'status' | 'createdAt' | 'expiresAt' | 'availableAt'> {
+  batch: BatchPlace;
+  ttlMs: number;
+}
+
+/** A batch of renders that were submitted with one request. */
+export interface BatchDocument {
+  /** `bat_` and a UUIDv7 in hexadecimal. */
+  _id: string;
+  account: string;
+  createdAt: Date;
+  /** The number of its renders. */
+  total: number;
+  /** When the document is deleted: with the last of its renders. */
+  keptUntil: Date;
 }
 
 /** One for each job that ended, written with its last status. Read by later deliveries. */
@@ -67,11 +97,16 @@ export interface OutboxDocument {
 
 export interface JobCollections {
   jobs: Collection<JobDocument>;
+  /** The documents of `jobs` that are not visible. */
+  stagedJobs: Collection<StagedJob>;
+  batches: Collection<BatchDocument>;
   outbox: Collection<OutboxDocument>;
 }
 
 export const jobCollections = (db: Db): JobCollections => ({
   jobs: db.collection('jobs'),
+  stagedJobs: db.collection('jobs'),
+  batches: db.collection('batches'),
   outbox: db.collection('outbox'),
 });
 
@@ -93,4 +128,20 @@ export async function jobIndexes(db: Db): Promise<void> {
     { key: { account: 1, at: 1 }, name: 'of an account' },
     { key: { keptUntil: 1 }, expireAfterSeconds: 0, name: 'end' },
   ]);
+}
+
+export const JOBS_OF_BATCH = 'of a batch';
+
+/** Idempotent. */
+export async function batchIndexes(db: Db): Promise<void> {
+  const { jobs, batches } = jobCollections(db);
+  await jobs.createIndexes([
+    {
+      // Counts by status read the index alone: a document may have 64 KiB of its request.
+      key: { 'batch.id': 1, createdAt: -1, _id: -1, account: 1, status: 1 },
+      name: JOBS_OF_BATCH,
+      partialFilterExpression: { 'batch.id': { $exists: true } },
+    },
+  ]);
+  await batches.createIndexes([{ key: { keptUntil: 1 }, expireAfterSeconds: 0, name: 'end' }]);
 }

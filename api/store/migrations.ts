@@ -13,7 +13,7 @@ import {
   type TrialLimitDocument,
 } from './documents.ts';
 import { isDuplicate } from './failures.ts';
-import { jobIndexes } from './job-documents.ts';
+import { batchIndexes, jobIndexes } from './job-documents.ts';
 import { storedPdfIndexes } from './stored-pdfs.ts';
 
 interface Migration {
@@ -88,6 +88,7 @@ const MIGRATIONS: Migration[] = [
     },
   },
   { version: 9, what: 'asynchronous renders', run: jobIndexes },
+  { version: 10, what: 'batches of renders', run: batchIndexes },
 ];
 
 /** The schema of this release. A newer one in the database is fine, since migrations only add. */

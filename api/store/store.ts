@@ -107,7 +107,15 @@ export {
   upserted,
   withinMs,
 } from './failures.ts';
-export type { JobDocument, JobStatus, OutboxDocument, StoredContent } from './job-documents.ts';
+export type {
+  BatchDocument,
+  BatchPlace,
+  JobDocument,
+  JobStatus,
+  OutboxDocument,
+  StagedJob,
+  StoredContent,
+} from './job-documents.ts';
 export type { ServerState } from './server-state.ts';
 export type { StoredPdfChunk, StoredPdfDocument } from './stored-pdfs.ts';
 

@@ -75,6 +75,15 @@ export const asyncRenderSchema = z
       .boolean()
       .meta({ description: 'The PDF has a watermark, and the render is not counted.' }),
     reference: z.string().meta({ description: 'The `reference` of the request.' }).optional(),
+    batch: z
+      .object({
+        id: z.string().meta({ description: 'The ID of the batch.' }),
+        index: z.int().min(0).meta({
+          description: 'The position among the render requests of the batch, from 0.',
+        }),
+      })
+      .meta({ description: 'The batch that the render was submitted with.' })
+      .optional(),
     pages: z.int().min(1).meta({ description: 'The number of pages of the PDF.' }).optional(),
     bytes: z.int().min(1).meta({ description: 'The size of the PDF.' }).optional(),
     usage_count: z
@@ -120,6 +129,7 @@ export const ASYNC_RENDER_NAMES: SchemaNames = new Map<z.core.$ZodType, string>(
 
 export const asyncRenderListQuerySchema = z.object({
   status: status.optional().meta({ description: 'Only renders with this status.' }),
+  batch: z.string().meta({ description: 'Only renders of the batch with this ID.' }).optional(),
   limit: z.coerce
     .number({ error: `an integer from 1 to ${MAX_RENDERS_LISTED}` })
     .int({ error: `an integer from 1 to ${MAX_RENDERS_LISTED}` })
@@ -222,13 +232,24 @@ const unauthorized = (scopes: string): ErrorCase => ({
   message: 'The `Authorization` header is missing. Send `Authorization: Bearer <API key>`.',
   headers: ['WWW-Authenticate'],
 });
-const reads = unauthorized('`read` or `render`');
-const manages = unauthorized('`render`');
+export const readsUnauthorized = unauthorized('`read` or `render`');
+export const managesUnauthorized = unauthorized('`render`');
 
-export const listErrorCases = [reads, badParameter, TOO_MANY_OPEN, DATABASE_UNAVAILABLE];
-export const getErrorCases = [reads, badParameter, notFound, TOO_MANY_OPEN, DATABASE_UNAVAILABLE];
+export const listErrorCases = [
+  readsUnauthorized,
+  badParameter,
+  TOO_MANY_OPEN,
+  DATABASE_UNAVAILABLE,
+];
+export const getErrorCases = [
+  readsUnauthorized,
+  badParameter,
+  notFound,
+  TOO_MANY_OPEN,
+  DATABASE_UNAVAILABLE,
+];
 export const cancelErrorCases = [
-  manages,
+  managesUnauthorized,
   notFound,
   wrongStatus(
     'The render has succeeded, failed or expired.',
@@ -238,7 +259,7 @@ export const cancelErrorCases = [
   DATABASE_UNAVAILABLE,
 ];
 export const pdfErrorCases: ErrorCase[] = [
-  manages,
+  managesUnauthorized,
   notFound,
   wrongStatus(
     'The render has not ended, or has no PDF.',

@@ -10,9 +10,18 @@ import {
   EXAMPLE_SUCCEEDED,
   getErrorCases,
   listErrorCases,
+  managesUnauthorized,
   pdfErrorCases,
+  readsUnauthorized,
   submitErrorCases,
 } from './async-renders.ts';
+import {
+  batchErrorCases,
+  EXAMPLE_BATCH,
+  EXAMPLE_BATCH_ITEMS,
+  EXAMPLE_FINISHED_BATCH,
+  submitBatchErrorCases,
+} from './batches.ts';
 import { schemaRef } from './json-schema.ts';
 import {
   errorAnswers,
@@ -30,15 +39,20 @@ export const ASYNC_OPERATIONS = {
   getRender: { method: 'get', path: '/v1/renders/{id}' },
   cancelRender: { method: 'delete', path: '/v1/renders/{id}' },
   getRenderPdf: { method: 'get', path: '/v1/renders/{id}/pdf' },
+  submitBatch: { method: 'post', path: '/v1/batches' },
+  getBatch: { method: 'get', path: '/v1/batches/{id}' },
+  cancelBatch: { method: 'delete', path: '/v1/batches/{id}' },
 } as const;
 
-const ID: Parameter = {
+const idOf = (what: string): Parameter => ({
   name: 'id',
   in: 'path',
   required: true,
-  description: 'The ID of the render.',
+  description: `The ID of the ${what}.`,
   schema: { type: 'string' },
-};
+});
+const ID = idOf('render');
+const BATCH_ID = idOf('batch');
 
 const common = (operationId: keyof typeof ASYNC_OPERATIONS) => ({
   operationId,
@@ -133,9 +147,78 @@ const pdf: Operation = {
   },
 };
 
+const submitBatch = (dashboardUrl: string): Operation => ({
+  ...common('submitBatch'),
+  summary: 'Submit a batch of renders',
+  description:
+    'Queues up to 1,000 asynchronous renders, all or none. The body has one render request per line (NDJSON), or is a JSON array. Before the first request there may be an object with `defaults`: fields for all requests that do not have them. Requires an API key with the scope `render`.',
+  requestBody: {
+    required: true,
+    description: 'The render requests.',
+    content: {
+      'application/x-ndjson': {
+        schema: { type: 'string', description: 'An item of `BatchRequest` per line.' },
+        examples: {
+          invoices: {
+            summary: 'Two invoices with shared fields',
+            value: EXAMPLE_BATCH_ITEMS.map(item => JSON.stringify(item)).join('\n'),
+          },
+        },
+      },
+      'application/json': {
+        schema: schemaRef('BatchRequest'),
+        examples: {
+          invoices: { summary: 'Two invoices with shared fields', value: EXAMPLE_BATCH_ITEMS },
+        },
+      },
+    },
+  },
+  responses: {
+    '202': jsonResponse('The renders are queued.', 'Batch', EXAMPLE_BATCH, [
+      'Location',
+      'Retry-After',
+    ]),
+    ...errorAnswers(submitBatchErrorCases(dashboardUrl)),
+  },
+});
+
+const getBatch: Operation = {
+  ...common('getBatch'),
+  summary: 'Retrieve a batch',
+  description:
+    'Returns how many renders of the batch have each status. Requires an API key with the scope `read` or `render`.',
+  parameters: [BATCH_ID],
+  responses: {
+    '200': jsonResponse(
+      'The batch. `Retry-After` is sent while a render is unfinished.',
+      'Batch',
+      EXAMPLE_FINISHED_BATCH,
+      ['Retry-After'],
+    ),
+    ...errorAnswers(batchErrorCases(readsUnauthorized)),
+  },
+};
+
+const cancelBatch: Operation = {
+  ...common('cancelBatch'),
+  summary: 'Cancel a batch',
+  description:
+    'Cancels the renders of the batch that are queued or running. Those that have ended stay as they are. Requires an API key with the scope `render`.',
+  parameters: [BATCH_ID],
+  responses: {
+    '200': jsonResponse('No render of the batch is unfinished.', 'Batch', {
+      ...EXAMPLE_BATCH,
+      counts: { ...EXAMPLE_BATCH.counts, queued: 0, canceled: 2 },
+    }),
+    ...errorAnswers(batchErrorCases(managesUnauthorized)),
+  },
+};
+
 /** The paths of the document. */
 export const asyncPaths = (dashboardUrl: string): Record<string, Record<string, Operation>> => ({
   '/v1/renders': { post: submit(dashboardUrl), get: list() },
   '/v1/renders/{id}': { get: get(), delete: cancel },
   '/v1/renders/{id}/pdf': { get: pdf },
+  '/v1/batches': { post: submitBatch(dashboardUrl) },
+  '/v1/batches/{id}': { get: getBatch, delete: cancelBatch },
 });

@@ -27,6 +27,7 @@ import {
   asyncRenderSchema,
   ttlSchema,
 } from './async-renders.ts';
+import { batchRequestSchemas, batchSchema } from './batches.ts';
 import { addComponent, type JsonSchema, type Schemas, schemaRef } from './json-schema.ts';
 import { asyncPaths } from './openapi-async.ts';
 import {
@@ -201,6 +202,8 @@ const schemas = (usage: boolean, asyncRenders: boolean): Schemas => {
     addAsyncRequest(made);
     add('AsyncRender', asyncRenderSchema, 'output');
     add('AsyncRenderList', asyncRenderListSchema, 'output');
+    add('Batch', batchSchema, 'output');
+    Object.assign(made, batchRequestSchemas(made['AsyncRenderRequest']!));
   }
   add('Health', healthSchema, 'output');
   add('Readiness', readinessSchema, 'output');

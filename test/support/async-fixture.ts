@@ -1,5 +1,6 @@
 // Asynchronous renders over HTTP, for the tests of an installation.
 import type { AsyncRender } from '../../common/contract/async-renders.ts';
+import type { Batch } from '../../common/contract/batches.ts';
 import { type Call, httpCall } from './http-call.ts';
 
 export interface AsyncClient {
@@ -39,4 +40,31 @@ export function asyncClient(port: number, key: string): AsyncClient {
       }
     },
   };
+}
+
+export interface BatchClient {
+  call(method: string, path: string): Call;
+  /** The body of a successful response. */
+  read<T>(path: string, method?: string): Promise<T>;
+  /** Sends a batch, by default as lines. */
+  post(body: string | Buffer, type?: string): Call;
+  /** The same. Throws when it is not accepted. */
+  submit(body: string | Buffer, type?: string): Promise<Batch>;
+}
+
+export function batchClient(port: number, key: string): BatchClient {
+  const headers = { authorization: `Bearer ${key}` };
+  const parsed = async (answer: Call) => {
+    const { status, body } = await answer;
+    if (status >= 300) throw new Error(`${status} ${body}`);
+    return JSON.parse(body.toString());
+  };
+  const client: BatchClient = {
+    call: (method, path) => httpCall(port, method, path, headers),
+    read: (path, method = 'GET') => parsed(client.call(method, path)),
+    post: (body, type = 'application/x-ndjson') =>
+      httpCall(port, 'POST', '/v1/batches', { ...headers, 'content-type': type }, body),
+    submit: (body, type) => parsed(client.post(body, type)),
+  };
+  return client;
 }

@@ -1,13 +1,14 @@
 // The shared limits of renders and their connections.
 import { REQUESTS_BEYOND_PLAN } from '../../api/accounts/account-requests.ts';
 import { OF_ONE_ACCOUNT } from '../../api/http/account-shares.ts';
-import { BODY_TIMES, HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
+import { BATCH_TIMES, BODY_TIMES, HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
 import { MAX_CONNECTIONS } from '../../api/http/server.ts';
 import { OPEN_PER_TRIAL_SLOT } from '../../api/leases/trial-admission.ts';
 import { MAX_WAITING_WATERMARKS as MAX_PDFS_WAITING } from '../../api/pdf/watermark/watermark-pool.ts';
 import { DOWNLOADS_SHARE } from '../../api/routes/async-download.ts';
 import { MAX_LONG_POLLS } from '../../api/routes/async-renders.ts';
 import { TRIAL_SHARE } from '../../api/routes/trial.ts';
+import { MAX_BATCH_RENDERS } from '../../common/contract/batches.ts';
 import {
   A_QUARTER,
   codeCell,
@@ -211,11 +212,32 @@ export const RENDER_LIMITS: LimitRow[] = [
     whole: 'none',
     share: `account: 25,000, or \`queue\` of its plan in \`PRESSROOM_PLANS\``,
     answer: codeCell('concurrency_limit'),
-    source: 'jobs/jobs.ts',
+    source: 'jobs/queue-limit.ts',
     proofs: [
       {
         file: 'integration/jobs/async-renders.test.ts',
         title: 'refuses more than the queue of the plan holds',
+      },
+      {
+        file: 'integration/jobs/batches.test.ts',
+        title: 'have no more renders than may wait',
+      },
+    ],
+  },
+  {
+    bound: 'Render requests of a batch, and its size',
+    whole: 'none',
+    share: `batch: ${number(MAX_BATCH_RENDERS)} and ${variable('PRESSROOM_BATCH_BYTES')}, within ${BATCH_TIMES.totalMs / 60_000} min`,
+    answer: `${codeCell('validation_error')} or ${codeCell('payload_too_large')}`,
+    source: 'routes/batches.ts',
+    proofs: [
+      {
+        file: 'integration/jobs/batches.test.ts',
+        title: 'are rejected with more than 1,000',
+      },
+      {
+        file: 'integration/jobs/batches.test.ts',
+        title: 'are rejected if they are too large, as a whole or in one line',
       },
     ],
   },

@@ -65,8 +65,13 @@ describe('the OpenAPI document', () => {
       ([operationId, { method, path }]) =>
         withAsync.paths[path]![method]!.operationId === operationId,
     );
-    expect(operations).to.deep.equal(Array(5).fill(true));
-    expect(withAsync.components.schemas).to.include.keys('AsyncRender', 'AsyncRenderRequest');
+    expect(operations).to.deep.equal(Array(8).fill(true));
+    expect(withAsync.components.schemas).to.include.keys(
+      'AsyncRender',
+      'AsyncRenderRequest',
+      'Batch',
+      'BatchRequest',
+    );
     expect(generatorProblems(withAsync)).to.deep.equal([]);
     const names = refs(withAsync).map(ref => ref.split('/').slice(2));
     for (const [kind, name] of names)

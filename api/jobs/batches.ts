@@ -1,0 +1,48 @@
+// Batches of asynchronous renders as their callers see them: submitted, read, canceled.
+import { ApiError } from '../../common/contract/errors.ts';
+import type { Accepted } from '../accounts/accepted-keys.ts';
+import { isBatchId } from './job-id.ts';
+import type { Jobs } from './jobs.ts';
+import { type BatchState, StagedBatch, type StagedBatchDeps } from './staged-batch.ts';
+
+export interface BatchesDeps extends StagedBatchDeps {
+  jobs: Pick<Jobs, 'cancelUnfinished'>;
+}
+
+/** Of one batch. Each is a transaction. */
+const CANCELED_AT_ONCE = 8;
+
+/** Database errors pass through. */
+export class Batches {
+  readonly #deps: BatchesDeps;
+
+  constructor(deps: BatchesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Throws ApiError `concurrency_limit` if the queue of the account has no place. */
+  async begin(accepted: Pick<Accepted, 'accountId' | 'keyId'>): Promise<StagedBatch> {
+    await this.#deps.queue.check(accepted.accountId);
+    return new StagedBatch(this.#deps, accepted);
+  }
+
+  /** Throws ApiError `not_found`. */
+  async find(account: string, id: string): Promise<BatchState> {
+    const { batches } = this.#deps;
+    const batch = isBatchId(id) ? await batches.find(account, id) : null;
+    if (!batch) throw new ApiError('not_found', 'This account has no batch with this ID.');
+    return { ...batch, counts: await batches.counts(batch) };
+  }
+
+  /** Cancels the renders that have not ended. Throws ApiError `not_found`. */
+  async cancel(account: string, id: string): Promise<BatchState> {
+    const { batches, jobs } = this.#deps;
+    const batch = await this.find(account, id);
+    const unfinished = (await batches.unfinished(batch)).values();
+    const cancelInTurn = async () => {
+      for (const job of unfinished) await jobs.cancelUnfinished(job);
+    };
+    await Promise.all(Array.from({ length: CANCELED_AT_ONCE }, cancelInTurn));
+    return this.find(account, id);
+  }
+}
