@@ -5,8 +5,9 @@ import { startDeployment } from '../harness/deployment.ts';
 import { openLedger } from '../harness/ledger.ts';
 import { createChance } from '../harness/random.ts';
 import { startCallers } from './callers.ts';
-import { faultsOf, type Harm } from './faults.ts';
+import type { Harm } from './faults.ts';
 import { judge } from './judge.ts';
+import { runFaults } from './run-faults.ts';
 
 export interface ChaosReport {
   seed: number;
@@ -21,7 +22,6 @@ export interface ChaosReport {
   violations: string[];
 }
 
-const LANES = 2;
 /** After the last fault all calls have this time to end. */
 const PATIENCE_MS = 150_000;
 
@@ -52,31 +52,7 @@ export async function runChaos(
     const ledger = await openLedger(deployment.cluster);
     const callers = await startCallers(deployment, createChance(chance.int(0, 2 ** 30)));
     const harm: Harm = { killed: new Set(), violations: [] };
-    const count: Record<string, number> = {};
-    const busy = new Set<string>();
-    const startMs = performance.now();
-    const over = () => performance.now() - startMs > forMs;
-
-    async function lane(own = createChance(chance.int(0, 2 ** 30))): Promise<void> {
-      const faults = faultsOf(deployment, own, harm);
-      while (!over()) {
-        await sleep(own.int(200, 2_500));
-        const fault = own.pick(
-          faults.filter(({ targets }) => !targets.some(target => busy.has(target))),
-        );
-        for (const target of fault.targets) busy.add(target);
-        const at = `${((performance.now() - startMs) / 1000).toFixed(1)} s`;
-        await fault
-          .run()
-          .catch((error: Error) =>
-            harm.violations.push(`${fault.name} at ${at}: ${error.message}`),
-          );
-        log(`${at} to ${((performance.now() - startMs) / 1000).toFixed(1)} s: ${fault.name}`);
-        count[fault.name] = (count[fault.name] ?? 0) + 1;
-        for (const target of fault.targets) busy.delete(target);
-      }
-    }
-    await Promise.all(Array.from({ length: LANES }, () => lane()));
+    const faults = await runFaults({ deployment, chance, forMs, harm, log });
 
     const ended = await Promise.race([
       callers.stop().then(() => true),
@@ -91,7 +67,7 @@ export async function runChaos(
     const ends: Record<string, number> = {};
     for (const { end, why } of callers.visits)
       ends[`${end} ${why}`.trim()] = (ends[`${end} ${why}`.trim()] ?? 0) + 1;
-    return { seed, members, faults: count, ends, warm: callers.warm(), violations };
+    return { seed, members, faults, ends, warm: callers.warm(), violations };
   } finally {
     await deployment.stop();
   }

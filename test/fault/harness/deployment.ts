@@ -25,8 +25,11 @@ const POOL_SECRET = 'a pool secret of the scenarios';
 export interface Replica {
   readonly port: number;
   readonly process: PressroomProcess;
-  /** Starts a process in place of one that has ended; resolves when it is ready. */
-  start(env?: Record<string, string>): Promise<void>;
+  /**
+   * Starts a process in place of one that has ended; resolves when it is ready. `root`: of the code
+   * of another version.
+   */
+  start(env?: Record<string, string>, root?: string): Promise<void>;
 }
 
 export interface ApiReplica extends Replica {
@@ -139,14 +142,9 @@ async function build(
     const [port, operationsPort] = [await ownPort(), await ownPort()];
     const own =
       kind === 'api' ? { PRESSROOM_PORT: String(port) } : { PRESSROOM_GATEWAY_PORT: String(port) };
-    const start = (more: Record<string, string> = {}) => {
-      const started = startPressroom(kind, name, operationsPort, {
-        ...shared,
-        ...own,
-        ...env,
-        ...options[kind],
-        ...more,
-      });
+    const start = (more: Record<string, string> = {}, root?: string) => {
+      const variables = { ...shared, ...own, ...env, ...options[kind], ...more };
+      const started = startPressroom(kind, name, operationsPort, variables, root);
       everyProcess.push(started);
       return started;
     };
@@ -157,9 +155,9 @@ async function build(
       get process() {
         return process;
       },
-      start: async more => {
+      start: async (more, root) => {
         await process.exited;
-        process = start(more);
+        process = start(more, root);
         await process.untilReady();
       },
     };

@@ -62,6 +62,7 @@ const BODIES: Partial<Record<JobScene, object>> = {
   succeed: { html: NOISE },
   'succeed with a large request': { html: NOISE + LARGE },
   'page fails': { html: '<p>x</p>', javascript: 'throw new Error("broken")' },
+  'expire ended': { html: '<p>x</p>' },
   'run long': { html: '<p>x</p>', wait_delay: '5s' },
 };
 
@@ -102,6 +103,12 @@ export const untilStopped = (points: readonly FailPoint[]): Promise<void> =>
     expect(missing.map(({ write, side }) => `${side} ${write.name}`)).to.deep.equal([]);
   }, HIT_MS);
 
+/** The write is stopped in the next process at this place: a kill forgets it. */
+export function stopNext(api: ApiReplica, point: FailPoint): void {
+  const { write, side, account, job } = point;
+  point.rule = stopAt(api, { write, side, account: account.id, ...(job && { job }) }).rule;
+}
+
 /** Kills the process, and drops what it has sent and MongoDB has not received. */
 export async function killStopped(api: ApiReplica): Promise<void> {
   await api.process.kill();
@@ -121,6 +128,7 @@ export function endsAreRight(
     const expected = write.ends[side];
     const statuses = own.map(({ status }) => status);
     const ends = expected === undefined ? [] : [expected];
-    expect(statuses, `${side} ${write.name}`).to.deep.equal(ends);
+    const why = own.map(({ attempts, error }) => JSON.stringify({ attempts, error }));
+    expect(statuses, `${side} ${write.name} ${why}`).to.deep.equal(ends);
   }
 }
