@@ -2,7 +2,7 @@
 // reaches MongoDB, or after MongoDB has executed it and before its answer arrives.
 import { expect } from 'chai';
 import type { JobDocument } from '../../../api/store/store.ts';
-import { type AsyncClient, asyncClient } from '../../support/async-fixture.ts';
+import { type AsyncClient, asyncClient, batchClient } from '../../support/async-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { ApiReplica, Deployment, DeploymentAccount } from './deployment.ts';
 import { commandDocument } from './frames.ts';
@@ -66,6 +66,12 @@ const BODIES: Partial<Record<JobScene, object>> = {
   'run long': { html: '<p>x</p>', wait_delay: '5s' },
 };
 
+/** Of one job. */
+const BATCHES: Partial<Record<JobScene, string>> = {
+  'submit a batch': JSON.stringify({ html: NOISE + LARGE }),
+  'submit a broken batch': `${JSON.stringify({ html: NOISE + LARGE })}\n{}`,
+};
+
 /**
  * Submits the job of a fail point at an API process with links, which then stops at its write.
  * Resolves when the submission was answered, or is the write.
@@ -84,7 +90,11 @@ export async function openFailPoint(
     await client.submit(page());
     await deployment.probePages.until(account.id, 1);
   }
-  const submission = client.submit(BODIES[write.scene] ?? page());
+  const batch = BATCHES[write.scene];
+  const submission =
+    batch === undefined
+      ? client.submit(BODIES[write.scene] ?? page())
+      : batchClient(api.port, account.key).submit(batch);
   const point: FailPoint = { write, side, account, client, job: undefined, rule };
   const accepted = submission.then(
     ({ id }) => {
@@ -93,7 +103,7 @@ export async function openFailPoint(
     },
     () => {},
   );
-  await (write.scene === 'submit' ? untilStopped([point]) : accepted);
+  await (write.scene.startsWith('submit') ? untilStopped([point]) : accepted);
   return point;
 }
 

@@ -6,6 +6,8 @@ import type { JobStatus } from '../../../api/store/store.ts';
 /** What the test does so that the write is sent. */
 export type JobScene =
   | 'submit'
+  | 'submit a batch'
+  | 'submit a broken batch'
   | 'succeed'
   | 'succeed with a large request'
   | 'page fails'
@@ -38,6 +40,7 @@ export interface JobWrite {
 }
 
 const OPERATIONS = 'api/jobs/job-operations.ts';
+const BATCHES = 'api/jobs/batch-operations.ts';
 const LEASES = 'api/leases/lease-operations.ts';
 const CHUNKS = 'api/store/stored-chunks.ts';
 
@@ -65,12 +68,12 @@ const insertsRequest: Matches = ({ insert, documents }) =>
 const insertsPdf: Matches = ({ insert, documents }, { job }) =>
   insert === 'documents.chunks' && documents[0].files_id.startsWith(`${job}/pdf/`);
 
-/** The commit of the transaction with the entry in the outbox. */
-function commits(): Matches {
+/** The commit of the transaction with an entry in this collection. */
+function commits(collection = 'outbox'): Matches {
   const sessions = new Set<string>();
   return (command, of) => {
     const session = command['lsid']?.id?.toString('hex');
-    if (insertsInto('outbox')(command, of)) sessions.add(session);
+    if (insertsInto(collection)(command, of)) sessions.add(session);
     return command['commitTransaction'] === 1 && sessions.has(session);
   };
 }
@@ -109,6 +112,45 @@ function ending(
     },
   ];
 }
+
+/** Until the last of them, nothing of the batch is visible. */
+const batchWrites = (): JobWrite[] => {
+  const row = { scene: 'submit a batch' as const, ends: both(undefined) };
+  return [
+    {
+      ...row,
+      name: 'batch: staged jobs',
+      code: `${BATCHES} stage insertMany`,
+      matches: ({ insert, documents }) => insert === 'jobs' && 'ttlMs' in documents[0],
+    },
+    {
+      ...row,
+      name: 'batch: visible jobs',
+      code: `${BATCHES} publish updateMany`,
+      matches: ({ update, updates: all }) => update === 'jobs' && 'batch.id' in all[0].q,
+    },
+    {
+      ...row,
+      name: 'batch: its document',
+      code: `${BATCHES} publish insertOne`,
+      matches: insertsInto('batches'),
+    },
+    {
+      ...row,
+      name: 'batch: commit',
+      code: 'api/store/store.ts transaction withTransaction',
+      matches: commits('batches'),
+      ends: { before: undefined, after: 'succeeded' },
+    },
+    {
+      ...row,
+      scene: 'submit a broken batch',
+      name: 'batch: discarded jobs',
+      code: `${BATCHES} discard deleteMany`,
+      matches: ({ delete: from }) => from === 'jobs',
+    },
+  ];
+};
 
 /** Those of submissions and attempts, and those of repairs. Made anew for each use. */
 export const jobWrites = (): { run: JobWrite[]; repair: JobWrite[] } => ({
@@ -160,6 +202,7 @@ export const jobWrites = (): { run: JobWrite[]; repair: JobWrite[] } => ({
       matches: insertsInto('jobs'),
       ends: { before: undefined, after: 'succeeded' },
     },
+    ...batchWrites(),
     {
       name: 'lease',
       code: `${LEASES} take findOneAndUpdate`,
