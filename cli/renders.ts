@@ -16,6 +16,7 @@ import { CliError } from './failure.ts';
 import { addServerOptions, HttpApi, retried, type ServerOptions } from './http-api.ts';
 import { savedNotice, savePdf } from './pdf-output.ts';
 import { withProgress } from './progress-line.ts';
+import { renderPages } from './render-pages.ts';
 import { table } from './table.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -69,11 +70,6 @@ function description(render: AsyncRender): string {
 /** An ID is part of a path. */
 const pathOf = (id: string) => `/v1/renders/${encodeURIComponent(id)}`;
 
-interface AsyncRenderList {
-  items: AsyncRender[];
-  next: string | null;
-}
-
 interface ListOptions extends ServerOptions {
   status?: AsyncRenderStatus;
   limit: number;
@@ -82,21 +78,19 @@ interface ListOptions extends ServerOptions {
 
 async function listed(api: HttpApi, { status, limit }: ListOptions): Promise<AsyncRender[]> {
   const found: AsyncRender[] = [];
-  let cursor: string | null = '';
-  while (cursor !== null && found.length < limit) {
-    const query = new URLSearchParams({
-      limit: String(Math.min(limit - found.length, MAX_RENDERS_LISTED)),
-      ...(status && { status }),
-      ...(cursor !== '' && { cursor }),
-    });
-    const page = (await api.json<AsyncRenderList>(`/v1/renders?${query}`)).body;
-    found.push(...page.items);
-    cursor = page.next;
+  const query = {
+    limit: String(Math.min(limit, MAX_RENDERS_LISTED)),
+    ...(status && { status }),
+  };
+  for await (const { items } of renderPages(api, { query })) {
+    found.push(...items);
+    if (found.length >= limit) break;
   }
-  return found;
+  return found.slice(0, limit);
 }
 
-const positive = (value: string): number => {
+/** Parses an integer of the command line. */
+export const positive = (value: string): number => {
   if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError('It must be 1 or more.');
   return Number(value);
 };
