@@ -7,7 +7,7 @@ import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { runCommand } from '../../../standalone/run-command.ts';
-import { asyncClient } from '../../support/async-fixture.ts';
+import { asyncClient, batchClient } from '../../support/async-fixture.ts';
 import { type Installation, installation } from '../../support/installation.ts';
 import { pdfFonts, pdfInfo, pdfText } from '../../support/pdf.ts';
 import { PRESSROOM_PROGRAM } from '../../support/run-program.ts';
@@ -65,6 +65,7 @@ const EXPECTED: Record<string, Expected> = {
   'async-renders: Download the PDF': { text: ['Invoice 42'], output: ['"status":"succeeded"'] },
   'async-renders: Cancel a render': { output: ['"status":"canceled"'] },
   'async-renders: Use the command line': { text: ['Invoice 42'] },
+  'async-renders: Render a file of requests': { text: ['Invoice'] },
   'async-renders: A program that waits': { text: ['Invoice 42'] },
 };
 /** A font that no example falls back to. */
@@ -132,7 +133,7 @@ describe('the guides', function () {
     await web.close();
   });
 
-  /** The environment of a program. `ID` is an asynchronous render that has not ended. */
+  /** The environment of a program. `ID` is an asynchronous render that has not ended, `BATCH` a batch of one. */
   async function environment({ text }: Block) {
     const env = {
       ...process.env,
@@ -141,10 +142,14 @@ describe('the guides', function () {
       NO_PROXY: '*',
       no_proxy: '*',
     };
+    const slow = { html: '<h1>Invoice 42</h1>', wait_delay: '2s' };
+    if (text.includes('$BATCH')) {
+      const client = batchClient(pressroom.api.port(), pressroom.key);
+      return { ...env, BATCH: (await client.submit(JSON.stringify(slow))).id };
+    }
     if (!text.includes('$ID')) return env;
     const client = asyncClient(pressroom.api.port(), pressroom.key);
-    const { id } = await client.submit({ html: '<h1>Invoice 42</h1>', wait_delay: '2s' });
-    return { ...env, ID: id };
+    return { ...env, ID: (await client.submit(slow)).id };
   }
 
   async function run(block: Block, index: number) {
@@ -161,8 +166,10 @@ describe('the guides', function () {
     });
     expect(ran.ok, ran.why).to.equal(true);
     for (const part of EXPECTED[titleOf(block)]?.output ?? []) expect(ran.stdout).to.include(part);
-    const [pdf] = globSync(`${folder}/*.pdf`);
-    return pdf ? { pdf: await readFile(pdf) } : { response: JSON.parse(ran.stdout) };
+    const [pdf] = globSync(`${folder}/**/*.pdf`);
+    // curl writes no line feed between two responses.
+    const responses = pdf ? [] : JSON.parse(`[${ran.stdout.replaceAll('}{', '},{')}]`);
+    return pdf ? { pdf: await readFile(pdf) } : { response: responses.at(-1) };
   }
 
   async function request(block: Block) {
