@@ -19,7 +19,13 @@ export interface HttpRequest {
 }
 
 /** After an error without Retry-After. */
-const RETRY_AFTER_MS = 2_000;
+export const RETRY_AFTER_MS = 2_000;
+
+/** With these, no request was sent. */
+const NOT_SENT = [
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'],
+  'UND_ERR_CONNECT_TIMEOUT',
+];
 
 /** The request failed. Without `status` there was no response. */
 export class RequestError extends CliError {
@@ -34,6 +40,13 @@ export class RequestError extends CliError {
     super(message, 1, cause);
     this.status = status;
     this.retryAfterMs = retryAfterMs;
+  }
+
+  /** True if the server may have done what was requested. */
+  get isUnclear(): boolean {
+    if (this.status !== undefined) return this.status >= 500;
+    const { cause } = (this.cause ?? {}) as { cause?: { code?: string } };
+    return !NOT_SENT.includes(cause?.code ?? '');
   }
 }
 

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { doctor } from '../standalone/doctor.ts';
 import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts';
 import { addAdminCommands } from './admin.ts';
+import { addBatchCommand } from './batch.ts';
 import { COMMAND } from './command-name.ts';
 import { addCompletionCommand } from './completion.ts';
 import { withAccounts } from './database.ts';
@@ -42,6 +43,7 @@ addAdminCommands(program, terminal);
 addOAuthCommands(program, terminal);
 addRenderCommand(program, terminal);
 addRendersCommands(program, terminal);
+addBatchCommand(program, terminal);
 addSupportBundleCommand(program, terminal);
 
 program

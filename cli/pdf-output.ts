@@ -5,6 +5,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebReadableStream } from 'node:stream/web';
 import { CliError } from './failure.ts';
+import { RETRY_AFTER_MS, RequestError } from './http-api.ts';
+
+/** fetch reports a connection that breaks within a body as a TypeError. */
+const brokenDownload = (cause: TypeError) =>
+  new RequestError('The connection to Pressroom broke during a download. Try again.', {
+    retryAfterMs: RETRY_AFTER_MS,
+    cause,
+  });
 
 /** Writes to a temporary file and renames it. `output`: a path, or - for standard output. */
 export async function savePdf(
@@ -20,6 +28,7 @@ export async function savePdf(
   } catch (error) {
     await rm(draft, { force: true });
     signal?.throwIfAborted();
+    if (error instanceof TypeError) throw brokenDownload(error);
     throw new CliError(`Cannot write ${output}: ${(error as Error).message}`, 1, error);
   }
 }
