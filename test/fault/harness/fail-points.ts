@@ -133,12 +133,13 @@ export function endsAreRight(
 ): void {
   for (const { write, side, account } of points) {
     const own = [...jobs.values()].filter(job => job.account === account.id);
+    const why = own.map(({ _id, attempts, error }) => JSON.stringify({ _id, attempts, error }));
     // On `free`, the first job is the one that the second waits for.
-    if (write.scene.endsWith('waiting')) expect(own.shift()?.status).to.equal('succeeded');
+    if (write.scene.endsWith('waiting'))
+      expect(own.shift()?.status, `${why}`).to.equal('succeeded');
     const expected = write.ends[side];
     const statuses = own.map(({ status }) => status);
     const ends = expected === undefined ? [] : [expected];
-    const why = own.map(({ attempts, error }) => JSON.stringify({ attempts, error }));
     expect(statuses, `${side} ${write.name} ${why}`).to.deep.equal(ends);
   }
 }

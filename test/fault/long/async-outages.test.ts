@@ -8,12 +8,15 @@ import { type AsyncClient, asyncClient } from '../../support/async-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { chromeProcesses } from '../harness/chrome-processes.ts';
 import {
+  type ApiReplica,
   type Deployment,
   type DeploymentAccount,
   type DeploymentOptions,
   startDeployment,
 } from '../harness/deployment.ts';
+import { endsAreRight, openFailPoint, type Side, untilStopped } from '../harness/fail-points.ts';
 import { type JobLedger, openJobLedger } from '../harness/job-ledger.ts';
+import { jobWrites } from '../harness/job-writes.ts';
 
 const JOBS = 60;
 const ENDED_MS = 120_000;
@@ -102,6 +105,32 @@ describe('asynchronous renders during outages', function () {
     expect(ledger.statuses(id)).to.deep.equal([
       ...['queued', 'running', 'queued', 'running', 'succeeded'],
     ]);
+  });
+
+  it('are ended once by a process that was frozen while it ended them', async () => {
+    await start({ apis: 1, links: true });
+    const [frozen] = deployment.apis as [ApiReplica];
+    const open = (wanted: string, side: Side) => {
+      const write = jobWrites().run.find(({ name }) => name === wanted)!;
+      return openFailPoint(deployment, frozen, { write, side });
+    };
+    const points = [
+      await open('count and end of the lease', 'after'),
+      await open('success: commit', 'before'),
+      await open('success: commit', 'after'),
+    ];
+    await untilStopped(points);
+    await frozen.process.freeze();
+    await deployment.addApi();
+    await eventually(() => {
+      for (const { job } of points) expect(ledger.statuses(job!)).to.include('succeeded');
+    }, 2 * FROZEN_MS);
+    frozen.toMongod!.heal();
+    frozen.process.thaw();
+    const ended = await ledger.allEnded(points, ENDED_MS);
+    endsAreRight(points, ended);
+    // The transactions of the first two were aborted.
+    expect(points.map(({ job }) => ended.get(job!)!.attempts)).to.deep.equal([2, 2, 1]);
   });
 
   it('survive a Chrome that is killed while it renders', async () => {
