@@ -42,7 +42,10 @@ const HINTS: BodyHints = {
   tooLarge: 'Split it into smaller batches.',
 };
 
-function shownBatch({ _id, createdAt, total, counts }: BatchState, publicUrl: string): Batch {
+export function shownBatch(
+  { _id, createdAt, total, counts }: BatchState,
+  publicUrl: string,
+): Batch {
   const statuses = ASYNC_RENDER_STATUSES.map(status => [status, counts.get(status) ?? 0] as const);
   return {
     id: _id,

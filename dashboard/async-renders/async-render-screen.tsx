@@ -18,6 +18,7 @@ import { get, queryOf } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
 import { attemptsMs, hasPdf, isUnfinished } from './async-render.ts';
 import { CancelRenderDialog } from './cancel-render-dialog.tsx';
+import { batchHref } from './filters.tsx';
 import { StatusBadge } from './status-badge.tsx';
 
 /** While the render is unfinished. */
@@ -136,6 +137,14 @@ function factsOf(render: AsyncRenderView): Parameters<typeof FactList>[0]['facts
             : 'No',
     ],
     ['Submitted with', callerOf({ via: 'async', key: render.key, app: null })],
+    [
+      'Batch',
+      render.batch && (
+        <Anchor key="batch" component={Link} href={batchHref(render.batch.id)} inherit>
+          {render.batch.id}
+        </Anchor>
+      ),
+    ],
     ['Render ID', <Code key="id">{render.id}</Code>],
   ];
 }

@@ -1,8 +1,8 @@
 // The asynchronous renders of the account: filter by status, pagination, and a first request.
-import { Badge, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { Anchor, Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { FileClock, RefreshCw, SearchX } from 'lucide-react';
-import { useSearchParams } from 'wouter';
+import { Link } from 'wouter';
 import type {
   AsyncRenderView,
   AsyncRenderViews,
@@ -21,15 +21,12 @@ import { callerOf } from '../renders/render-table.tsx';
 import { get, queryOf } from '../session/api.ts';
 import { useAccount, useSession } from '../session/session.tsx';
 import { attemptsMs, isUnfinished } from './async-render.ts';
-import { STATUS_LABELS, StatusBadge } from './status-badge.tsx';
+import { BatchPanel } from './batch-panel.tsx';
+import { AsyncFilterBar, batchHref, useAsyncFilters } from './filters.tsx';
+import { StatusBadge } from './status-badge.tsx';
 
 /** While a render is unfinished or the list is empty; for each loaded page. */
 const REFRESH_MS = 3_000;
-
-const STATUSES = [
-  { value: '', label: 'All' },
-  ...Object.entries(STATUS_LABELS).map(([value, label]) => ({ value, label })),
-];
 
 const COLUMNS: Column<AsyncRenderView>[] = [
   {
@@ -81,24 +78,35 @@ const COLUMNS: Column<AsyncRenderView>[] = [
   { title: 'Created', align: 'end', cell: ({ created_at }) => <When at={created_at} /> },
 ];
 
-/** The filter is kept in the URL: a filtered list can be shared, and Back undoes a filter. */
-function useStatusFilter() {
-  const [params, setParams] = useSearchParams();
-  const given = params.get('status') ?? '';
-  const status = given in STATUS_LABELS ? given : '';
-  const change = (next: string) => setParams(next === '' ? {} : { status: next });
-  return { status, change };
-}
+/** The batch of a render filters the list. */
+const BATCH: Column<AsyncRenderView> = {
+  title: 'Batch',
+  cell: ({ batch }) =>
+    batch ? (
+      <Anchor
+        component={Link}
+        href={batchHref(batch.id)}
+        inherit
+        title={batch.id}
+        style={{ whiteSpace: 'nowrap' }}
+      >
+        …{batch.id.slice(-6)}
+      </Anchor>
+    ) : (
+      '–'
+    ),
+};
 
 export default function AsyncRenders() {
   const { id } = useAccount();
-  const { status, change } = useStatusFilter();
+  const filtering = useAsyncFilters();
+  const { filters, filtered } = filtering;
   const renders = useInfiniteQuery({
-    queryKey: ['async-renders', id, status],
+    queryKey: ['async-renders', id, filters],
     initialPageParam: '',
     queryFn: ({ pageParam, signal }) =>
       get<AsyncRenderViews>(
-        `/accounts/${id}/async-renders${queryOf({ status, cursor: pageParam })}`,
+        `/accounts/${id}/async-renders${queryOf({ ...filters, cursor: pageParam })}`,
         signal,
       ),
     getNextPageParam: page => page.next,
@@ -111,6 +119,7 @@ export default function AsyncRenders() {
     },
   });
   const rows = renders.data?.pages.flatMap(({ items }) => items) ?? [];
+  const withBatch = filters.batch === '' && rows.some(({ batch }) => batch !== undefined);
   return (
     <>
       <PageHeader
@@ -128,17 +137,8 @@ export default function AsyncRenders() {
           </Button>
         }
       />
-      <search aria-label="Filter asynchronous renders">
-        <NativeSelect
-          size="xs"
-          label="Status"
-          data={STATUSES}
-          value={status}
-          maw={224}
-          mb="md"
-          onChange={event => change(event.currentTarget.value)}
-        />
-      </search>
+      <AsyncFilterBar {...filtering} />
+      {filters.batch !== '' && <BatchPanel key={filters.batch} id={filters.batch} />}
       {renders.error && (
         <Failure
           error={renders.error}
@@ -149,10 +149,10 @@ export default function AsyncRenders() {
       {renders.isPending && <Loading rows={8} height={44} />}
       {renders.isSuccess &&
         rows.length === 0 &&
-        (status !== '' ? (
-          <Empty icon={SearchX} title="No renders match this filter">
-            <Button variant="default" size="xs" mt="xs" onClick={() => change('')}>
-              Clear filter
+        (filtered ? (
+          <Empty icon={SearchX} title="No renders match these filters">
+            <Button variant="default" size="xs" mt="xs" onClick={filtering.clear}>
+              Clear filters
             </Button>
           </Empty>
         ) : (
@@ -161,7 +161,7 @@ export default function AsyncRenders() {
       {rows.length > 0 && (
         <DataTable
           label="Asynchronous renders"
-          columns={COLUMNS}
+          columns={withBatch ? [...COLUMNS.slice(0, 2), BATCH, ...COLUMNS.slice(2)] : COLUMNS}
           rows={rows}
           rowKey={render => render.id}
           href={render => `/async-renders/${encodeURIComponent(render.id)}`}

@@ -9,6 +9,7 @@ const LABELS: Record<string, string> = {
   'key.created': 'Created an API key',
   'key.rotated': 'Rotated an API key',
   'key.revoked': 'Revoked an API key',
+  'batch.canceled': 'Canceled the rest of the batch',
   'render.canceled': 'Canceled the asynchronous render',
   'invitation.created': 'Invited',
   'invitation.revoked': 'Revoked the invitation for',

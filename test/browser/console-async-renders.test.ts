@@ -3,7 +3,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { type AsyncClient, asyncClient } from '../support/async-fixture.ts';
+import { createBatchId } from '../../api/jobs/job-id.ts';
+import { type AsyncClient, asyncClient, batchClient } from '../support/async-fixture.ts';
 import { type ConsoleBrowser, consoleBrowser, SIZES } from '../support/console/console-browser.ts';
 import {
   CONSOLE_SECRET,
@@ -100,7 +101,7 @@ describe('asynchronous renders in the dashboard', function () {
     expect(await rows(page).count()).to.equal(1);
     expect(new URL(page.url()).search).to.equal('?status=failed');
     await page.getByLabel('Status').selectOption('Running');
-    await page.getByText('No renders match this filter').waitFor();
+    await page.getByText('No renders match these filters').waitFor();
     await page.goBack();
     await rows(page).getByRole('link').click();
     await heading(page, 'Asynchronous render');
@@ -140,7 +141,8 @@ describe('asynchronous renders in the dashboard', function () {
       expect(download.suggestedFilename()).to.equal('greeting.pdf');
       expect(await pdfText(await readFile(await download.path()))).to.include('Hello, world');
       await page.getByRole('link', { name: 'render log' }).click();
-      await page.getByRole('table', { name: 'Renders' }).getByText('greeting').first().waitFor();
+      await heading(page, 'Renders');
+      expect(new URL(page.url()).search).to.equal('?reference=greeting');
       expectNoErrors();
     });
 
@@ -182,6 +184,85 @@ describe('asynchronous renders in the dashboard', function () {
     await dialog.getByRole('button', { name: 'Cancel render' }).click();
     await dialog.getByText('The render has already ended: it is expired.').waitFor();
     expectNoErrors(/status of 409/);
+  });
+
+  it('shows the progress of a batch, and cancels the rest of it', async () => {
+    const [developer, admin] = await Promise.all([
+      fixture.createUser({ role: 'developer' }),
+      fixture.createUser({ role: 'admin' }),
+    ]);
+    const batches = batchClient(fixture.api.port(), fixture.key);
+    const lines = [{ html: '<h1>short</h1>' }, LONG, LONG].map(line => JSON.stringify(line));
+    const { id } = await batches.submit(lines.join('\n'));
+    const { page, expectNoErrors } = await browser.open(developer, '/async-renders');
+    await page
+      .getByRole('link', { name: `…${id.slice(-6)}`, exact: true })
+      .first()
+      .click();
+    const panel = page.getByRole('region', { name: 'Batch' });
+    await panel.getByText('1 of 3 renders ended').waitFor();
+    await panel.getByText('2 running').waitFor();
+    await rows(page).nth(2).waitFor();
+    expect(await rows(page).count()).to.equal(3);
+    expect(new URL(page.url()).search).to.equal(`?batch=${id}`);
+    await panel.getByRole('button', { name: 'Cancel the rest' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Cancel the rest of this batch?' });
+    await dialog.getByRole('button', { name: 'Cancel the rest' }).click();
+    await panel.getByText('3 renders have ended').waitFor();
+    await panel.getByText('2 canceled').waitFor();
+    expect(await panel.getByRole('button', { name: 'Cancel the rest' }).count()).to.equal(0);
+    await page.getByLabel('Status').selectOption('Succeeded');
+    await rows(page).nth(1).waitFor({ state: 'detached' });
+    await rows(page).getByRole('link').click();
+    await page.getByRole('link', { name: id }).click();
+    await panel.getByText('3 renders have ended').waitFor();
+    const batchId = page.getByLabel('Batch ID');
+    await batchId.fill('bat_unknown');
+    await batchId.press('Enter');
+    await page.getByText('This account has no batch with this ID.').waitFor();
+    expectNoErrors(/status of 404/);
+    const audit = await browser.open(admin, '/audit');
+    const entry = audit.page.getByRole('row', { name: /Canceled the rest of the batch/ });
+    expect(await entry.innerText())
+      .to.include(id)
+      .and.include('canceled: 2');
+    await fixture.worker.until({ busy: 0 });
+  });
+
+  it('looks right with a batch of all statuses', async () => {
+    const account = await fixture.account2();
+    const developer = await fixture.createUser({ role: 'developer', account });
+    const id = createBatchId();
+    let total = 0;
+    for (const [status, count] of [
+      ['succeeded', 3],
+      ['failed', 1],
+      ['canceled', 1],
+      ['expired', 1],
+      ['queued', 2],
+    ] as const)
+      for (let each = 0; each < count; each++)
+        await storedJob(fixture.store, CONSOLE_SECRET, account, {
+          status,
+          batch: { id, index: total++ },
+          // Not before the test ends.
+          availableAt: new Date(Date.now() + 3600e3),
+        });
+    const at = new Date();
+    const keptUntil = new Date(Date.now() + 3600e3);
+    await fixture.store.asynchronous.batches.insertOne({
+      _id: id,
+      account,
+      createdAt: at,
+      total,
+      keptUntil,
+    });
+    await browser.looks(developer, `/async-renders?batch=${id}`, 'async-renders-batch', page =>
+      page.getByText('6 of 8 renders ended').waitFor(),
+    );
+    await browser.looks(developer, '/async-renders', 'async-renders-with-batch', page =>
+      page.getByRole('columnheader', { name: 'Batch' }).waitFor(),
+    );
   });
 
   it('lets a viewer look, without Cancel and Download', async () => {

@@ -14,4 +14,5 @@ export type AsyncRenderViews = z.output<typeof asyncRenderViews>;
 export const asyncRenderViewQuery = z.object({
   ...cursorQuery,
   status: asyncRenderSchema.shape.status.optional(),
+  batch: z.string().max(40).optional().meta({ description: 'ID of a batch.' }),
 });

@@ -1,9 +1,9 @@
-// The routes for the asynchronous renders of an account: list, detail, cancel and download. They show
-// what the public API shows, and never a request.
-
-import type { NamedKey } from '../../history/key-names.ts';
-import { keyNames } from '../../history/key-names.ts';
+// The routes for the asynchronous renders and batches of an account: list, detail, cancel and
+// download. They show what the public API shows, and never a request.
+import { batchSchema } from '../../../common/contract/batches.ts';
+import { type KeyNames, keyNames } from '../../history/key-names.ts';
 import { type AsyncRenderRoutes, shownJob } from '../../routes/async-renders.ts';
+import { type BatchRoutes, shownBatch } from '../../routes/batches.ts';
 import type { JobDocument, Store } from '../../store/store.ts';
 import {
   type AsyncRenderView,
@@ -12,22 +12,22 @@ import {
   asyncRenderViews,
 } from '../contract/async-renders.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
-import { type Audit, renderCanceled } from '../security/audit.ts';
+import { type Audit, batchCanceled, renderCanceled } from '../security/audit.ts';
 
 export interface AsyncRenderDeps {
   publicUrl: string;
   store: Store;
   audit: Audit;
-  asynchronous: Pick<AsyncRenderRoutes, 'jobs' | 'sendPdf'>;
+  asynchronous: Pick<AsyncRenderRoutes, 'jobs' | 'sendPdf'> & Pick<BatchRoutes, 'batches'>;
 }
 
 export const asyncRenderRows = ({
   publicUrl,
   store,
   audit,
-  asynchronous: { jobs, sendPdf },
+  asynchronous: { jobs, batches, sendPdf },
 }: AsyncRenderDeps): ConsoleRoute[] => {
-  const shown = (job: JobDocument, nameOf: (id: string) => NamedKey): AsyncRenderView => ({
+  const shown = (job: JobDocument, nameOf: KeyNames): AsyncRenderView => ({
     ...shownJob(job, publicUrl),
     key: nameOf(job.key),
   });
@@ -86,6 +86,32 @@ export const asyncRenderRows = ({
       answer: 'application/pdf',
       handle: async ({ account, params, ctx }) =>
         sendPdf(ctx, await jobs.pdf(account.id, params['render']!)),
+    }),
+    route({
+      method: 'get',
+      path: '/accounts/:account/batches/:batch',
+      id: 'getAsyncBatch',
+      summary: 'Retrieve a batch: the number of its renders by status.',
+      access: { permission: 'renders.read' },
+      answer: batchSchema,
+      handle: async ({ account, params }) =>
+        shownBatch(await batches.find(account.id, params['batch']!), publicUrl),
+    }),
+    route({
+      method: 'delete',
+      path: '/accounts/:account/batches/:batch',
+      id: 'cancelAsyncBatch',
+      summary: 'Cancel the renders of a batch that are queued or running.',
+      access: { permission: 'renders.write' },
+      answer: batchSchema,
+      handle: async call => {
+        const { account, params } = call;
+        const { _id, counts } = await batches.find(account.id, params['batch']!);
+        const after = await batches.cancel(account.id, _id);
+        const canceled = (after.counts.get('canceled') ?? 0) - (counts.get('canceled') ?? 0);
+        if (canceled > 0) await audit.record(call, batchCanceled(_id, canceled));
+        return shownBatch(after, publicUrl);
+      },
     }),
   ];
 };

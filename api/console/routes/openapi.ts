@@ -9,6 +9,7 @@ import {
   STORED_PDF_HEADERS,
 } from '../../../common/contract/answers.ts';
 import { ASYNC_RENDER_NAMES } from '../../../common/contract/async-renders.ts';
+import { batchSchema } from '../../../common/contract/batches.ts';
 import { type ErrorCode, STATUS } from '../../../common/contract/errors.ts';
 import {
   addComponent,
@@ -83,6 +84,7 @@ type Tag = keyof typeof TAGS;
 const names: SchemaNames = new Map<z.core.$ZodType, string>([
   ...ENVELOPE_NAMES,
   ...ASYNC_RENDER_NAMES,
+  [batchSchema, 'Batch'],
   ...Object.entries({
     ...peopleSchemas,
     ...accountSchemas,

@@ -88,6 +88,13 @@ export const keyRotated = (former: ShownKey, overlap: string, newKey: ShownKey):
   keyAction('key.rotated', former, { overlap, newLast4: newKey.last4 });
 export const keyRevoked = (key: ShownKey): AuditAction => keyAction('key.revoked', key);
 
+/** `canceled`: how many of its renders. */
+export const batchCanceled = (id: string, canceled: number): AuditAction => ({
+  action: 'batch.canceled',
+  target: id,
+  details: { canceled },
+});
+
 export const renderCanceled = ({ _id, reference }: JobDocument): AuditAction => ({
   action: 'render.canceled',
   target: reference ?? _id,

@@ -6,7 +6,8 @@ import type { AsyncRenderViews } from '../../../api/console/contract/async-rende
 import type { AuditPage } from '../../../api/console/contract/users.ts';
 import { createJobId } from '../../../api/jobs/job-id.ts';
 import type { JobDocument } from '../../../api/store/store.ts';
-import { asyncClient } from '../../support/async-fixture.ts';
+import type { Batch } from '../../../common/contract/batches.ts';
+import { asyncClient, batchClient } from '../../support/async-fixture.ts';
 import {
   CONSOLE_SECRET,
   type ConsoleFixture,
@@ -161,6 +162,70 @@ describe('asynchronous renders in the management API', () => {
     const { _id } = await stored({ pdf: Buffer.from('a PDF') });
     expect(await operator.good('GET', path(`/${_id}`))).to.include({ id: _id });
     expect(await problem('GET', `/${_id}/pdf`, operator)).to.include({ status: 404 });
+  });
+
+  describe('of a batch', () => {
+    /** Three queued renders. */
+    async function submitted() {
+      const { name } = (await fixture.store.accounts.findOne({ _id: account }))!;
+      const { text } = await fixture.accounts.createKey(name, { name: 'invoices' });
+      const lines = [1, 2, 3].map(number => JSON.stringify({ html: `<p>${number}</p>` }));
+      const batches = batchClient(fixture.api.port(), text);
+      return { batches, batch: await batches.submit(lines.join('\n')) };
+    }
+    const batchPath = (id: string) => `/accounts/${account}/batches/${id}`;
+
+    it('are listed and counted as by the API', async () => {
+      const { batches, batch } = await submitted();
+      const other = await stored();
+      const own = await list(`?batch=${batch.id}`);
+      expect(own.items.map(item => item.batch)).to.have.deep.members(
+        [0, 1, 2].map(index => ({ id: batch.id, index })),
+      );
+      expect(idsOf(await list()))
+        .to.have.length(4)
+        .and.include(other._id);
+      expect(await developer.good('GET', batchPath(batch.id))).to.deep.equal(
+        await batches.read(`/v1/batches/${batch.id}`),
+      );
+    });
+
+    it('are canceled together, with one audit entry', async () => {
+      const { batch } = await submitted();
+      const one = (await list(`?batch=${batch.id}&limit=1`)).items[0]!;
+      await fixture.store.asynchronous.jobs.updateOne(
+        { _id: one.id },
+        { $set: { status: 'expired' } },
+      );
+      for (let times = 0; times < 2; times++) {
+        const { counts } = await developer.good<Batch>('DELETE', batchPath(batch.id));
+        expect(counts).to.include({ queued: 0, canceled: 2, expired: 1 });
+      }
+      const [entry, ...others] = await audited();
+      expect(others).to.deep.equal([]);
+      expect(entry).to.deep.include({
+        actor: developer.email,
+        action: 'batch.canceled',
+        target: batch.id,
+        details: { canceled: 2 },
+      });
+    });
+
+    it('of another account are neither found nor canceled', async () => {
+      const { batch } = await submitted();
+      const other = await fixture.account2();
+      const stranger = await fixture.createUser({ role: 'owner', account: other });
+      for (const method of ['GET', 'DELETE'])
+        expect(
+          (await stranger.call(method, `/accounts/${other}/batches/${batch.id}`)).status,
+          method,
+        ).to.equal(404);
+      expect(
+        idsOf(await stranger.good('GET', `/accounts/${other}/async-renders?batch=${batch.id}`)),
+      ).to.deep.equal([]);
+      const { counts } = await developer.good<Batch>('GET', batchPath(batch.id));
+      expect(counts.queued).to.equal(3);
+    });
   });
 
   it('are not canceled by a request from another site', async () => {

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Permission } from '../../../api/console/contract/permissions.ts';
 import type { ConsoleRoute } from '../../../api/console/kit/route.ts';
+import { createBatchId } from '../../../api/jobs/job-id.ts';
 import { storedJob } from '../stored-job.ts';
 import { CONSOLE_SECRET, type ConsoleFixture, type TestUser } from './console-fixture.ts';
 
@@ -79,6 +80,15 @@ async function aQueuedRender({ fixture, account }: Scene) {
 async function aFinishedRender({ fixture: { store }, account }: Scene) {
   const { _id } = await storedJob(store, CONSOLE_SECRET, account, { pdf: Buffer.from('a PDF') });
   return { render: _id };
+}
+
+/** Of one queued render. */
+async function aBatch({ fixture: { store }, account }: Scene) {
+  const id = createBatchId();
+  const batch = { id, index: 0 };
+  const { createdAt, keptUntil } = await storedJob(store, CONSOLE_SECRET, account, { batch });
+  await store.asynchronous.batches.insertOne({ _id: id, account, createdAt, total: 1, keptUntil });
+  return { batch: id };
 }
 
 async function anotherSession({ fixture, caller }: Scene) {
@@ -170,6 +180,8 @@ export const SAMPLES: Record<string, Sample> = {
     good: 200,
     make: aFinishedRender,
   },
+  'GET /accounts/:account/batches/:batch': { needs: 'renders.read', good: 200, make: aBatch },
+  'DELETE /accounts/:account/batches/:batch': { needs: 'renders.write', good: 200, make: aBatch },
   'GET /accounts/:account/usage': { needs: 'usage.read', good: 200 },
   'GET /accounts/:account/usage.csv': { needs: 'usage.read', good: 200 },
   'GET /accounts/:account/keys': { needs: 'keys.read', good: 200 },

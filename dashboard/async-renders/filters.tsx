@@ -1,0 +1,87 @@
+// The filters of the asynchronous renders, kept in the URL: a filtered list can be shared, and Back
+// undoes a filter.
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { X } from 'lucide-react';
+import { useSearchParams } from 'wouter';
+import { queryOf } from '../session/api.ts';
+import classes from './async-renders.module.css';
+import { STATUS_LABELS } from './status-badge.tsx';
+
+interface AsyncFilters {
+  /** A status, or empty. */
+  status: string;
+  /** The ID of a batch, or empty. */
+  batch: string;
+}
+
+const STATUSES = [
+  { value: '', label: 'All' },
+  ...Object.entries(STATUS_LABELS).map(([value, label]) => ({ value, label })),
+];
+
+/** The list of the renders of a batch. */
+export const batchHref = (batch: string) => `/async-renders${queryOf({ batch })}`;
+
+export function useAsyncFilters() {
+  const [params, setParams] = useSearchParams();
+  const status = params.get('status') ?? '';
+  const filters: AsyncFilters = {
+    status: status in STATUS_LABELS ? status : '',
+    batch: params.get('batch') ?? '',
+  };
+  const change = (changed: Partial<AsyncFilters>) => {
+    const chosen = Object.entries({ ...filters, ...changed }).filter(([, value]) => value !== '');
+    setParams(Object.fromEntries(chosen));
+  };
+  return {
+    filters,
+    change,
+    clear: () => change({ status: '', batch: '' }),
+    filtered: filters.status !== '' || filters.batch !== '',
+  };
+}
+
+export function AsyncFilterBar({
+  filters,
+  change,
+  clear,
+  filtered,
+}: ReturnType<typeof useAsyncFilters>) {
+  const applyBatch = (text: string) => {
+    const batch = text.trim();
+    if (batch !== filters.batch) change({ batch });
+  };
+  return (
+    <search aria-label="Filter asynchronous renders" className={classes.filters}>
+      <NativeSelect
+        size="xs"
+        label="Status"
+        data={STATUSES}
+        value={filters.status}
+        onChange={event => change({ status: event.currentTarget.value })}
+      />
+      <TextInput
+        key={filters.batch}
+        size="xs"
+        label="Batch ID"
+        placeholder="bat_…"
+        w="20rem"
+        maw="100%"
+        defaultValue={filters.batch}
+        maxLength={40}
+        onBlur={event => applyBatch(event.currentTarget.value)}
+        onKeyDown={event => event.key === 'Enter' && applyBatch(event.currentTarget.value)}
+      />
+      {filtered && (
+        <Button
+          size="xs"
+          variant="subtle"
+          leftSection={<X size={14} aria-hidden />}
+          onClick={clear}
+        >
+          Clear filters
+        </Button>
+      )}
+    </search>
+  );
+}
