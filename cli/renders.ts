@@ -72,15 +72,17 @@ const pathOf = (id: string) => `/v1/renders/${encodeURIComponent(id)}`;
 
 interface ListOptions extends ServerOptions {
   status?: AsyncRenderStatus;
+  batch?: string;
   limit: number;
   json?: true;
 }
 
-async function listed(api: HttpApi, { status, limit }: ListOptions): Promise<AsyncRender[]> {
+async function listed(api: HttpApi, { status, batch, limit }: ListOptions): Promise<AsyncRender[]> {
   const found: AsyncRender[] = [];
   const query = {
     limit: String(Math.min(limit, MAX_RENDERS_LISTED)),
     ...(status && { status }),
+    ...(batch && { batch }),
   };
   for await (const { items } of renderPages(api, { query })) {
     found.push(...items);
@@ -175,6 +177,7 @@ export function addRendersCommands(program: Command, { print, notify }: Terminal
           ...ASYNC_RENDER_STATUSES,
         ]),
       )
+      .option('--batch <id>', 'Only renders of this batch')
       .addOption(
         new Option('--limit <number>', 'The largest number of renders')
           .argParser(positive)
