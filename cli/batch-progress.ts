@@ -61,9 +61,10 @@ export class BatchProgress {
   }
 
   #show(): void {
+    if (this.#submitted === 0) return;
     const text = this.summary();
     if (this.#output.isTTY) {
-      const part = this.#submitted === 0 ? 0 : (this.#saved + this.#failed) / this.#submitted;
+      const part = (this.#saved + this.#failed) / this.#submitted;
       const full = Math.min(BAR_WIDTH, Math.floor(part * BAR_WIDTH));
       this.#output.write(`\r[${'#'.repeat(full).padEnd(BAR_WIDTH, '.')}] ${text}\x1b[K`);
     } else if (text !== this.#shown) this.#output.write(`${text}\n`);

@@ -5,6 +5,7 @@ import { BATCH_TYPES, type Batch } from '../common/contract/batches.ts';
 import type { BatchDirectory, SavedState } from './batch-directory.ts';
 import { batchPath } from './batch-downloads.ts';
 import type { InputPart } from './batch-input.ts';
+import { COMMAND } from './command-name.ts';
 import { CliError } from './failure.ts';
 import { type HttpApi, RequestError } from './http-api.ts';
 import { renderPages } from './render-pages.ts';
@@ -90,7 +91,7 @@ export class BatchSubmission {
     for await (const { batch } of this.#rendersSince(since))
       if (batch && !known.has(batch.id))
         throw new CliError(
-          `Lines ${lines} were submitted, but the response did not arrive. The server has the batch ${batch.id}. If it contains these lines, run the command again with \`--adopt ${batch.id}\`. If another program submitted it, run the command again with \`--resubmit\`.`,
+          `Lines ${lines} were submitted, but the response did not arrive. The server has the batch ${batch.id}: see \`${COMMAND} renders list --batch ${batch.id}\`. If it contains these lines, run the command again with \`--adopt ${batch.id}\`. If another program submitted it, run the command again with \`--resubmit\`.`,
         );
   }
 

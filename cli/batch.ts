@@ -69,7 +69,7 @@ async function renderAll(file: string, run: BatchRun) {
   };
   const waits = (reason: string) => {
     progress.clear();
-    run.notify(`${reason} Trying again.`);
+    run.notify(`${reason}\nTrying again. With --batch-size, batches are smaller.`);
   };
   const submission = new BatchSubmission({ ...deps, makeRoom, waits });
   const input = new BatchInput(read(file));
@@ -118,13 +118,6 @@ function untilInterrupted(): { signal: AbortSignal; stopListening: () => void } 
   };
 }
 
-/** For a shell. */
-const word = (text: string) =>
-  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
-
-const commandFor = (file: string, { output }: BatchOptions) =>
-  `${COMMAND} batch ${word(file)} -o ${word(output)}`;
-
 async function renderBatch(
   file: string,
   options: BatchOptions,
@@ -146,8 +139,7 @@ async function renderBatch(
     progress.end();
     if (!signal.aborted && !(error instanceof RequestError)) throw error;
     const why = signal.aborted ? 'Stopped.' : (error as Error).message;
-    const command = commandFor(file, options);
-    const next = `${progress.summary(options.output)}. Submitted renders go on.\nContinue: ${command}\nCancel them: ${command} --cancel`;
+    const next = `${progress.summary(options.output)}. Submitted renders go on.\nContinue: run the same command again.\nCancel them: run it with --cancel.`;
     const isStarted = directory.state.batches.length > 0;
     throw new CliError(isStarted ? `${why}\n${next}` : why, 1, error);
   } finally {

@@ -101,7 +101,7 @@ describe('pressroom batch', function () {
     await writeFile(at('lines.ndjson'), file('{"htm": 1}'));
     expect(await bad(...command))
       .to.match(/Line 5: .*htm/)
-      .and.match(/Continue: pressroom batch lines\.ndjson -o lines\n/);
+      .and.include('Continue: run the same command again.\n');
     expect((await state('lines')).batches).to.have.length(1);
     await writeFile(at('lines.ndjson'), file(JSON.stringify(page('3'))));
     expect(await good(...command)).to.include('4 of 4 PDFs are in lines.\n');
@@ -185,7 +185,7 @@ describe('pressroom batch', function () {
       if (name === 'Ctrl-C') {
         expect(child.exitCode).to.equal(1);
         expect(await errors).to.match(
-          /^Stopped\.\n\d of \d\+? PDFs are in interrupted\. Submitted renders go on\.\nContinue: pressroom batch stopped\.ndjson -o interrupted\nCancel them: .* --cancel\n$/m,
+          /^Stopped\.\n\d of \d\+? PDFs are in interrupted\. Submitted renders go on\.\nContinue: run the same command again\.\nCancel them: run it with --cancel\.\n$/m,
         );
       }
       const saved = await stat(at(folder, '000001.pdf'));
@@ -273,6 +273,12 @@ describe('pressroom batch', function () {
     const command = ['lost.ndjson', '-o', 'lost'];
     const errors = await bad(...command, '--server', `http://127.0.0.1:${port}`);
     const [, id] = /--adopt (bat_[0-9a-f]{32})/.exec(errors)!;
+    const listed = await runNodeProgram(
+      PRESSROOM_PROGRAM,
+      ['renders', 'list', '--batch', id!, '--json'],
+      settings(),
+    );
+    expect(JSON.parse(listed.out)).to.have.length(1);
     expect(await jobs()).to.equal(stored + 1);
     expect(await good(...command, '--adopt', id!)).to.include('1 of 1 PDFs');
     expect(await jobs()).to.equal(stored + 1);
@@ -327,6 +333,7 @@ describe('pressroom batch', function () {
       const never = await run(args, { of: tiny });
       expect(never.code).to.equal(1);
       expect(never.errors).to.include('concurrency_limit').and.include('Submit smaller batches');
+      expect(never.errors).not.to.include('0 of');
       expect(await jobs(tiny)).to.equal(5);
     } finally {
       await tiny.stop();
