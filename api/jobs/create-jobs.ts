@@ -3,6 +3,7 @@ import type { Service } from '../../common/lifecycle.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { ServedRules } from '../accounts/account-rules.ts';
 import type { Plan } from '../accounts/plans.ts';
+import { createByteBudget } from '../http/byte-budget.ts';
 import type { Leases } from '../leases/leases.ts';
 import type { Store } from '../store/store.ts';
 import { StoredChunks } from '../store/stored-chunks.ts';
@@ -49,14 +50,22 @@ export interface JobsParts
   secret: string;
 }
 
+/**
+ * The share of the byte budget for asynchronous renders. The rest is for synchronous calls, also of
+ * the same account.
+ */
+export const JOBS_SHARE = 1 / 2;
+
 export function createJobs({
   store,
   plans,
   served,
   secret,
   metrics,
+  budget: whole,
   ...deps
 }: JobsParts): AsyncJobs {
+  const budget = createByteBudget(Math.floor(whole.maxBytes * JOBS_SHARE), { whole });
   const operations = new JobOperations(store);
   const files = new JobFiles(new StoredChunks(store));
   const cipher = createJobCipher(secret);
@@ -66,7 +75,16 @@ export function createJobs({
     running: () => runner.running(),
     backlog: () => backlog.latest(),
   });
-  const runner = new JobRunner({ ...deps, operations, files, cipher, watch, meters, backlog });
+  const runner = new JobRunner({
+    ...deps,
+    budget,
+    operations,
+    files,
+    cipher,
+    watch,
+    meters,
+    backlog,
+  });
   const queue = new QueueLimit({ store, plans, operations });
   const jobs = new Jobs({ operations, queue, files, cipher, watch, runner, meters });
   const batches = new BatchOperations(store);

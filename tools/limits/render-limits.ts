@@ -3,6 +3,7 @@ import { REQUESTS_BEYOND_PLAN } from '../../api/accounts/account-requests.ts';
 import { OF_ONE_ACCOUNT } from '../../api/http/account-shares.ts';
 import { BATCH_TIMES, BODY_TIMES, HELD_PER_BODY_BYTE } from '../../api/http/body.ts';
 import { MAX_CONNECTIONS } from '../../api/http/server.ts';
+import { JOBS_SHARE } from '../../api/jobs/create-jobs.ts';
 import { OPEN_PER_TRIAL_SLOT } from '../../api/leases/trial-admission.ts';
 import { MAX_WAITING_WATERMARKS as MAX_PDFS_WAITING } from '../../api/pdf/watermark/watermark-pool.ts';
 import { DOWNLOADS_SHARE } from '../../api/routes/async-download.ts';
@@ -251,6 +252,19 @@ export const RENDER_LIMITS: LimitRow[] = [
       {
         file: 'integration/jobs/async-renders.test.ts',
         title: 'answers at once when 32 calls of the account wait, and still renders',
+      },
+    ],
+  },
+  {
+    bound: 'Bytes of running asynchronous renders',
+    whole: `${inverse(JOBS_SHARE)} of \`PRESSROOM_BYTES_IN_FLIGHT\``,
+    share: `account: ${A_QUARTER}`,
+    answer: 'the render waits',
+    source: 'jobs/create-jobs.ts',
+    proofs: [
+      {
+        file: 'integration/jobs/memory.test.ts',
+        title: 'leave memory for a synchronous call of their account',
       },
     ],
   },
