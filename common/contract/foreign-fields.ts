@@ -129,9 +129,10 @@ export const FOREIGN_NAMES: Record<string, readonly string[]> = {
 const ADVICE: [advice: string, names: readonly string[]][] = [
   ['Set `header` and `footer`.', ['displayHeaderFooter', 'headerFooter']],
   [
-    'Webhooks are not supported: the response is the PDF.',
-    ['webhook', 'webhookUrl', 'callback', 'callbackUrl', 'async', 'webhookMethod'],
+    'Webhooks are not supported.',
+    ['webhook', 'webhookUrl', 'callback', 'callbackUrl', 'webhookMethod'],
   ],
+  ['Where asynchronous renders are on, submit them to `POST /v1/renders`.', ['async', 'isAsync']],
   [
     'It is not supported: the page is laid out for the width of the paper. Set `format`, or `zoom`.',
     [

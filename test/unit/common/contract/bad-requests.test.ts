@@ -86,7 +86,8 @@ const FOREIGN: [name: string, advice: string][] = [
   ['test', 'Use `sandbox`.'],
   ['title', 'Use `metadata.title`.'],
   ['source', 'Use `html`.'],
-  ['webhook_url', 'Webhooks are not supported: the response is the PDF.'],
+  ['webhook_url', 'Webhooks are not supported.'],
+  ['async', 'Where asynchronous renders are on, submit them to `POST /v1/renders`.'],
   [
     'viewport',
     'It is not supported: the page is laid out for the width of the paper. Set `format`, or `zoom`.',
