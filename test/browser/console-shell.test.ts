@@ -53,7 +53,7 @@ describe('dashboard shell', function () {
     const { page, expectNoErrors } = await browser.open(owner, '/');
     await heading(page, 'Home').waitFor();
     for (const name of ['API keys', 'Renders', 'Usage', 'Home']) {
-      await screens(page).getByRole('link', { name }).click();
+      await screens(page).getByRole('link', { name, exact: true }).click();
       await page.locator('h1:focus').filter({ hasText: name }).waitFor();
       expect(await page.title()).to.equal(`${name} · Pressroom`);
       expect(await screens(page).locator('[aria-current=page]').textContent()).to.equal(name);
@@ -162,7 +162,7 @@ describe('dashboard shell', function () {
     await screens(page).getByRole('link', { name: 'Team' }).waitFor();
     await picture(page, 'drawer-phone-light');
     expect(await axeViolations(page)).to.deep.equal([]);
-    await screens(page).getByRole('link', { name: 'Renders' }).click();
+    await screens(page).getByRole('link', { name: 'Renders', exact: true }).click();
     await heading(page, 'Renders').waitFor();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expectNoErrors();
