@@ -1,6 +1,7 @@
 // Chaos with asynchronous renders: submits jobs while processes, Chrome and MongoDB are killed and
 // frozen, and then checks that none is lost and each is counted once.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MAX_ATTEMPTS } from '../../../api/jobs/job-attempt.ts';
 import type { JobDocument } from '../../../api/store/store.ts';
 import { asyncClient } from '../../support/async-fixture.ts';
 import { pdfText } from '../../support/pdf.ts';
@@ -87,12 +88,19 @@ async function submitAll(
   return { submitted, refused: counted(refusals) };
 }
 
-/** What may be wrong with a job, although it has ended once. */
-function wrongEnd({ _id, status, attempts, error }: JobDocument): string[] {
-  if (status === 'succeeded') return [];
-  // Three attempts whose worker or process was killed.
-  const isFair = status === 'failed' && attempts === 3 && error?.code === 'render_failed';
-  return isFair ? [] : [`${_id} is ${status} after ${attempts} attempts: ${error?.message}`];
+/** Jobs that ended once, but not as they should. `crashes`: how many renderers were killed. */
+function wrongEnds(jobs: Iterable<JobDocument>, crashes: number): string[] {
+  const crashed: string[] = [];
+  const wrong: string[] = [];
+  for (const { _id, status, attempts, error } of jobs) {
+    if (status === 'succeeded') continue;
+    const line = `${_id} is ${status} after ${attempts} attempts: ${error?.message}`;
+    // As if the page had crashed it, which is not tried again.
+    if (error?.reason === 'page_crash') crashed.push(line);
+    // Otherwise three workers or processes must have been killed.
+    else if (status !== 'failed' || attempts < MAX_ATTEMPTS) wrong.push(line);
+  }
+  return crashed.length > crashes ? [...wrong, ...crashed] : wrong;
 }
 
 async function wrongTexts(
@@ -115,11 +123,12 @@ async function judge(
   deployment: Deployment,
   ledger: JobLedger,
   submitted: readonly Submitted[],
+  crashes: number,
   withinMs: number,
 ): Promise<{ jobs: JobDocument[]; violations: string[] }> {
   try {
     const jobs = await ledger.allEnded(submitted, withinMs);
-    const wrong = [...jobs.values()].flatMap(wrongEnd);
+    const wrong = wrongEnds(jobs.values(), crashes);
     return {
       jobs: [...jobs.values()],
       violations: [...wrong, ...(await wrongTexts(deployment, submitted, jobs))],
@@ -150,7 +159,10 @@ export async function runJobChaos(options: JobChaosOptions): Promise<JobChaosRep
     const faults = await runFaults({ deployment, chance, forMs, harm, log });
     const faultsEndMs = performance.now();
     const { submitted, refused } = await submitting;
-    const judged = await judge(deployment, ledger, submitted, recoveryMs(jobs));
+    let crashes = 0;
+    for (const [name, times] of Object.entries(faults))
+      if (name.startsWith('kill a renderer')) crashes += times;
+    const judged = await judge(deployment, ledger, submitted, crashes, recoveryMs(jobs));
     const endedMs = performance.now() - faultsEndMs;
     await ledger.close();
     return {
