@@ -7,7 +7,7 @@ import { batchPath } from './batch-downloads.ts';
 import type { InputPart } from './batch-input.ts';
 import { COMMAND } from './command-name.ts';
 import { CliError } from './failure.ts';
-import { type HttpApi, RequestError } from './http-api.ts';
+import { type HttpApi, RETRY_AFTER_MS, RequestError } from './http-api.ts';
 import { renderPages } from './render-pages.ts';
 
 interface SubmissionDeps {
@@ -17,8 +17,8 @@ interface SubmissionDeps {
   signal: AbortSignal;
   /** Makes room in the queue of the account. False if there is nothing to wait for. */
   makeRoom(): Promise<boolean>;
-  /** Called with the reason once when a submission has to wait. */
-  waits(reason: string): void;
+  /** Called once when a submission has to wait. */
+  waits(reason: RequestError): void;
 }
 
 /** Renders can be a little older than the moment at which their batch was submitted: seconds in `Date`. */
@@ -41,6 +41,7 @@ export class BatchSubmission {
     const lines = `${requests[0]!.line} to ${requests.at(-1)!.line}`;
     let deadline = performance.now() + retryForMs;
     let isWaiting = false;
+    let madeRoom = false;
     for (;;) {
       signal.throwIfAborted();
       if (state.submitting) await this.#checkUnclear(state.submitting.since, lines);
@@ -57,15 +58,21 @@ export class BatchSubmission {
           delete state.submitting;
           await directory.save();
         }
-        const { retryAfterMs, status } = error;
-        if (retryAfterMs === undefined) throw error;
-        if (status === 429 && (await makeRoom())) deadline = performance.now() + retryForMs;
-        else if (performance.now() + retryAfterMs > deadline) throw error;
-        else {
-          if (!isWaiting) waits(error.message);
-          isWaiting = true;
-          await sleep(retryAfterMs, undefined, { signal });
+        if (error.retryAfterMs === undefined) throw error;
+        if (error.status === 429 && (await makeRoom())) {
+          deadline = performance.now() + retryForMs;
+          madeRoom = true;
+          continue;
         }
+        // The server counts waiting renders once a second, so that it may not know of the room yet.
+        const afterMs = madeRoom ? RETRY_AFTER_MS : error.retryAfterMs;
+        if (performance.now() + afterMs > deadline) throw error;
+        if (!isWaiting && !madeRoom) {
+          waits(error);
+          isWaiting = true;
+        }
+        madeRoom = false;
+        await sleep(afterMs, undefined, { signal });
       }
     }
   }

@@ -67,9 +67,10 @@ async function renderAll(file: string, run: BatchRun) {
     if (oldest) await downloads.collect(oldest);
     return oldest !== undefined;
   };
-  const waits = (reason: string) => {
+  const waits = ({ message, status }: RequestError) => {
     progress.clear();
-    run.notify(`${reason}\nTrying again. With --batch-size, batches are smaller.`);
+    const hint = status === 429 ? ' With --batch-size, batches are smaller.' : '';
+    run.notify(`${message}\nTrying again.${hint}`);
   };
   const submission = new BatchSubmission({ ...deps, makeRoom, waits });
   const input = new BatchInput(read(file));

@@ -44,7 +44,8 @@ export class RequestError extends CliError {
 
   /** True if the server may have done what was requested. */
   get isUnclear(): boolean {
-    if (this.status !== undefined) return this.status >= 500;
+    // A 2xx whose body cannot be read is an error, too.
+    if (this.status !== undefined) return this.status >= 500 || this.status < 300;
     const { cause } = (this.cause ?? {}) as { cause?: { code?: string } };
     return !NOT_SENT.includes(cause?.code ?? '');
   }

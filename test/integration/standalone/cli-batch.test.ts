@@ -321,6 +321,30 @@ describe('pressroom batch', function () {
     expect(shown.trimEnd()).to.match(/\r\x1b\[K2 of 2 PDFs are in bar\.$/);
   });
 
+  it('goes on when the API restarts', async () => {
+    const stored = await jobs();
+    const slow = { ...page('slow'), wait_delay: '2s' };
+    await writeFile(at('restart.ndjson'), lines(page('1'), slow, slow, slow));
+    const child = start('restart.ndjson', '-o', 'restart', '--batch-size', '2');
+    const [errors, end] = [text(child.stderr!), once(child, 'close')];
+    await eventually(async () => expect(await pdfs('restart')).to.include('000001.pdf'));
+    const port = String(pressroom.api.port());
+    await pressroom.stop();
+    pressroom = await installation({
+      plan: 'small',
+      uri: pressroom.uri,
+      env: { ...ENV, PRESSROOM_PORT: port },
+    });
+    await end;
+    expect(child.exitCode, await errors).to.equal(0);
+    expect(await pdfs('restart')).to.have.length(4);
+    expect(await jobs()).to.equal(stored + 4);
+    // Nothing listens there: the submission waits, and gives up.
+    const server = 'http://127.0.0.1:1';
+    const away = await bad('restart.ndjson', '-o', 'away', '--server', server, '--retry-for', '3s');
+    expect(away).to.match(/^(Cannot connect to Pressroom at .*)\nTrying again\.\n\1\n$/);
+  });
+
   it('waits for room in the queue, and gives up after --retry-for', async () => {
     const tiny = await installation({ plan: 'tiny', env: ENV });
     await writeFile(at('full.ndjson'), lines(...[1, 2, 3, 4, 5].map(n => page(String(n)))));
