@@ -69,7 +69,8 @@ async function submitAll(
   const startMs = performance.now();
 
   async function submit(nth: number): Promise<void> {
-    await sleep(startMs + (nth / jobs) * forMs * SUBMITTING - performance.now());
+    const atMs = startMs + (nth / jobs) * forMs * SUBMITTING;
+    await sleep(Math.max(0, atMs - performance.now()));
     for (let attempt = 0; ; attempt++) {
       const account = chance.pick(accounts);
       const client = asyncClient(chance.pick(deployment.apis).port, account.key);
