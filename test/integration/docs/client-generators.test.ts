@@ -140,10 +140,9 @@ describe('client generators', function () {
     });
 
     it('render with openapi-python-client', async () => {
-      await write(
-        'config.yaml',
-        'post_hooks: []\ncontent_type_overrides:\n  application/pdf: application/octet-stream\n',
-      );
+      const binary = (type: string) => `  ${type}: application/octet-stream\n`;
+      const overrides = binary('application/pdf') + binary('application/x-ndjson');
+      await write('config.yaml', `post_hooks: []\ncontent_type_overrides:\n${overrides}`);
       for (const [name, to] of [
         ['api', 'client'],
         ['management', 'management'],
