@@ -59,6 +59,9 @@ function watchGrowth(folder: string, ms: number, stalled: () => void): { stop():
   return { stop: () => clearInterval(timer) };
 }
 
+/** How long a program that has ended may still have unread output. */
+const OUTPUT_MS = 1_000;
+
 /** The line with the cause: the last one, but npm prints advice after it. */
 const lastLine = (text: string) => {
   const lines = text.split('\n').map(line => line.trim());
@@ -128,15 +131,18 @@ export function runCommand(
       ),
     );
     child.once('exit', (code, signal) => {
-      // Read remaining output of the pipes before they are closed.
-      setImmediate(() =>
+      const end = () => {
+        clearTimeout(late);
         finish(
           code === 0,
           code === 0
             ? ''
             : abortReason || lastLine(stderr) || lastLine(stdout) || `ended with ${signal ?? code}`,
-        ),
-      );
+        );
+      };
+      // The pipes close when all output is read, unless a grandchild holds them open.
+      child.once('close', end);
+      const late = setTimeout(end, OUTPUT_MS);
     });
   });
 }
