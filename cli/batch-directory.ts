@@ -8,7 +8,8 @@ import { CliError } from './failure.ts';
 const STATE_FILE = '.pressroom-batch.json';
 const LOCK_FILE = '.pressroom-batch.lock';
 const PDF = /^\d{6,}(-.*)?\.pdf$/;
-const LEFT_OVER = /^\d{6,}.*\.pdf\.\d+\.part$/;
+/** See `draft`. */
+const LEFT_OVER = /^\.pressroom-batch\.\d+\.\d+\.part$/;
 const VERSION = 1;
 
 interface SubmittedPart {
@@ -95,6 +96,11 @@ export class BatchDirectory {
       if (error instanceof CliError) throw error;
       throw new CliError(`Cannot write to ${path}: ${(error as Error).message}`, 1, error);
     }
+  }
+
+  /** Where the PDF of a line is written until it is complete. */
+  draft(line: number): string {
+    return join(this.path, `.pressroom-batch.${line}.${process.pid}.part`);
   }
 
   save(): Promise<void> {

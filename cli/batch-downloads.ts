@@ -120,7 +120,8 @@ export class BatchDownloads {
     const { api, directory, progress, retryForMs, signal } = this.#deps;
     const download = async () => {
       const response = await api.request(`/v1/renders/${id}/pdf`, { signal });
-      await savePdf(response.body!, join(directory.path, request.name), signal);
+      const draft = directory.draft(request.line);
+      await savePdf(response.body!, join(directory.path, request.name), { draft, signal });
     };
     try {
       await retried(download, retryForMs, signal);

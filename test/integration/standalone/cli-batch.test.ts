@@ -117,6 +117,7 @@ describe('pressroom batch', function () {
       { ...page('1'), reference: 'a/b: 1', filename: 'not used' },
       { ...page('2'), filename: 'Rechnung ü' },
       { ...page('3\u2028'), reference: '../..' },
+      { ...page('4'), reference: '請'.repeat(80) },
     );
     const first = await run(['-', '-o', 'named'], { input });
     expect(first.code, first.errors).to.equal(0);
@@ -124,10 +125,11 @@ describe('pressroom batch', function () {
       '000001-a-b- 1.pdf',
       '000002-Rechnung ü.pdf',
       '000003-render.pdf',
+      `000004-${'請'.repeat(60)}.pdf`,
     ]);
     const [before, stored] = [await downloads(), await jobs()];
     const second = await run(['-', '-o', 'named'], { input });
-    expect(second.errors).to.equal('3 of 3 PDFs are in named.\n');
+    expect(second.errors).to.equal('4 of 4 PDFs are in named.\n');
     expect([await downloads(), await jobs()]).to.deep.equal([before, stored]);
   });
 

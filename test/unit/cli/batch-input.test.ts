@@ -84,4 +84,15 @@ describe('the input of `pressroom batch`', () => {
       '000005.pdf',
     ]);
   });
+
+  it('cuts long names at 180 bytes, between characters', async () => {
+    const references = ['請'.repeat(80), `x${'𠀀'.repeat(80)}`, 'x'.repeat(80)];
+    const text = references.map(reference => JSON.stringify({ reference })).join('\n');
+    const [part] = await partsOf(text, { most: 10 });
+    expect(part!.names).to.deep.equal([
+      `000001-${'請'.repeat(60)}.pdf`,
+      `000002-x${'𠀀'.repeat(44)}.pdf`,
+      `000003-${'x'.repeat(80)}.pdf`,
+    ]);
+  });
 });
