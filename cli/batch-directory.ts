@@ -25,8 +25,9 @@ export interface SavedState {
   submitting?: SubmittedPart & { since: string };
 }
 
-const isAlive = (pid: number): boolean => {
-  if (!(pid > 0)) return false;
+/** A lock with the own ID is of an earlier process: a restarted container uses the same IDs. */
+const isOtherProcess = (pid: number): boolean => {
+  if (!(pid > 0) || pid === process.pid) return false;
   try {
     return process.kill(pid, 0);
   } catch (error) {
@@ -127,7 +128,7 @@ async function lock(path: string): Promise<void> {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       }
       const pid = Number(await readFile(file, 'utf8').catch(() => ''));
-      if (isAlive(pid))
+      if (isOtherProcess(pid))
         throw new CliError(
           `Process ${pid} already writes to ${path}. Stop it or wait for it. If it is another program, delete ${file}.`,
         );

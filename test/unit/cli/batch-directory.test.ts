@@ -1,10 +1,22 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { BatchDirectory } from '../../../cli/batch-directory.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 describe('the directory of `pressroom batch`', () => {
   const at = temporaryFolder();
+
+  it('is not locked by an earlier process with the same ID, but by another process', async () => {
+    await mkdir(at('locked'));
+    await writeFile(at('locked/.pressroom-batch.lock'), String(process.pid));
+    const directory = await BatchDirectory.open(at('locked'));
+    expect(await readdir(directory.path)).to.deep.equal(['.pressroom-batch.lock']);
+    await directory.unlock();
+    expect(await readdir(directory.path)).to.deep.equal([]);
+    await writeFile(at('locked/.pressroom-batch.lock'), String(process.ppid));
+    const error = await BatchDirectory.open(at('locked')).catch(reason => reason);
+    expect(error.message).to.match(new RegExp(`^Process ${process.ppid} already writes to `));
+  });
 
   it('removes incomplete PDFs of an earlier run, and nothing else', async () => {
     const first = await BatchDirectory.open(at('drafts'));
