@@ -1,7 +1,7 @@
 // The directory of `pressroom batch`: its PDFs, the state with which a later run continues, and a
 // lock against a second run at the same time.
 import { readdirSync } from 'node:fs';
-import { link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from './failure.ts';
 
@@ -35,10 +35,16 @@ const isOtherProcess = (pid: number): boolean => {
   }
 };
 
+/** Not through a symbolic link that is at this path. */
+async function openNew(path: string): Promise<FileHandle> {
+  await rm(path, { force: true });
+  return open(path, 'wx');
+}
+
 /** A crash leaves the old content or the new one. */
 async function writeDurably(path: string, text: string): Promise<void> {
   const draft = `${path}.part`;
-  const file = await open(draft, 'w');
+  const file = await openNew(draft);
   try {
     await file.writeFile(text);
     await file.sync();
@@ -119,8 +125,9 @@ export class BatchDirectory {
 async function lock(path: string): Promise<void> {
   const file = join(path, LOCK_FILE);
   const own = `${file}.${process.pid}`;
-  await writeFile(own, String(process.pid));
+  const draft = await openNew(own);
   try {
+    await draft.writeFile(String(process.pid));
     for (;;) {
       try {
         return await link(own, file);
@@ -135,6 +142,7 @@ async function lock(path: string): Promise<void> {
       await rm(file, { force: true });
     }
   } finally {
+    await draft.close();
     await rm(own, { force: true });
   }
 }
