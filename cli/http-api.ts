@@ -64,11 +64,17 @@ export const addServerOptions = (command: Command): Command =>
 export const notPressroom = (status: number) =>
   `The server returned status ${status} in an unexpected format. Check that it is a Pressroom API.`;
 
+/** Parses JSON of a server. Control characters in it could change what a terminal shows. */
+const parsed = (json: string): unknown =>
+  JSON.parse(json, (_, value: unknown) =>
+    typeof value === 'string' ? value.replace(/\p{Cc}/gu, ' ') : value,
+  );
+
 /** The API's error message, if the response has one. */
 async function errorMessage(response: Response): Promise<string> {
   const body = await response.text().catch(() => '');
   try {
-    const { error } = JSON.parse(body) as {
+    const { error } = parsed(body) as {
       error: { code: string; message: string; request_id: string };
     };
     const message = `${error.message} (${error.code}, request ${error.request_id})`;
@@ -129,11 +135,11 @@ export class HttpApi {
     return response;
   }
 
-  /** Rejects like `request`. */
+  /** Rejects like `request`. Control characters in strings are replaced by spaces. */
   async json<T>(path: string, request: HttpRequest = {}): Promise<{ body: T; headers: Headers }> {
     const { status, headers, ...response } = await this.#read(path, request);
     try {
-      return { body: JSON.parse(response.text) as T, headers };
+      return { body: parsed(response.text) as T, headers };
     } catch (error) {
       throw new RequestError(notPressroom(status), { status, cause: error });
     }
