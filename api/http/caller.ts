@@ -58,12 +58,13 @@ export const callerIp = (ctx: Pick<Context, 'req' | 'get'>, trusted: readonly Ne
 export const bearerToken = (header: string | undefined): string | undefined =>
   /^bearer +([^ ]+) *$/i.exec(header ?? '')?.[1];
 
-export const bearer = (
+/** Identifies the caller by its key. Rejects with the errors of `AcceptedKeys.check`. */
+export const identifiedBy = (
   keys: AcceptedKeys,
   trustedProxies: readonly Network[],
   use: KeyUse,
-): Middleware => {
-  return async (ctx, next) => {
+) => {
+  return async (ctx: Context): Promise<void> => {
     const address = callerIp(ctx, trustedProxies);
     // Also for a known key that is rejected, so that the log has its account.
     const token = bearerToken(ctx.headers.authorization);
@@ -71,6 +72,13 @@ export const bearer = (
     await keys.check(token, address, use, accepted => {
       ctx.state.accepted = accepted;
     });
+  };
+};
+
+export const bearer = (...of: Parameters<typeof identifiedBy>): Middleware => {
+  const identify = identifiedBy(...of);
+  return async (ctx, next) => {
+    await identify(ctx);
     await next();
   };
 };

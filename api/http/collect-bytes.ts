@@ -85,8 +85,9 @@ export class Blocks {
 
 /**
  * Passes the bytes to `take` as they arrive. While a promise that it returned is pending, the request
- * is paused and may be silent. Rejects with the error that `take` returned or rejected with, with
- * that of a limit, or with ClientClosed when the client disconnected.
+ * is paused and no limit of time applies. Rejects with the error that `take` returned or rejected
+ * with, with that of a limit, or with ClientClosed when the client disconnected; never before the
+ * last promise of `take` has settled.
  */
 export function receiveBytes(
   request: IncomingMessage,
@@ -95,12 +96,17 @@ export function receiveBytes(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let bytes = 0;
-    const startMs = performance.now();
-    let readMs = startMs;
-    let isHeld = false;
+    let taking: Promise<unknown> | undefined;
+    /** Since when a piece is being taken, and how long earlier ones took. */
+    let takingSinceMs = 0;
+    let tookMs = 0;
     let hasEnded = false;
     let isOver = false;
     const timers = new Set<NodeJS.Timeout>();
+    /** A clock that stands still while a piece is taken. */
+    const clockMs = () => (taking ? takingSinceMs : performance.now()) - tookMs;
+    const startMs = clockMs();
+    let readMs = startMs;
 
     /**
      * Fails at `dueMs`, which arriving data may postpone. Data that has arrived is read first: this
@@ -109,14 +115,14 @@ export function receiveBytes(
     function failAt(dueMs: () => number, late: () => Error): void {
       const check = () => {
         if (isOver) return;
-        if (dueMs() <= performance.now()) fail(late());
+        if (!taking && dueMs() <= clockMs()) fail(late());
         // Postponed, or the timer fired some tenths of a millisecond early.
         else failAt(dueMs, late);
       };
       const timer = setTimeout(() => {
         timers.delete(timer);
         setImmediate(check);
-      }, dueMs() - performance.now());
+      }, dueMs() - clockMs());
       timers.add(timer);
     }
     function over(): void {
@@ -128,42 +134,44 @@ export function receiveBytes(
       if (isOver) return;
       over();
       request.pause();
-      reject(error);
+      if (taking) void taking.then(() => reject(error));
+      else reject(error);
     }
     function onData(piece: Buffer): void {
-      readMs = performance.now();
+      readMs = clockMs();
       bytes += piece.length;
       const taken = bytes > maxBytes ? tooLarge() : take(piece);
       if (taken instanceof Error) fail(taken);
-      else if (taken) void hold(taken);
+      else if (taken) hold(taken);
     }
-    async function hold(taken: Promise<void>): Promise<void> {
+    function hold(taken: Promise<void>): void {
       request.pause();
-      isHeld = true;
-      try {
-        await taken;
-        isHeld = false;
-        readMs = performance.now();
-        if (hasEnded) end();
-        else if (!isOver) request.resume();
-      } catch (error) {
-        fail(error as Error);
-      }
+      takingSinceMs = performance.now();
+      taking = taken.then(release, error => {
+        taking = undefined;
+        fail(error);
+      });
+    }
+    function release(): void {
+      tookMs += performance.now() - takingSinceMs;
+      taking = undefined;
+      if (isOver) return;
+      if (hasEnded) end();
+      else request.resume();
     }
     function end(): void {
-      if (isOver) return;
       over();
       resolve();
     }
-    // A paused request ends when all its data has been passed on.
+    // Also while the last piece is being taken.
     function onEnd(): void {
       hasEnded = true;
       request.off('close', onClose);
-      if (!isHeld) end();
+      if (!taking) end();
     }
     const onClose = () => fail(new ClientClosed());
     request.on('data', onData).once('end', onEnd).once('close', onClose);
-    if (silent) failAt(() => (isHeld ? performance.now() : readMs) + silent.ms, silent.late);
+    if (silent) failAt(() => readMs + silent.ms, silent.late);
     failAt(() => startMs + total.ms, total.late);
     if (slow) failAt(() => startMs + slow.graceMs + (bytes / slow.bytesPerS) * 1_000, slow.late);
   });

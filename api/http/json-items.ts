@@ -54,6 +54,16 @@ export abstract class JsonItems {
     if (error) throw error;
   }
 
+  /** Whether nothing of the next item has arrived. */
+  protected get isBetween(): boolean {
+    return this.#pending.bytes === 0;
+  }
+
+  /** Counts an item that is empty. */
+  protected skip(): void {
+    this.#count++;
+  }
+
   protected complete(): JsonItem {
     const item = { bytes: this.#pending.take(), where: this.where };
     this.#count++;
@@ -68,8 +78,13 @@ export class JsonLines extends JsonItems {
   *push(piece: Buffer): Generator<JsonItem, void> {
     let from = 0;
     for (let at = piece.indexOf(LINE_END); at >= 0; at = piece.indexOf(LINE_END, from)) {
-      this.keep(piece.subarray(from, at));
+      const part = piece.subarray(from, at);
       from = at + 1;
+      if (this.isBetween && part.every(isSpace)) {
+        this.skip();
+        continue;
+      }
+      this.keep(part);
       const line = this.end();
       if (line) yield line;
     }

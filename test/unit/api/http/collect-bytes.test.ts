@@ -178,15 +178,29 @@ describe('the body of a request', () => {
       expect(request.listenerCount('data')).to.equal(0);
     });
 
-    it('is not resumed when the client disconnects while a piece is taken', async () => {
+    it('fails after its last piece is taken when the client disconnects', async () => {
       const taken = Promise.withResolvers<void>();
-      const failed = receive(() => taken.promise).catch((error: Error) => error.name);
+      let hasFailed = false;
+      const failed = receive(() => taken.promise).catch((error: Error) => {
+        hasFailed = true;
+        return error.name;
+      });
       send(Buffer.alloc(1));
       request.emit('close');
-      expect(await failed).to.equal('ClientClosed');
+      await new Promise(resolve => setTimeout(resolve, 10));
+      expect(hasFailed).to.equal(false);
       taken.resolve();
-      await taken.promise;
+      expect(await failed).to.equal('ClientClosed');
       expect(steps).not.to.include('resume');
+    });
+
+    it('is not slow while a piece is taken', async () => {
+      const slow = { graceMs: 20, bytesPerS: 1_000, late: () => new Error('slow') };
+      const take = () => new Promise<void>(resolve => setTimeout(resolve, 100));
+      const whole = receive(take, { slow });
+      send(Buffer.alloc(1_000));
+      request.emit('end');
+      await whole;
     });
   });
 });

@@ -89,6 +89,20 @@ describe('the items of a body', () => {
     }
   });
 
+  it('hold no memory for blank lines', () => {
+    let reserved = 0;
+    const reserve = (bytes: number) => {
+      reserved += bytes;
+      return undefined;
+    };
+    const items = itemsIn(JsonLines, `${'\r\n'.repeat(1_000)}${'\n'.repeat(1_000)}{}`, 64, {
+      ...OPTIONS,
+      reserve,
+    });
+    expect(shown(items)).to.deep.equal([['Line 2001', '{}']]);
+    expect(reserved).to.be.lessThan(10_000);
+  });
+
   it('hold the memory of the incomplete item alone', () => {
     const items = new JsonLines(OPTIONS);
     expect([...items.push(Buffer.from('{"a":1}\n{"b"'))]).to.have.length(1);
