@@ -47,13 +47,15 @@ export class BatchOperations {
     };
     const { limits, stagedJobs, batches } = this.#db;
     await this.#store.transaction(async session => {
+      // First, because a transaction with much to write can begin nothing new while MongoDB's cache is
+      // full.
+      await batches.insertOne(batch, { session });
       const { matchedCount } = await stagedJobs.updateMany(
         { 'batch.id': _id },
         [{ $set: published }, { $unset: 'ttlMs' }],
         { ...limits, session },
       );
       if (matchedCount !== total) throw new Error('a staged render is missing');
-      await batches.insertOne(batch, { session });
     });
   }
 

@@ -31,7 +31,7 @@ export class TransactionSweep implements Service {
   async #loop(): Promise<void> {
     try {
       const aborted = await this.#store.abortIdleTransactions();
-      if (aborted > 0) this.#log.warn({ aborted }, 'aborted transactions of a process that died');
+      if (aborted > 0) this.#log.warn({ aborted }, 'aborted idle transactions');
     } catch (error) {
       this.#log.debug({ reason: (error as Error).message }, 'could not read idle transactions');
     }

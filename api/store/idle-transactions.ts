@@ -2,7 +2,7 @@
 // MongoDB itself aborts them after a minute or more (`transactionLifetimeLimitSeconds`).
 import type { Db, UUID } from 'mongodb';
 
-/** Between two operations of a transaction are milliseconds, and no wait for anything else. */
+/** Between two operations of a transaction are milliseconds, unless the process is frozen. */
 const IDLE_MS = 3_000;
 
 interface IdleSession {
@@ -11,7 +11,7 @@ interface IdleSession {
 
 /**
  * `admin`: the database of that name. A process that lives, but was frozen, runs its transaction
- * again. Needs no role, because the sessions are of the same database user. Returns how many
+ * again, also one of another installation with the same database user. Needs no role, because the sessions are of the same database user. Returns how many
  * transactions were aborted.
  */
 export async function abortIdleTransactions(
