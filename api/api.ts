@@ -138,7 +138,7 @@ function createTrial(
 
 /** Undefined when asynchronous renders are off. */
 function createAsynchronous(
-  { asyncRenders, dashboard, plans }: CompleteApiConfig,
+  { asyncRenders, dashboard, plans, bodyMaxBytes }: CompleteApiConfig,
   {
     rendering,
     meters,
@@ -151,14 +151,19 @@ function createAsynchronous(
   if (!asyncRenders.on) return undefined;
   const sendPdf = createSendJobPdf(parts.budget, parts.log);
   const render = createRender({ ...rendering, leases: ADMITTED_LEASES, trial: false, meters });
-  const { jobs, batches, services, watch } = createJobs({
+  const { services, watch, maxRequestBytes, ...made } = createJobs({
     ...parts,
     plans,
     secret: dashboard.secret!,
     render,
     dispatcher: rendering.dispatcher,
   });
-  return { services, watch, routes: { jobs, batches, sendPdf, ...asyncRenders } };
+  const maxBytes = Math.min(bodyMaxBytes, maxRequestBytes);
+  return {
+    services,
+    watch,
+    routes: { ...made, ...asyncRenders, sendPdf, maxRequestBytes: maxBytes },
+  };
 }
 
 type SharedWithConsole =

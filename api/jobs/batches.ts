@@ -34,15 +34,18 @@ export class Batches {
     return { ...batch, counts: await batches.counts(batch) };
   }
 
-  /** Cancels the renders that have not ended. Throws ApiError `not_found`. */
-  async cancel(account: string, id: string): Promise<BatchState> {
+  /**
+   * Cancels the renders that have not ended; `canceled` counts those of this call. Throws ApiError
+   * `not_found`.
+   */
+  async cancel(account: string, id: string): Promise<{ batch: BatchState; canceled: number }> {
     const { batches, jobs } = this.#deps;
-    const batch = await this.find(account, id);
-    const unfinished = (await batches.unfinished(batch)).values();
+    const unfinished = (await batches.unfinished(await this.find(account, id))).values();
+    let canceled = 0;
     const cancelInTurn = async () => {
-      for (const job of unfinished) await jobs.cancelUnfinished(job);
+      for (const job of unfinished) if (await jobs.cancelUnfinished(job)) canceled++;
     };
     await Promise.all(Array.from({ length: CANCELED_AT_ONCE }, cancelInTurn));
-    return this.find(account, id);
+    return { batch: await this.find(account, id), canceled };
   }
 }

@@ -3,6 +3,7 @@ import type { Service } from '../../common/lifecycle.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { ServedRules } from '../accounts/account-rules.ts';
 import type { Plan } from '../accounts/plans.ts';
+import { HELD_PER_BODY_BYTE } from '../http/body.ts';
 import { createByteBudget } from '../http/byte-budget.ts';
 import type { Leases } from '../leases/leases.ts';
 import type { Store } from '../store/store.ts';
@@ -25,6 +26,8 @@ import { TransactionSweep } from './transaction-sweep.ts';
 export interface AsyncJobs {
   jobs: Jobs;
   batches: Batches;
+  /** A larger request could never run. */
+  maxRequestBytes: number;
   services: Service[];
   /** Stops before the server. */
   watch: Service;
@@ -90,6 +93,7 @@ export function createJobs({
   const batches = new BatchOperations(store);
   return {
     jobs,
+    maxRequestBytes: Math.floor(budget.maxBytesOfOne / HELD_PER_BODY_BYTE),
     batches: new Batches({ batches, queue, files, cipher, runner, jobs }),
     services: [
       new TransactionSweep(store, deps.log),

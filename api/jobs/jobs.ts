@@ -1,6 +1,5 @@
 // Asynchronous renders as their callers see them: submitted, read, listed, canceled, downloaded.
 import { ApiError } from '../../common/contract/errors.ts';
-import type { RenderRequest } from '../../common/contract/render-request.ts';
 import type { Accepted } from '../accounts/accepted-keys.ts';
 import { after, pageOf } from '../http/cursor.ts';
 import type { JobDocument, JobStatus } from '../store/store.ts';
@@ -11,7 +10,13 @@ import type { JobRunner } from './job-runner.ts';
 import { isFinalStatus } from './job-status.ts';
 import type { JobWatch } from './job-watch.ts';
 import type { QueueLimit } from './queue-limit.ts';
-import { CLOCK_DIFFERENCE_MS, type JobStorage, KEPT_MS, storeRequest } from './stored-job.ts';
+import {
+  CLOCK_DIFFERENCE_MS,
+  type JobStorage,
+  KEPT_MS,
+  type RenderSubmission,
+  storeRequest,
+} from './stored-job.ts';
 
 export interface JobsDeps extends JobStorage {
   operations: JobOperations;
@@ -19,11 +24,6 @@ export interface JobsDeps extends JobStorage {
   watch: JobWatch;
   runner: Pick<JobRunner, 'submitted'>;
   meters: Pick<JobMetrics, 'ended'>;
-}
-
-interface SubmittedRender {
-  request: RenderRequest;
-  ttlMs: number;
 }
 
 interface ListedJobs {
@@ -68,10 +68,9 @@ export class Jobs {
   /** Resolves when the job is durable. Throws ApiError `concurrency_limit` for a full queue. */
   async submit(
     { accountId, keyId }: Pick<Accepted, 'accountId' | 'keyId'>,
-    { request, ttlMs }: SubmittedRender,
+    { request, ttlMs }: RenderSubmission,
   ): Promise<JobDocument> {
     const { operations, queue, runner } = this.#deps;
-    await queue.admit(accountId, 1);
     const createdAt = new Date();
     const expiresAt = new Date(createdAt.getTime() + ttlMs);
     const job: JobDocument = {
@@ -83,7 +82,7 @@ export class Jobs {
       keptUntil: new Date(expiresAt.getTime() + KEPT_MS),
       availableAt: new Date(createdAt.getTime() - CLOCK_DIFFERENCE_MS),
     };
-    await operations.insert(job);
+    await queue.add(accountId, 1, () => operations.insert(job));
     runner.submitted(accountId);
     return job;
   }
@@ -126,13 +125,14 @@ export class Jobs {
     return now;
   }
 
-  /** Does nothing for a job that has ended. */
-  async cancelUnfinished(job: JobName & Pick<JobDocument, 'request'>): Promise<void> {
+  /** Returns false for a job that has ended. */
+  async cancelUnfinished(job: JobName & Pick<JobDocument, 'request'>): Promise<boolean> {
     const { operations, files, watch, meters } = this.#deps;
-    if (!(await operations.endAlone(job, { status: 'canceled' }))) return;
+    if (!(await operations.endAlone(job, { status: 'canceled' }))) return false;
     meters.ended('canceled');
     watch.ended(job._id);
     await files.remove(job.request);
+    return true;
   }
 
   /** The PDF in pieces. Throws ApiError `not_found`, `conflict` or `gone`. */

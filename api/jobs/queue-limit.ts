@@ -12,7 +12,7 @@ interface QueueLimitDeps {
   operations: JobOperations;
 }
 
-/** The number of waiting jobs is read once in this time. What others submit meanwhile comes on top. */
+/** The number is read once in this time. What other processes store meanwhile comes on top. */
 const COUNTED_EVERY_MS = 1_000;
 const MAX_ACCOUNTS_COUNTED = 10_000;
 /** A slot is free after a render or so; a queue of thousands is not short soon. */
@@ -32,12 +32,15 @@ export class QueueLimit {
     () => performance.now(),
   );
 
+  /** Jobs of accounts that this process is storing, and that a count may miss. */
+  readonly #unstored = new Map<string, number>();
+
   constructor(deps: QueueLimitDeps) {
     this.#deps = deps;
   }
 
-  /** Counts `more` jobs of the account. Throws ApiError `concurrency_limit`, and counts none. */
-  async admit(accountId: string, more: number): Promise<void> {
+  /** Stores `more` jobs of the account. Throws ApiError `concurrency_limit` when they are too many. */
+  async add(accountId: string, more: number, store: () => Promise<void>): Promise<void> {
     const count = await this.#countOf(accountId);
     const { waiting, maxWaiting } = count;
     if (waiting >= maxWaiting) throw full(waiting);
@@ -50,6 +53,14 @@ export class QueueLimit {
         `Your account has ${waiting} waiting renders, and your plan allows ${maxWaiting}. Submit the batch of ${more} when more have finished.`,
       );
     count.waiting += more;
+    this.#unstored.set(accountId, this.#unstoredOf(accountId) + more);
+    try {
+      await store();
+    } finally {
+      const left = this.#unstoredOf(accountId) - more;
+      if (left > 0) this.#unstored.set(accountId, left);
+      else this.#unstored.delete(accountId);
+    }
   }
 
   /** Throws ApiError `concurrency_limit` if no job can be added. */
@@ -62,6 +73,10 @@ export class QueueLimit {
     return this.#waiting.of(accountId, () => this.#count(accountId));
   }
 
+  #unstoredOf(accountId: string): number {
+    return this.#unstored.get(accountId) ?? 0;
+  }
+
   async #count(accountId: string): Promise<{ maxWaiting: number; waiting: number }> {
     const { store, plans, operations } = this.#deps;
     const projection = { _id: 0, maxWaiting: maxWaitingOf(plans) };
@@ -72,6 +87,8 @@ export class QueueLimit {
       ),
     );
     const { maxWaiting } = found ?? LIMITS_OF_UNKNOWN_PLAN;
-    return { maxWaiting, waiting: await operations.countQueued(accountId, maxWaiting) };
+    const unstored = this.#unstoredOf(accountId);
+    const waiting = unstored + (await operations.countQueued(accountId, maxWaiting));
+    return { maxWaiting, waiting };
   }
 }

@@ -1,12 +1,17 @@
 // A batch while it arrives: its renders are stored in groups, and then become visible at once.
-import type { RenderRequest } from '../../common/contract/render-request.ts';
 import type { Accepted } from '../accounts/accepted-keys.ts';
 import type { BatchDocument, JobStatus } from '../store/store.ts';
 import { type BatchOperations, STAGED_MS } from './batch-operations.ts';
 import { createBatchId } from './job-id.ts';
 import type { JobRunner } from './job-runner.ts';
 import type { QueueLimit } from './queue-limit.ts';
-import { CLOCK_DIFFERENCE_MS, type JobStorage, KEPT_MS, storeRequest } from './stored-job.ts';
+import {
+  CLOCK_DIFFERENCE_MS,
+  type JobStorage,
+  KEPT_MS,
+  type RenderSubmission,
+  storeRequest,
+} from './stored-job.ts';
 
 export interface StagedBatchDeps extends JobStorage {
   batches: BatchOperations;
@@ -17,11 +22,6 @@ export interface StagedBatchDeps extends JobStorage {
 export interface BatchState extends BatchDocument {
   /** How many of its renders have each status. */
   counts: ReadonlyMap<JobStatus, number>;
-}
-
-interface StagedSubmission {
-  request: RenderRequest;
-  ttlMs: number;
 }
 
 /** Of one insert. A request that is not in chunks of its own has 64 KiB at most. */
@@ -35,7 +35,7 @@ export class StagedBatch {
   readonly #begunAt = Date.now();
   #total = 0;
   #longestTtlMs = 0;
-  #group: StagedSubmission[] = [];
+  #group: RenderSubmission[] = [];
   #groupBytes = 0;
 
   constructor(deps: StagedBatchDeps, accepted: Pick<Accepted, 'accountId' | 'keyId'>) {
@@ -44,11 +44,11 @@ export class StagedBatch {
   }
 
   /** `bytes`: of the request as JSON. Returns true when `flush` should be called. */
-  add(submission: StagedSubmission, bytes: number): boolean {
-    this.#group.push(submission);
+  add(submitted: RenderSubmission, bytes: number): boolean {
+    this.#group.push(submitted);
     this.#groupBytes += bytes;
     this.#total++;
-    this.#longestTtlMs = Math.max(this.#longestTtlMs, submission.ttlMs);
+    this.#longestTtlMs = Math.max(this.#longestTtlMs, submitted.ttlMs);
     return this.#group.length >= STAGED_AT_ONCE || this.#groupBytes >= STAGED_BYTES_AT_ONCE;
   }
 
@@ -74,8 +74,6 @@ export class StagedBatch {
   async publish(): Promise<BatchState> {
     const { queue, batches, runner } = this.#deps;
     const { accountId: account } = this.#accepted;
-    await this.flush();
-    await queue.admit(account, this.#total);
     const createdAt = new Date();
     const batch = {
       _id: this.#id,
@@ -84,7 +82,8 @@ export class StagedBatch {
       total: this.#total,
       keptUntil: new Date(createdAt.getTime() + this.#longestTtlMs + KEPT_MS),
     };
-    await batches.publish(batch, new Date(this.#begunAt - CLOCK_DIFFERENCE_MS));
+    const availableAt = new Date(this.#begunAt - CLOCK_DIFFERENCE_MS);
+    await queue.add(account, this.#total, () => batches.publish(batch, availableAt));
     runner.submitted(account);
     return { ...batch, counts: new Map([['queued', this.#total]]) };
   }

@@ -15,6 +15,12 @@ export const KEPT_MS = 7 * 86_400e3;
  */
 export const CLOCK_DIFFERENCE_MS = 10_000;
 
+/** What a caller submits. */
+export interface RenderSubmission {
+  request: RenderRequest;
+  ttlMs: number;
+}
+
 /** A job that has no place in the queue yet. */
 export type StoredJob = Pick<
   JobDocument,

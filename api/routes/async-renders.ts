@@ -34,6 +34,8 @@ export interface AsyncRenderRoutes {
   jobs: Jobs;
   /** The longest `ttl`. */
   maxTtlMs: number;
+  /** The largest body of which a render can ever run. */
+  maxRequestBytes: number;
   sendPdf: SendJobPdf;
 }
 
@@ -94,7 +96,7 @@ export function asyncRenderRoutes(
   parts: AsyncRenderRoutes,
   { keys, requests, trustedProxies, body, budget, rules, publicUrl }: AsyncRouteParts,
 ): Route[] {
-  const { jobs, maxTtlMs } = parts;
+  const { jobs, maxTtlMs, maxRequestBytes: maxBytes } = parts;
   const bound = boundRequests(requests, ({ state }) => state.accepted);
   const identified = (use: KeyUse): Middleware[] => [
     orDatabaseUnavailable,
@@ -154,7 +156,7 @@ export function asyncRenderRoutes(
     answer(ctx, await jobs.cancel(ctx.state.accepted.accountId, pathId(ctx)));
   };
 
-  const receive = jsonBody(body, budget, ({ state }) =>
+  const receive = jsonBody({ ...body, maxBytes }, budget, ({ state }) =>
     accountHolder(state.accepted.accountId, state.accepted.parallel),
   );
   const { submitRender, getRender, getRenderPdf, cancelRender, listRenders } = ASYNC_OPERATIONS;

@@ -7,7 +7,7 @@ import { HELD_PER_BODY_BYTE, parseAnyJson } from '../http/body.ts';
 import type { Reservation } from '../http/byte-budget.ts';
 import { JsonArrayItems, type JsonItem, type JsonItems, JsonLines } from '../http/json-items.ts';
 import type { StagedBatch } from '../jobs/staged-batch.ts';
-import type { Submission } from './submission.ts';
+import type { RenderSubmission } from '../jobs/stored-job.ts';
 
 /** The reading ends with the last of them. */
 export const MAX_MISTAKES = 20;
@@ -15,9 +15,12 @@ export const MAX_MISTAKES = 20;
 interface BatchBodyDeps {
   staged: StagedBatch;
   reservation: Reservation;
+  /** Of one render request with its defaults, */
   maxItemBytes: number;
+  /** and of all. */
+  maxBytes: number;
   /** Throws ApiError. */
-  parse(item: unknown): Submission;
+  parse(item: unknown): RenderSubmission;
 }
 
 const tooMany = () =>
@@ -25,12 +28,21 @@ const tooMany = () =>
     `A batch has at most ${MAX_BATCH_RENDERS} render requests. Submit the others as another.`,
   );
 
+const tooLarge = (what: string, maxBytes: number) =>
+  new ApiError(
+    'payload_too_large',
+    `With its defaults, ${what} larger than ${maxBytes} bytes. Leave large fields out of them.`,
+  );
+
 export class BatchBody {
   readonly #deps: BatchBodyDeps;
   readonly #items: JsonItems;
   readonly #mistakes: string[] = [];
   #defaults: Record<string, unknown> | undefined;
+  /** They are part of each request that is staged. */
+  #defaultsBytes = 0;
   #requests = 0;
+  #requestBytes = 0;
   #reservedBytes = 0;
 
   constructor(isArray: boolean, deps: BatchBodyDeps) {
@@ -45,6 +57,7 @@ export class BatchBody {
   /** Rejects with ApiError, and with the errors of the store. */
   async take(piece: Buffer): Promise<void> {
     for (const item of this.#items.push(piece)) await this.#check(item);
+    if (this.#mistakes.length > 0) this.#releaseComplete();
   }
 
   /** Call once, after the last piece. Rejects with ApiError for an invalid or empty batch. */
@@ -59,36 +72,55 @@ export class BatchBody {
   }
 
   async #check(item: JsonItem): Promise<void> {
-    const submission = await this.#submissionIn(item);
+    const submitted = await this.#requestIn(item);
     const { staged } = this.#deps;
-    if (submission && this.#mistakes.length === 0) {
-      if (!staged.add(submission, item.bytes.length)) return;
+    if (submitted && this.#mistakes.length === 0) {
+      if (!staged.add(submitted, this.#bytesOf(item))) return;
       await staged.flush();
     }
     this.#releaseComplete();
   }
 
+  /** Those of a request with its defaults, which are reserved. Throws ApiError for too many. */
+  #bytesOf({ bytes: { length }, where }: JsonItem): number {
+    const { maxItemBytes, maxBytes } = this.#deps;
+    const bytes = length + this.#defaultsBytes;
+    this.#requestBytes += bytes;
+    if (bytes > maxItemBytes) throw tooLarge(`${where} is`, maxItemBytes);
+    if (this.#requestBytes > maxBytes) throw tooLarge('the batch is', maxBytes);
+    const error = this.#reserve(this.#defaultsBytes);
+    if (error) throw error;
+    return bytes;
+  }
+
   /** Undefined for an item with mistakes, which are collected, and for the defaults. */
-  async #submissionIn({ bytes, where }: JsonItem): Promise<Submission | undefined> {
+  async #requestIn({ bytes, where }: JsonItem): Promise<RenderSubmission | undefined> {
+    let inDefaults = false;
     try {
       const item = await parseAnyJson(bytes, 'It');
-      if (this.#requests === 0 && isJsonObject(item) && Object.keys(item).join() === 'defaults')
-        return this.#setDefaults(item['defaults']);
+      inDefaults =
+        this.#requests === 0 && isJsonObject(item) && Object.keys(item).join() === 'defaults';
+      if (inDefaults)
+        return this.#setDefaults((item as { defaults: unknown }).defaults, bytes.length);
       this.#requests++;
       if (this.#requests <= MAX_BATCH_RENDERS)
         return this.#deps.parse(isJsonObject(item) ? { ...this.#defaults, ...item } : item);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.#mistakes.push(`${where}: ${error.message}`);
-      if (this.#mistakes.length < MAX_MISTAKES) return undefined;
+      // Those of the defaults would be mistakes of each request.
+      if (!inDefaults && this.#mistakes.length < MAX_MISTAKES) return undefined;
     }
     throw this.#mistakes.length > 0 ? this.#invalidBatch() : tooMany();
   }
 
-  #setDefaults(defaults: unknown): undefined {
+  #setDefaults(defaults: unknown, bytes: number): undefined {
     if (this.#defaults) throw invalid('`defaults` can be given once.');
     if (!isJsonObject(defaults)) throw invalid('`defaults` must be an object.');
+    const hasDocument = 'html' in defaults || 'url' in defaults;
+    this.#deps.parse(hasDocument ? defaults : { html: 'x', ...defaults });
     this.#defaults = defaults;
+    this.#defaultsBytes = bytes;
   }
 
   #invalidBatch(): ApiError {
@@ -109,8 +141,8 @@ export class BatchBody {
 
   /** The memory of items that are stored, or have mistakes. */
   #releaseComplete(): void {
-    const { pendingBytes } = this.#items;
-    this.#deps.reservation.release((this.#reservedBytes - pendingBytes) * HELD_PER_BODY_BYTE);
-    this.#reservedBytes = pendingBytes;
+    const heldBytes = this.#items.pendingBytes + this.#defaultsBytes;
+    this.#deps.reservation.release((this.#reservedBytes - heldBytes) * HELD_PER_BODY_BYTE);
+    this.#reservedBytes = heldBytes;
   }
 }

@@ -12,7 +12,7 @@ import {
   sendContinue,
 } from '../http/body.ts';
 import { accountHolder } from '../http/byte-budget.ts';
-import { bearer, boundRequests } from '../http/caller.ts';
+import { bearer, boundRequests, identifiedBy } from '../http/caller.ts';
 import { checked } from '../http/checked.ts';
 import { receiveBytes } from '../http/collect-bytes.ts';
 import { ClientClosed } from '../http/errors.ts';
@@ -35,6 +35,8 @@ export interface BatchRoutes {
   batches: Batches;
   maxTtlMs: number;
   maxBatchBytes: number;
+  /** Of one render request. */
+  maxRequestBytes: number;
 }
 
 const HINTS: BodyHints = {
@@ -60,10 +62,11 @@ export function shownBatch(
 }
 
 export function batchRoutes(
-  { batches, maxTtlMs, maxBatchBytes }: BatchRoutes,
-  { keys, requests, trustedProxies, body, budget, rules, publicUrl }: AsyncRouteParts,
+  { batches, maxTtlMs, maxBatchBytes, maxRequestBytes }: BatchRoutes,
+  { keys, requests, trustedProxies, budget, rules, publicUrl }: AsyncRouteParts,
 ): Route[] {
   const bound = boundRequests(requests, ({ state }) => state.accepted);
+  const identified = identifiedBy(keys, trustedProxies, 'submit_render');
   const guarded = (use: KeyUse, handle: Middleware): Middleware[] => [
     orDatabaseUnavailable,
     bearer(keys, trustedProxies, use),
@@ -92,12 +95,15 @@ export function batchRoutes(
     const items = new BatchBody(isArray, {
       staged,
       reservation,
-      maxItemBytes: body.maxBytes,
+      maxItemBytes: maxRequestBytes,
+      maxBytes: maxBatchBytes,
       parse: item => parseSubmission(item, { ...rules, maxTtlMs }, accepted),
     });
     try {
       await receiveBytes(req, bounds, piece => items.take(piece));
       await items.end();
+      // The key may have been revoked meanwhile.
+      await identified(ctx);
       const batch = await staged.publish();
       answer(ctx, batch);
       ctx.set('Location', `${publicUrl}/v1/batches/${batch._id}`);
@@ -117,7 +123,8 @@ export function batchRoutes(
 
   const cancel: Middleware = async ctx => {
     checked(noParameters, { ...ctx.query }, 'parameter');
-    answer(ctx, await batches.cancel(ctx.state.accepted.accountId, pathId(ctx)));
+    const { batch } = await batches.cancel(ctx.state.accepted.accountId, pathId(ctx));
+    answer(ctx, batch);
   };
 
   const { submitBatch, getBatch, cancelBatch } = ASYNC_OPERATIONS;

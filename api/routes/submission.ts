@@ -5,17 +5,12 @@ import { isJsonObject } from '../../common/contract/problems.ts';
 import {
   type InstallationRules,
   parseRenderRequest,
-  type RenderRequest,
 } from '../../common/contract/render-request.ts';
 import type { Accepted } from '../accounts/accepted-keys.ts';
 import { orUnavailable } from '../accounts/account-errors.ts';
 import { strict } from '../http/checked.ts';
 import type { Context, Middleware, Route } from '../http/state.ts';
-
-export interface Submission {
-  request: RenderRequest;
-  ttlMs: number;
-}
+import type { RenderSubmission } from '../jobs/stored-job.ts';
 
 export interface SubmissionRules extends InstallationRules {
   maxTtlMs: number;
@@ -29,7 +24,7 @@ export function parseSubmission(
   body: unknown,
   { maxTtlMs, ...rules }: SubmissionRules,
   { intranet, test }: Pick<Accepted, 'intranet' | 'test'>,
-): Submission {
+): RenderSubmission {
   const { ttl, ...fields } = isJsonObject(body) ? body : {};
   const ttlMs = parseTtl(ttl, maxTtlMs);
   const given = isJsonObject(body) ? fields : body;

@@ -94,7 +94,8 @@ const BATCH_CASES: Partial<Record<ErrorCase['code'], Pick<ErrorCase, 'when' | 'm
   },
   validation_error: {
     when: 'A render request is invalid. The message names up to 20 of them by line (of an array: by item), and nothing is queued.',
-    message: '1 render of the batch is invalid. Line 3: Either `html` or `url` is required.',
+    message:
+      '1 render request of the batch is invalid, so none was queued. Line 3: Send exactly one of `html` and `url`. The request has neither.',
   },
 };
 

@@ -37,9 +37,9 @@ declare module '../../http/state.ts' {
 }
 
 /**
- * `permission`: members whose role has it, and operators for GET if it is one of OPERATOR_MAY. `signed-in`: every user with a
- * session. `operator`: operators only. `public`: every caller, also without a session; only for
- * answers that are the same for all.
+ * `permission`: members whose role has it, and operators for GET if it is one of OPERATOR_MAY.
+ * `signed-in`: every user with a session. `operator`: operators only. `public`: every caller, also
+ * without a session; only for answers that are the same for all.
  */
 export type RouteAccess = { permission: Permission } | 'signed-in' | 'operator' | 'public';
 

@@ -106,11 +106,9 @@ export const asyncRenderRows = ({
       answer: batchSchema,
       handle: async call => {
         const { account, params } = call;
-        const { _id, counts } = await batches.find(account.id, params['batch']!);
-        const after = await batches.cancel(account.id, _id);
-        const canceled = (after.counts.get('canceled') ?? 0) - (counts.get('canceled') ?? 0);
-        if (canceled > 0) await audit.record(call, batchCanceled(_id, canceled));
-        return shownBatch(after, publicUrl);
+        const { batch, canceled } = await batches.cancel(account.id, params['batch']!);
+        if (canceled > 0) await audit.record(call, batchCanceled(batch._id, canceled));
+        return shownBatch(batch, publicUrl);
       },
     }),
   ];

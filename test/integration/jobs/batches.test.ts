@@ -179,6 +179,19 @@ describe('batches of renders', () => {
     );
   });
 
+  it('count the defaults in each render request', async () => {
+    const defaults = { html: 'x'.repeat(60_000) };
+    const error = await rejection(lines({ defaults }, {}, {}, {}, {}));
+    expect(error.code).to.equal('payload_too_large');
+    expect(error.message).to.include(`With its defaults, the batch is larger than ${MAX_BYTES}`);
+    const line = lines({ defaults }, { css: 'x'.repeat(50_000) });
+    expect((await rejection(line)).message).to.include('With its defaults, Line 2 is larger');
+    const mistake = lines({ defaults: { formt: 'A4' } }, invoice(1), invoice(2));
+    expect((await rejection(mistake)).message).to.match(
+      /^1 render request .* Line 1: `formt` is not a valid field. Did you mean `format`\?$/,
+    );
+  });
+
   it('have no more renders than may wait', async () => {
     const many = lines(...Array.from({ length: 21 }, (_, nth) => invoice(nth)));
     expect(await rejection(many)).to.include({
@@ -187,11 +200,16 @@ describe('batches of renders', () => {
       message:
         'The batch has 21 renders, but your plan allows 20 waiting renders. Submit smaller batches.',
     });
-    const batch = await client.submit(lines(LONG, ...Array(18).fill(LONG)));
+    const together = await Promise.all(
+      Array.from({ length: 6 }, () => client.post(lines(...Array(9).fill(LONG)))),
+    );
+    const accepted = together.filter(({ status }) => status === 202);
+    expect(accepted).to.have.length(2);
+    const batches: Batch[] = accepted.map(({ body }) => JSON.parse(body.toString()));
     const error = await rejection(lines(LONG, LONG, LONG, LONG));
     expect(error.code).to.equal('concurrency_limit');
     expect(error.message).to.match(/^Your account has \d+ waiting renders, and your plan allows/);
-    await client.read(`/v1/batches/${batch.id}`, 'DELETE');
+    for (const { id } of batches) await client.read(`/v1/batches/${id}`, 'DELETE');
   });
 
   it('are invisible until they are complete, and gone when the client disconnects', async () => {

@@ -24,6 +24,10 @@ describe('running asynchronous renders', () => {
       });
       expect((await pressroom.render({ html: FILLER })).status).to.equal(200);
       for (const id of ids) await call('DELETE', `/${id}`);
+      // Half of the memory is not enough for it, so that it could never run.
+      const large = { html: FILLER.repeat(2) };
+      expect((await pressroom.render(large)).status).to.equal(200);
+      expect((await call('POST', '', large)).error().code).to.equal('payload_too_large');
     } finally {
       await pressroom.stop();
     }
