@@ -245,9 +245,9 @@ function body(chance: Chance): unknown {
 }
 
 /**
- * A message starts with the body, a field in backticks, or a rule that names fields in backticks.
+ * A message starts with the request, a field in backticks, or a rule that names fields in backticks.
  */
-const NAMED = /^(?:The body must|The request body|Send exactly one of `|`[^`]*`)/;
+const NAMED = /^(?:The request must|The request body|Send exactly one of `|`[^`]*`)/;
 
 function checkRejection(error: unknown, text: string): void {
   holds(error instanceof ApiError, `an error of another kind (${(error as Error).stack})`, text);
