@@ -1,7 +1,7 @@
 // The asynchronous renders of the account: filter by status, pagination, and a first request.
-import { Anchor, Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Badge, Group, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { FileClock, RefreshCw, SearchX } from 'lucide-react';
+import { FileClock } from 'lucide-react';
 import { Link } from 'wouter';
 import type {
   AsyncRenderView,
@@ -10,10 +10,9 @@ import type {
 import { CodeBlock } from '../parts/code-block.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
-import { Failure } from '../parts/failure.tsx';
+import { ListStates, moreOf, RefreshList } from '../parts/filtered-list.tsx';
 import { firstSubmission, KEY_PLACEHOLDER } from '../parts/first-call.ts';
 import { formatBytes, formatCount, formatMs } from '../parts/format.ts';
-import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { When } from '../parts/when.tsx';
 import classes from '../renders/render-table.module.css';
@@ -125,39 +124,19 @@ export default function AsyncRenders() {
       <PageHeader
         title="Asynchronous renders"
         description="Renders from POST /v1/renders. They wait until your plan allows them to run. You can download a PDF until its render expires."
-        actions={
-          <Button
-            variant="default"
-            size="xs"
-            leftSection={<RefreshCw size={14} aria-hidden />}
-            aria-disabled={renders.isFetching}
-            onClick={() => void renders.refetch()}
-          >
-            Refresh
-          </Button>
-        }
+        actions={<RefreshList list={renders} />}
       />
       <AsyncFilterBar {...filtering} />
       {filters.batch !== '' && <BatchPanel key={filters.batch} id={filters.batch} />}
-      {renders.error && (
-        <Failure
-          error={renders.error}
-          retry={() => void renders.refetch()}
-          title="Could not load asynchronous renders"
-        />
-      )}
-      {renders.isPending && <Loading rows={8} height={44} />}
-      {renders.isSuccess &&
-        rows.length === 0 &&
-        (filtered ? (
-          <Empty icon={SearchX} title="No renders match these filters">
-            <Button variant="default" size="xs" mt="xs" onClick={filtering.clear}>
-              Clear filters
-            </Button>
-          </Empty>
-        ) : (
-          <NoRenders />
-        ))}
+      <ListStates
+        list={renders}
+        hasRows={rows.length > 0}
+        what="asynchronous renders"
+        filtered={filtered}
+        clear={filtering.clear}
+      >
+        <NoRenders />
+      </ListStates>
       {rows.length > 0 && (
         <DataTable
           label="Asynchronous renders"
@@ -165,11 +144,7 @@ export default function AsyncRenders() {
           rows={rows}
           rowKey={render => render.id}
           href={render => `/async-renders/${encodeURIComponent(render.id)}`}
-          more={{
-            has: renders.hasNextPage,
-            busy: renders.isFetchingNextPage,
-            load: () => void renders.fetchNextPage(),
-          }}
+          more={moreOf(renders)}
         />
       )}
     </>

@@ -1,8 +1,8 @@
 // The filters of the asynchronous renders, kept in the URL: a filtered list can be shared, and Back
 // undoes a filter.
-import { Button, NativeSelect, TextInput } from '@mantine/core';
-import { X } from 'lucide-react';
+import { NativeSelect } from '@mantine/core';
 import { useSearchParams } from 'wouter';
+import { ClearFilters, TextFilter } from '../parts/filtered-list.tsx';
 import { queryOf } from '../session/api.ts';
 import classes from './async-renders.module.css';
 import { STATUS_LABELS } from './status-badge.tsx';
@@ -47,10 +47,6 @@ export function AsyncFilterBar({
   clear,
   filtered,
 }: ReturnType<typeof useAsyncFilters>) {
-  const applyBatch = (text: string) => {
-    const batch = text.trim();
-    if (batch !== filters.batch) change({ batch });
-  };
   return (
     <search aria-label="Filter asynchronous renders" className={classes.filters}>
       <NativeSelect
@@ -60,28 +56,16 @@ export function AsyncFilterBar({
         value={filters.status}
         onChange={event => change({ status: event.currentTarget.value })}
       />
-      <TextInput
-        key={filters.batch}
-        size="xs"
+      <TextFilter
         label="Batch ID"
         placeholder="bat_…"
         w="20rem"
         maw="100%"
-        defaultValue={filters.batch}
         maxLength={40}
-        onBlur={event => applyBatch(event.currentTarget.value)}
-        onKeyDown={event => event.key === 'Enter' && applyBatch(event.currentTarget.value)}
+        value={filters.batch}
+        apply={text => change({ batch: text.trim() })}
       />
-      {filtered && (
-        <Button
-          size="xs"
-          variant="subtle"
-          leftSection={<X size={14} aria-hidden />}
-          onClick={clear}
-        >
-          Clear filters
-        </Button>
-      )}
+      {filtered && <ClearFilters clear={clear} />}
     </search>
   );
 }

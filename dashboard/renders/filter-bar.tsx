@@ -1,9 +1,10 @@
 // The filters of the render log.
 import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { ListFilter, X } from 'lucide-react';
+import { ListFilter } from 'lucide-react';
 import { useState } from 'react';
 import type { Key } from '../../api/console/contract/accounts.ts';
+import { ClearFilters, TextFilter } from '../parts/filtered-list.tsx';
 import { get } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
 import classes from './filter-bar.module.css';
@@ -30,9 +31,6 @@ export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeo
     queryFn: ({ signal }) => get<{ items: Key[] }>(`/accounts/${id}/keys`, signal),
     enabled: mayReadKeys,
   });
-  const applyReference = (reference: string) => {
-    if (reference !== filters.reference) change({ reference });
-  };
   // A revoked key is not in the list, but the log can still be filtered by it.
   const known = (keys.data?.items ?? []).map(key => ({
     value: key.id,
@@ -83,14 +81,11 @@ export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeo
           value={filters.key}
           onChange={event => change({ key: event.currentTarget.value })}
         />
-        <TextInput
-          key={filters.reference}
-          size="xs"
+        <TextFilter
           label="Reference"
-          defaultValue={filters.reference}
           maxLength={128}
-          onBlur={event => applyReference(event.currentTarget.value)}
-          onKeyDown={event => event.key === 'Enter' && applyReference(event.currentTarget.value)}
+          value={filters.reference}
+          apply={reference => change({ reference })}
         />
         <TextInput
           size="xs"
@@ -106,16 +101,7 @@ export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeo
           value={localTime(filters.to)}
           onChange={event => change({ to: timeOf(event.currentTarget.value) })}
         />
-        {filtered && (
-          <Button
-            size="xs"
-            variant="subtle"
-            leftSection={<X size={14} aria-hidden />}
-            onClick={clear}
-          >
-            Clear filters
-          </Button>
-        )}
+        {filtered && <ClearFilters clear={clear} />}
       </div>
     </search>
   );

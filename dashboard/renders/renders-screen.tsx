@@ -1,12 +1,10 @@
 // The render log, with filters and pagination.
-import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { FileText, RefreshCw, SearchX } from 'lucide-react';
+import { FileText } from 'lucide-react';
 import type { RenderSummary } from '../../api/console/contract/accounts.ts';
 import { Empty } from '../parts/empty.tsx';
-import { Failure } from '../parts/failure.tsx';
+import { ListStates, moreOf, RefreshList } from '../parts/filtered-list.tsx';
 import { formatCountOf } from '../parts/format.ts';
-import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { get, queryOf } from '../session/api.ts';
 import { useAccount, useSession } from '../session/session.tsx';
@@ -43,51 +41,21 @@ export default function Renders() {
       <PageHeader
         title="Renders"
         description={`Renders from the last ${formatCountOf(renderLogDays, 'day')}. The log never contains HTML, CSS or scripts.`}
-        actions={
-          <Button
-            variant="default"
-            size="xs"
-            leftSection={<RefreshCw size={14} aria-hidden />}
-            aria-disabled={renders.isFetching}
-            onClick={() => void renders.refetch()}
-          >
-            Refresh
-          </Button>
-        }
+        actions={<RefreshList list={renders} />}
       />
       <FilterBar {...filtering} />
-      {renders.error && (
-        <Failure
-          error={renders.error}
-          retry={() => void renders.refetch()}
-          title="Could not load renders"
-        />
-      )}
-      {renders.isPending && <Loading rows={8} height={44} />}
-      {renders.isSuccess &&
-        rows.length === 0 &&
-        (filtered ? (
-          <Empty icon={SearchX} title="No renders match these filters">
-            <Button variant="default" size="xs" mt="xs" onClick={filtering.clear}>
-              Clear filters
-            </Button>
-          </Empty>
-        ) : (
-          <Empty icon={FileText} title="No renders yet">
-            Renders from the API and the playground appear here within seconds.
-          </Empty>
-        ))}
-      {rows.length > 0 && (
-        <RenderTable
-          label="Renders"
-          rows={rows}
-          more={{
-            has: renders.hasNextPage,
-            busy: renders.isFetchingNextPage,
-            load: () => void renders.fetchNextPage(),
-          }}
-        />
-      )}
+      <ListStates
+        list={renders}
+        hasRows={rows.length > 0}
+        what="renders"
+        filtered={filtered}
+        clear={filtering.clear}
+      >
+        <Empty icon={FileText} title="No renders yet">
+          Renders from the API and the playground appear here within seconds.
+        </Empty>
+      </ListStates>
+      {rows.length > 0 && <RenderTable label="Renders" rows={rows} more={moreOf(renders)} />}
     </>
   );
 }

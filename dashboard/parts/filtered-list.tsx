@@ -1,0 +1,96 @@
+// The parts of a page with a filtered list: the button that reloads it, what stands in its place while
+// it has no rows, and inputs of its filters.
+import { Button, TextInput, type TextInputProps } from '@mantine/core';
+import type { UseInfiniteQueryResult } from '@tanstack/react-query';
+import { RefreshCw, SearchX, X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Empty } from './empty.tsx';
+import { Failure } from './failure.tsx';
+import { Loading } from './loading.tsx';
+
+type List = UseInfiniteQueryResult<unknown>;
+
+export function RefreshList({ list }: { list: List }) {
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      leftSection={<RefreshCw size={14} aria-hidden />}
+      aria-disabled={list.isFetching}
+      onClick={() => void list.refetch()}
+    >
+      Refresh
+    </Button>
+  );
+}
+
+interface StatesProps {
+  list: List;
+  hasRows: boolean;
+  /** Plural, in lower case. */
+  what: string;
+  filtered: boolean;
+  clear(): void;
+  /** Shown when there is nothing to list without filters. */
+  children: ReactNode;
+}
+
+export function ListStates({ list, hasRows, what, filtered, clear, children }: StatesProps) {
+  return (
+    <>
+      {list.error && (
+        <Failure
+          error={list.error}
+          retry={() => void list.refetch()}
+          title={`Could not load ${what}`}
+        />
+      )}
+      {list.isPending && <Loading rows={8} height={44} />}
+      {list.isSuccess && !hasRows && !filtered && children}
+      {list.isSuccess && !hasRows && filtered && (
+        <Empty icon={SearchX} title="No renders match these filters">
+          <Button variant="default" size="xs" mt="xs" onClick={clear}>
+            Clear filters
+          </Button>
+        </Empty>
+      )}
+    </>
+  );
+}
+
+/** For the table: whether there are more rows, and how they are loaded. */
+export const moreOf = (list: List) => ({
+  has: list.hasNextPage,
+  busy: list.isFetchingNextPage,
+  load: () => void list.fetchNextPage(),
+});
+
+interface TextFilterProps extends Omit<TextInputProps, 'value' | 'onChange'> {
+  value: string;
+  /** Called with another text when the field is left or Enter is pressed. */
+  apply(text: string): void;
+}
+
+export function TextFilter({ value, apply, ...input }: TextFilterProps) {
+  const applied = (text: string) => {
+    if (text !== value) apply(text);
+  };
+  return (
+    <TextInput
+      key={value}
+      size="xs"
+      defaultValue={value}
+      onBlur={event => applied(event.currentTarget.value)}
+      onKeyDown={event => event.key === 'Enter' && applied(event.currentTarget.value)}
+      {...input}
+    />
+  );
+}
+
+export function ClearFilters({ clear }: { clear(): void }) {
+  return (
+    <Button size="xs" variant="subtle" leftSection={<X size={14} aria-hidden />} onClick={clear}>
+      Clear filters
+    </Button>
+  );
+}
