@@ -2,7 +2,7 @@
 import type { Accepted } from '../accounts/accepted-keys.ts';
 import type { BatchDocument, JobStatus } from '../store/store.ts';
 import { type BatchOperations, STAGED_MS } from './batch-operations.ts';
-import { createBatchId } from './job-id.ts';
+import { createBatchId, createJobId } from './job-id.ts';
 import type { JobRunner } from './job-runner.ts';
 import type { QueueLimit } from './queue-limit.ts';
 import {
@@ -59,10 +59,13 @@ export class StagedBatch {
     this.#group = [];
     this.#groupBytes = 0;
     const first = this.#total - group.length;
+    // Lists are in the order of the IDs, which do not sort within a millisecond.
+    const ids = group.map(() => createJobId()).sort();
     const staged = group.map(async ({ request, ttlMs }, nth) => {
       // The job expires later than now + ttl: that time begins when the batch is published.
       const chunksExpireAt = new Date(Date.now() + STAGED_MS + ttlMs);
-      const stored = await storeRequest(this.#deps, this.#accepted.keyId, request, chunksExpireAt);
+      const { keyId } = this.#accepted;
+      const stored = await storeRequest(this.#deps, keyId, request, chunksExpireAt, ids[nth]);
       return { ...stored, ttlMs, batch: { id: this.#id, index: first + nth } };
     });
     await this.#deps.batches.stage(await Promise.all(staged));

@@ -38,8 +38,8 @@ export async function storeRequest(
   keyId: string,
   request: RenderRequest,
   expiresAt: Date,
+  _id = createJobId(),
 ): Promise<StoredJob> {
-  const _id = createJobId();
   const { key, wrapped } = cipher.createKey(_id);
   const json = Buffer.from(JSON.stringify(request));
   const { reference, filename, sandbox = false } = request;
