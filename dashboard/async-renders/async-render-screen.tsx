@@ -17,7 +17,7 @@ import { callerOf } from '../renders/render-table.tsx';
 import { get, queryOf } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
 import { attemptsMs, hasPdf, isUnfinished } from './async-render.ts';
-import { CancelRenderDialog } from './cancel-render-dialog.tsx';
+import { CancelRenderDialog } from './cancel-dialog.tsx';
 import { batchHref } from './filters.tsx';
 import { StatusBadge } from './status-badge.tsx';
 
