@@ -17,7 +17,7 @@ import { callerOf } from '../renders/render-table.tsx';
 import { get, queryOf } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
 import { attemptsMs, hasPdf, isUnfinished } from './async-render.ts';
-import { CancelRenderDialog } from './cancel-dialog.tsx';
+import { CancelDialog } from './cancel-dialog.tsx';
 import { batchHref } from './filters.tsx';
 import { StatusBadge } from './status-badge.tsx';
 
@@ -177,7 +177,20 @@ function Actions({ render }: { render: AsyncRenderView }) {
           Cancel render
         </Button>
       )}
-      <CancelRenderDialog render={render} opened={canceling} onClose={() => setCanceling(false)} />
+      <CancelDialog
+        folder="async-renders"
+        query="async-render"
+        id={render.id}
+        title="Cancel this render?"
+        confirm="Cancel render"
+        dismiss="Keep render"
+        done="Render canceled."
+        opened={canceling}
+        onClose={() => setCanceling(false)}
+      >
+        A queued render will not start. A running one stops within a second. A canceled render has
+        no PDF and does not count toward your usage. This cannot be undone.
+      </CancelDialog>
     </>
   );
 }

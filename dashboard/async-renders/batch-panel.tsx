@@ -4,15 +4,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Ban } from 'lucide-react';
 import { useState } from 'react';
 import type { Batch } from '../../common/contract/batches.ts';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { formatCount, formatCountOf } from '../parts/format.ts';
 import { Loading } from '../parts/loading.tsx';
-import { useAction } from '../parts/use-action.ts';
 import { When } from '../parts/when.tsx';
-import { get, remove } from '../session/api.ts';
+import { get } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
 import classes from './async-renders.module.css';
+import { CancelDialog } from './cancel-dialog.tsx';
 import { STATUS_LABELS } from './status-badge.tsx';
 
 /** While a render of the batch is unfinished. */
@@ -30,14 +29,13 @@ const COLORS = {
 const ORDER = Object.keys(COLORS) as (keyof typeof COLORS)[];
 
 const unfinishedOf = ({ counts }: Batch) => counts.queued + counts.running;
-const pathOf = (account: string, id: string) =>
-  `/accounts/${account}/batches/${encodeURIComponent(id)}`;
 
 export function BatchPanel({ id }: { id: string }) {
   const account = useAccount();
   const batch = useQuery({
     queryKey: ['async-batch', account.id, id],
-    queryFn: ({ signal }) => get<Batch>(pathOf(account.id, id), signal),
+    queryFn: ({ signal }) =>
+      get<Batch>(`/accounts/${account.id}/batches/${encodeURIComponent(id)}`, signal),
     refetchInterval: ({ state }) =>
       state.data && unfinishedOf(state.data) > 0 ? REFRESH_MS : false,
   });
@@ -103,47 +101,20 @@ function BatchProgress({ batch }: { batch: Batch }) {
           </li>
         ))}
       </ul>
-      <CancelBatchDialog batch={batch} opened={canceling} onClose={() => setCanceling(false)} />
+      <CancelDialog
+        folder="batches"
+        query="async-batch"
+        id={id}
+        title="Cancel the rest of this batch?"
+        confirm="Cancel the rest"
+        dismiss="Keep renders"
+        done="The rest of the batch is canceled."
+        opened={canceling}
+        onClose={() => setCanceling(false)}
+      >
+        Queued renders of this batch will not start. Running ones stop within a second. PDFs that
+        exist stay available. This cannot be undone.
+      </CancelDialog>
     </Paper>
-  );
-}
-
-interface DialogProps {
-  batch: Batch;
-  opened: boolean;
-  onClose(): void;
-}
-
-function CancelBatchDialog({ batch, opened, onClose }: DialogProps) {
-  const account = useAccount();
-  const cancel = useAction<void, Batch>({
-    run: () => remove<Batch>(pathOf(account.id, batch.id)),
-    done: 'The rest of the batch is canceled.',
-    refresh: [
-      ['async-batch', account.id, batch.id],
-      ['async-renders', account.id],
-    ],
-    after: onClose,
-    errorInPlace: true,
-  });
-  const close = () => {
-    cancel.reset();
-    onClose();
-  };
-  return (
-    <ConfirmDialog
-      opened={opened}
-      onClose={close}
-      title="Cancel the rest of this batch?"
-      confirm="Cancel the rest"
-      dismiss="Keep renders"
-      danger
-      onConfirm={() => cancel.mutate()}
-      busy={cancel.isPending}
-      error={cancel.error}
-    >
-      Queued renders of this batch will not start. Running ones stop within a second. PDFs that
-      exist stay available. This cannot be undone.
-    </ConfirmDialog>
   );
 }

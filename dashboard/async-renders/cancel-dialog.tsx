@@ -1,23 +1,33 @@
-// Cancels an asynchronous render after a confirmation.
-import type { AsyncRenderView } from '../../api/console/contract/async-renders.ts';
+// Cancels an asynchronous render, or the rest of a batch, after a confirmation.
+import type { ReactNode } from 'react';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { remove } from '../session/api.ts';
 import { useAccount } from '../session/session.tsx';
 
 interface Props {
-  render: AsyncRenderView;
+  /** Where it is in the management API, below the account. */
+  folder: 'async-renders' | 'batches';
+  /** The name of the query that shows it. */
+  query: 'async-render' | 'async-batch';
+  id: string;
+  title: string;
+  confirm: string;
+  dismiss: string;
+  /** The notice afterwards. */
+  done: string;
   opened: boolean;
   onClose(): void;
+  children: ReactNode;
 }
 
-export function CancelRenderDialog({ render, opened, onClose }: Props) {
+export function CancelDialog({ folder, query, id, done, onClose, ...dialog }: Props) {
   const account = useAccount();
   const cancel = useAction({
-    run: () => remove(`/accounts/${account.id}/async-renders/${render.id}`),
-    done: 'Render canceled.',
+    run: () => remove(`/accounts/${account.id}/${folder}/${encodeURIComponent(id)}`),
+    done,
     refresh: [
-      ['async-render', account.id, render.id],
+      [query, account.id, id],
       ['async-renders', account.id],
     ],
     after: onClose,
@@ -29,18 +39,12 @@ export function CancelRenderDialog({ render, opened, onClose }: Props) {
   };
   return (
     <ConfirmDialog
-      opened={opened}
+      {...dialog}
       onClose={close}
-      title="Cancel this render?"
-      confirm="Cancel render"
-      dismiss="Keep render"
       danger
       onConfirm={() => cancel.mutate()}
       busy={cancel.isPending}
       error={cancel.error}
-    >
-      A queued render will not start. A running one stops within a second. A canceled render has no
-      PDF and does not count toward your usage. This cannot be undone.
-    </ConfirmDialog>
+    />
   );
 }
