@@ -21,7 +21,7 @@ interface SubmissionDeps {
   waits(reason: RequestError): void;
 }
 
-/** Renders can be a little older than the moment at which their batch was submitted: seconds in `Date`. */
+/** Renders can seem a little older than their submission, because `Date` has whole seconds. */
 const CLOCK_TOLERANCE_MS = 5_000;
 
 export class BatchSubmission {

@@ -64,7 +64,7 @@ export class Blocks {
     return undefined;
   }
 
-  /** All bytes so far. Begins anew. */
+  /** Returns all bytes, and holds none of them afterwards. */
   take(): Buffer {
     const all = Buffer.concat(this.#blocks, this.#bytes);
     this.#blocks = [];

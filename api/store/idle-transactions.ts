@@ -11,8 +11,8 @@ interface IdleSession {
 
 /**
  * `admin`: the database of that name. A process that lives, but was frozen, runs its transaction
- * again, also one of another installation with the same database user. Needs no role, because the sessions are of the same database user. Returns how many
- * transactions were aborted.
+ * again, also one of another installation with the same database user. Needs no role, because the
+ * sessions are of that user. Returns how many transactions were aborted.
  */
 export async function abortIdleTransactions(
   admin: Db,

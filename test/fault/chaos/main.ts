@@ -38,7 +38,7 @@ const log = (line: string) => values.quiet || console.log(`  ${line}`);
 function expectNone(violations: readonly string[]): void {
   if (violations.length === 0) return;
   const lines = violations.map(line => `    ${line}`).join('\n');
-  console.log(`  BROKEN, once more with --seed ${seed}:\n${lines}`);
+  console.log(`  BROKEN. Repeat it with --seed ${seed}:\n${lines}`);
   process.exit(1);
 }
 const totalMs = minutes * 60_000;

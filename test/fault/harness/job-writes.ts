@@ -152,7 +152,7 @@ const batchWrites = (): JobWrite[] => {
   ];
 };
 
-/** Those of submissions and attempts, and those of repairs. Made anew for each use. */
+/** Those of submissions and attempts, and those of repairs. Each call returns a new table. */
 export const jobWrites = (): { run: JobWrite[]; repair: JobWrite[] } => ({
   run: [
     {

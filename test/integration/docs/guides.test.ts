@@ -133,7 +133,10 @@ describe('the guides', function () {
     await web.close();
   });
 
-  /** The environment of a program. `ID` is an asynchronous render that has not ended, `BATCH` a batch of one. */
+  /**
+   * The environment of a program. `ID` is an asynchronous render that has not ended, `BATCH` a batch
+   * of one.
+   */
   async function environment({ text }: Block) {
     const env = {
       ...process.env,
