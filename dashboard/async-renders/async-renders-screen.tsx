@@ -1,5 +1,5 @@
 // The asynchronous renders of the account: filter by status, pagination, and a first request.
-import { Anchor, Badge, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Stack } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { FileClock } from 'lucide-react';
 import { Link } from 'wouter';
@@ -15,6 +15,7 @@ import { firstSubmission, KEY_PLACEHOLDER } from '../parts/first-call.ts';
 import { formatBytes, formatCount, formatMs } from '../parts/format.ts';
 import { PageHeader } from '../parts/page-header.tsx';
 import { When } from '../parts/when.tsx';
+import { RenderName } from '../renders/render-name.tsx';
 import classes from '../renders/render-table.module.css';
 import { callerOf } from '../renders/render-table.tsx';
 import { get, queryOf } from '../session/api.ts';
@@ -32,22 +33,12 @@ const COLUMNS: Column<AsyncRenderView>[] = [
     title: 'Render',
     fill: true,
     cell: ({ id, status, reference, sandbox, error }) => (
-      <Group gap="sm" wrap="nowrap" component="span">
-        <StatusBadge status={status} />
-        <span className={classes.what}>
-          <span className={classes.source}>{reference ?? id}</span>
-          {error && (
-            <Text span size="xs" c="dimmed" ff="monospace">
-              {error.reason ?? error.code}
-            </Text>
-          )}
-        </span>
-        {sandbox && (
-          <Badge size="sm" radius="sm" variant="default" tt="none" className={classes.mark}>
-            Sandbox
-          </Badge>
-        )}
-      </Group>
+      <RenderName
+        badge={<StatusBadge status={status} />}
+        name={reference ?? id}
+        error={error && (error.reason ?? error.code)}
+        sandbox={sandbox}
+      />
     ),
   },
   {

@@ -1,10 +1,10 @@
 // A table of renders, each row linked to its details.
-import { Badge, Group, Text } from '@mantine/core';
 import type { RenderSummary } from '../../api/console/contract/accounts.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { formatBytes, formatCount, formatMs } from '../parts/format.ts';
 import { OutcomeBadge } from '../parts/outcome-badge.tsx';
 import { When } from '../parts/when.tsx';
+import { RenderName } from './render-name.tsx';
 import classes from './render-table.module.css';
 
 /** The caller: the name of the API key, the self-reported name of an MCP app, or the playground. */
@@ -24,23 +24,20 @@ export const RENDER_COLUMNS: Column<RenderSummary>[] = [
     title: 'Render',
     fill: true,
     cell: ({ outcome, rejected, reference, title, source, url, sandbox, code, reason, times }) => (
-      <Group gap="sm" wrap="nowrap" component="span">
-        <OutcomeBadge outcome={outcome} rejected={rejected} />
-        <span className={classes.what}>
-          <span className={classes.source}>{reference ?? title ?? sourceOf({ source, url })}</span>
-          {outcome === 'error' && code && (
-            <Text span size="xs" c="dimmed" ff="monospace">
+      <RenderName
+        badge={<OutcomeBadge outcome={outcome} rejected={rejected} />}
+        name={reference ?? title ?? sourceOf({ source, url })}
+        error={
+          outcome === 'error' &&
+          code && (
+            <>
               {reason ?? code}
               {times > 1 && ` ×${formatCount(times)}`}
-            </Text>
-          )}
-        </span>
-        {sandbox && (
-          <Badge size="sm" radius="sm" variant="default" tt="none" className={classes.mark}>
-            Sandbox
-          </Badge>
-        )}
-      </Group>
+            </>
+          )
+        }
+        sandbox={sandbox}
+      />
     ),
   },
   {
