@@ -186,11 +186,11 @@ describe('API keys screen', function () {
     expect(next).not.to.equal(former);
     expect([await works(former), await works(next)]).to.deep.equal([true, true]);
     await page.getByText('Replaced').waitFor();
-    expect(
-      await row(page, `…${former.slice(-4)}`)
-        .getByRole('cell')
-        .allTextContents(),
-    ).to.include('in 1 hour');
+    // A minute less after half a minute on a busy machine.
+    const expiry = row(page, `…${former.slice(-4)}`).getByRole('cell', {
+      name: /^in (1 hour|5\d minutes)$/,
+    });
+    expect(await expiry.count()).to.equal(1);
     expectNoErrors();
   });
 

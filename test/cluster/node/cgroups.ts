@@ -10,8 +10,11 @@ const PREFIX = 'pressroom-test-node-';
 /** A cgroup is busy until the kernel has released its last process. */
 const FORGET_MS = 30_000;
 
-/** CPU weight as of eight processes. All pods together would otherwise count as one process. */
-const SHARE = { 'cpu.shares': '8192', 'cpu.weight': '800' };
+/**
+ * CPU weight as of two processes. The kernel may count all other tests as one process (autogroup), so
+ * that a larger weight leaves them too little: an API took a minute to start beside heavy pages.
+ */
+const SHARE = { 'cpu.shares': '2048', 'cpu.weight': '200' };
 
 const foldersIn = async (folder: string) =>
   (await readdir(folder, { withFileTypes: true }).catch(() => []))

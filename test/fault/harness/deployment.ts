@@ -18,7 +18,7 @@ const PEPPER = 'a pepper of the scenarios';
 /** Turns on the dashboard, and with it the render log. */
 const DASHBOARD_SECRET = 'a secret of the scenarios';
 /** The time limit on a busy machine. */
-const START_MS = 60_000;
+const START_MS = 180_000;
 const POOL_SECRET = 'a pool secret of the scenarios';
 
 /** An API or a worker: a process that can be replaced by another one. */
