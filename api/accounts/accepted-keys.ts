@@ -48,6 +48,7 @@ export interface Caller {
 export interface Accepted extends Omit<Caller, 'requestId'> {
   intranet: boolean;
   keyId: string;
+  keyName: string;
   /** Concurrency limit of the plan. */
   parallel: number;
   /** A test key, by its text or by its record: its renders are sandbox renders. */
@@ -110,9 +111,10 @@ const RECHECK_MS = 1_000;
 const MAX_CACHED = 10_000;
 
 interface Found {
-  /** Absent, as `keyId`, when the key has expired. */
+  /** Absent, as `keyId` and `keyName`, when the key has expired. */
   networks?: string[];
   keyId?: string;
+  keyName?: string;
   scopes?: KeyScope[];
   test?: boolean;
   served: boolean;
@@ -159,6 +161,7 @@ export function createAcceptedKeys(
               parallel,
               networks: withKey(hashes, { $cond: [keyIsGood, allowedIps, '$$REMOVE'] }),
               keyId: withKey(hashes, { $cond: [keyIsGood, '$$good.id', '$$REMOVE'] }),
+              keyName: withKey(hashes, { $cond: [keyIsGood, '$$good.name', '$$REMOVE'] }),
               scopes: withKey(hashes, scopes),
               test: withKey(hashes, testKey),
             },
@@ -200,6 +203,7 @@ export function createAcceptedKeys(
       intranet,
       allowedIps,
       keyId: found.keyId!,
+      keyName: found.keyName!,
       parallel,
       test: test || found.test === true,
     };

@@ -112,7 +112,7 @@ export interface RenderRoute {
 export const renderRoute = ({ render, keys, rules }: RenderRoute): Middleware => {
   return async ctx => {
     const { accepted, bodyBytes, requestId, reservation } = ctx.state;
-    const { intranet, keyId: _, parallel: __, test, ...caller } = accepted;
+    const { intranet, keyId: _, keyName: __, parallel: ___, test, ...caller } = accepted;
     const entry = ctx.state.entry!;
     try {
       // Only for an early error: the worker's egress guard decides by the result of the admission.

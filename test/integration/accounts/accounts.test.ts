@@ -216,6 +216,7 @@ describe('accounts and keys', () => {
       expect(await checker().check(text, IP, 'render')).to.deep.equal({
         accountId: id,
         keyId: key.id,
+        keyName: 'key',
         keyHash: caller.keyHash,
         clientIp: IP,
         intranet: true,
