@@ -35,17 +35,24 @@ export class Batches {
   }
 
   /**
-   * Cancels the renders that have not ended; `canceled` counts those of this call. Throws ApiError
-   * `not_found`.
+   * Cancels the renders that have not ended. `record`: called with how many this call canceled, if
+   * it did, also if it fails before the last of them. Throws ApiError `not_found`.
    */
-  async cancel(account: string, id: string): Promise<{ batch: BatchState; canceled: number }> {
+  async cancel(
+    account: string,
+    id: string,
+    record: (canceled: number) => Promise<void>,
+  ): Promise<BatchState> {
     const { batches, jobs } = this.#deps;
     const unfinished = (await batches.unfinished(await this.find(account, id))).values();
     let canceled = 0;
     const cancelInTurn = async () => {
       for (const job of unfinished) if (await jobs.cancelUnfinished(job)) canceled++;
     };
-    await Promise.all(Array.from({ length: CANCELED_AT_ONCE }, cancelInTurn));
-    return { batch: await this.find(account, id), canceled };
+    const done = await Promise.allSettled(Array.from({ length: CANCELED_AT_ONCE }, cancelInTurn));
+    if (canceled > 0) await record(canceled);
+    const failure = done.find(({ status }) => status === 'rejected');
+    if (failure) throw (failure as PromiseRejectedResult).reason;
+    return this.find(account, id);
   }
 }

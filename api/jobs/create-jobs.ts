@@ -3,6 +3,7 @@ import type { Service } from '../../common/lifecycle.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { ServedRules } from '../accounts/account-rules.ts';
 import type { Plan } from '../accounts/plans.ts';
+import { ProgramAudit } from '../history/program-audit.ts';
 import { HELD_PER_BODY_BYTE } from '../http/body.ts';
 import { createByteBudget } from '../http/byte-budget.ts';
 import type { Leases } from '../leases/leases.ts';
@@ -26,6 +27,7 @@ import { TransactionSweep } from './transaction-sweep.ts';
 export interface AsyncJobs {
   jobs: Jobs;
   batches: Batches;
+  audit: ProgramAudit;
   /** A larger request could never run. */
   maxRequestBytes: number;
   services: Service[];
@@ -91,13 +93,15 @@ export function createJobs({
   const queue = new QueueLimit({ store, plans, operations });
   const jobs = new Jobs({ operations, queue, files, cipher, watch, runner, meters });
   const batches = new BatchOperations(store);
+  const audit = new ProgramAudit(store, deps.log);
   return {
     jobs,
+    audit,
     maxRequestBytes: Math.floor(budget.maxBytesOfOne / HELD_PER_BODY_BYTE),
     batches: new Batches({ batches, queue, files, cipher, runner, jobs }),
     services: [
       new TransactionSweep(store, deps.log),
-      new JobSweep(operations, deps.log, meters),
+      new JobSweep(operations, audit, deps.log, meters),
       runner,
     ],
     watch,

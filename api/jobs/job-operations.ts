@@ -28,6 +28,7 @@ export class JobChanged extends Error {
 }
 
 export type JobName = Pick<JobDocument, '_id' | 'account'>;
+export type ExpiredJob = JobName & Pick<JobDocument, 'status'>;
 
 const endedOf = (jobs: readonly JobName[]) => ({
   _id: { $in: jobs.map(({ _id }) => _id) },
@@ -213,7 +214,7 @@ export class JobOperations {
   }
 
   /** Jobs that have expired and still have their key. */
-  async expired(): Promise<(JobName & Pick<JobDocument, 'status'>)[]> {
+  async expired(): Promise<ExpiredJob[]> {
     const store = this.#db;
     return store.limited(
       store.jobs
@@ -230,16 +231,17 @@ export class JobOperations {
     );
   }
 
-  /** Deletes the PDFs of ended jobs and their keys, so that no copy can be decrypted. */
-  async deleteKeys(jobs: readonly JobName[]): Promise<void> {
+  /**
+   * Deletes the PDFs of ended jobs of an account and their keys, so that no copy can be decrypted.
+   * Returns how many had a key.
+   */
+  async deleteKeys(account: string, jobs: readonly JobName[]): Promise<number> {
     const store = this.#db;
-    await store.limited(
-      store.jobs.updateMany(
-        endedOf(jobs),
-        { $unset: { dataKey: 1, 'pdf.inline': 1 } },
-        store.limits,
-      ),
+    const filter = { ...endedOf(jobs), account, dataKey: { $exists: true } };
+    const { modifiedCount } = await store.limited(
+      store.jobs.updateMany(filter, { $unset: { dataKey: 1, 'pdf.inline': 1 } }, store.limits),
     );
+    return modifiedCount;
   }
 
   /** IDs of those jobs that have ended. */

@@ -2,9 +2,10 @@
 // their keys. Every process does it; each step is atomic, so that one of them has an effect.
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
+import type { ProgramAudit } from '../history/program-audit.ts';
 import { interrupted, MAX_ATTEMPTS } from './job-attempt.ts';
 import type { JobMetrics } from './job-metrics.ts';
-import type { JobEnd, JobName, JobOperations } from './job-operations.ts';
+import type { ExpiredJob, JobEnd, JobName, JobOperations } from './job-operations.ts';
 import { isFinalStatus } from './job-status.ts';
 
 const SWEEP_MS = 10_000;
@@ -12,6 +13,7 @@ const SWEEP_MS = 10_000;
 export class JobSweep implements Service {
   readonly name = 'sweep of asynchronous renders';
   readonly #operations: JobOperations;
+  readonly #audit: Pick<ProgramAudit, 'rendersPurged'>;
   readonly #log: Log;
   readonly #meters: JobMetrics;
   readonly #everyMs: number;
@@ -19,8 +21,15 @@ export class JobSweep implements Service {
   #running: Promise<void> | undefined;
   #stopped = false;
 
-  constructor(operations: JobOperations, log: Log, meters: JobMetrics, everyMs = SWEEP_MS) {
+  constructor(
+    operations: JobOperations,
+    audit: Pick<ProgramAudit, 'rendersPurged'>,
+    log: Log,
+    meters: JobMetrics,
+    everyMs = SWEEP_MS,
+  ) {
     this.#operations = operations;
+    this.#audit = audit;
     this.#log = log;
     this.#meters = meters;
     this.#everyMs = everyMs;
@@ -65,20 +74,36 @@ export class JobSweep implements Service {
         if (attempts < MAX_ATTEMPTS) return this.#operations.requeue(attempt, {});
         const { code, message, reason } = interrupted();
         const error = { code, message, ...(reason && { reason }) };
-        return this.#end(attempt, { status: 'failed', error });
+        await this.#end(attempt, { status: 'failed', error });
       });
     }
   }
 
-  async #end(job: JobName, end: JobEnd): Promise<void> {
-    if (await this.#operations.endAlone(job, end)) this.#meters.ended(end.status);
+  /** Returns false when the job has changed. */
+  async #end(job: JobName, end: JobEnd): Promise<boolean> {
+    const hasEnded = await this.#operations.endAlone(job, end);
+    if (hasEnded) this.#meters.ended(end.status);
+    return hasEnded;
   }
 
   async #expire(): Promise<void> {
     const expired = await this.#operations.expired();
-    if (expired.length === 0) return;
-    for (const { status, ...job } of expired)
-      if (!isFinalStatus(status)) await this.#tried(() => this.#end(job, { status: 'expired' }));
-    await this.#operations.deleteKeys(expired);
+    for (const [account, jobs] of Map.groupBy(expired, job => job.account))
+      await this.#tried(() => this.#purge(account, jobs));
+  }
+
+  /** Counts the jobs of which this process deleted the key: another one may sweep the same. */
+  async #purge(account: string, jobs: ExpiredJob[]): Promise<void> {
+    let purged = 0;
+    try {
+      for (const { status, ...job } of jobs)
+        if (!isFinalStatus(status))
+          await this.#tried(async () => {
+            if (await this.#end(job, { status: 'expired' })) purged++;
+          });
+      purged += await this.#operations.deleteKeys(account, jobs);
+    } finally {
+      if (purged > 0) await this.#audit.rendersPurged(account, purged);
+    }
   }
 }

@@ -114,11 +114,16 @@ export class Jobs {
 
   /**
    * Cancels a job that has not ended; does nothing for a canceled one. A running render stops
-   * within a second. Throws ApiError `not_found`, or `conflict` for a job that has ended.
+   * within a second. `record`: called if this call canceled it. Throws ApiError `not_found`, or
+   * `conflict` for a job that has ended.
    */
-  async cancel(account: string, id: string): Promise<JobDocument> {
+  async cancel(
+    account: string,
+    id: string,
+    record: (job: JobDocument) => Promise<void>,
+  ): Promise<JobDocument> {
     const job = await this.find(account, id);
-    if (!isFinalStatus(job.status)) await this.cancelUnfinished(job);
+    if (!isFinalStatus(job.status) && (await this.cancelUnfinished(job))) await record(job);
     const now = await this.find(account, id);
     if (now.status !== 'canceled')
       throw new ApiError('conflict', `The render has already ended: it is ${now.status}.`);

@@ -11,6 +11,7 @@ import { parseDurationMs } from '../../common/units.ts';
 import type { AcceptedKeys, KeyUse } from '../accounts/accepted-keys.ts';
 import type { AccountRequests } from '../accounts/account-requests.ts';
 import { OpenCounts } from '../accounts/open-counts.ts';
+import type { ProgramAudit } from '../history/program-audit.ts';
 import { type BodyLimits, jsonBody } from '../http/body.ts';
 import { accountHolder, type ByteBudget } from '../http/byte-budget.ts';
 import { bearer, boundRequests } from '../http/caller.ts';
@@ -37,6 +38,7 @@ export interface AsyncRenderRoutes {
   /** The largest body of which a render can ever run. */
   maxRequestBytes: number;
   sendPdf: SendJobPdf;
+  audit: Pick<ProgramAudit, 'renderCanceled'>;
 }
 
 export interface AsyncRouteParts {
@@ -96,7 +98,7 @@ export function asyncRenderRoutes(
   parts: AsyncRenderRoutes,
   { keys, requests, trustedProxies, body, budget, rules, publicUrl }: AsyncRouteParts,
 ): Route[] {
-  const { jobs, maxTtlMs, maxRequestBytes: maxBytes } = parts;
+  const { jobs, maxTtlMs, maxRequestBytes: maxBytes, audit } = parts;
   const bound = boundRequests(requests, ({ state }) => state.accepted);
   const identified = (use: KeyUse): Middleware[] => [
     orDatabaseUnavailable,
@@ -153,7 +155,9 @@ export function asyncRenderRoutes(
 
   const cancel: Middleware = async ctx => {
     checked(noParameters, { ...ctx.query }, 'parameter');
-    answer(ctx, await jobs.cancel(ctx.state.accepted.accountId, pathId(ctx)));
+    const { accepted } = ctx.state;
+    const record = () => audit.renderCanceled(accepted);
+    answer(ctx, await jobs.cancel(accepted.accountId, pathId(ctx), record));
   };
 
   const receive = jsonBody({ ...body, maxBytes }, budget, ({ state }) =>

@@ -3,6 +3,7 @@ import { ASYNC_RENDER_STATUSES } from '../../common/contract/async-renders.ts';
 import { BATCH_TYPES, type Batch } from '../../common/contract/batches.ts';
 import { ASYNC_OPERATIONS } from '../../common/contract/openapi-async.ts';
 import type { KeyUse } from '../accounts/accepted-keys.ts';
+import type { ProgramAudit } from '../history/program-audit.ts';
 import {
   BATCH_TIMES,
   type BodyHints,
@@ -37,6 +38,7 @@ export interface BatchRoutes {
   maxBatchBytes: number;
   /** Of one render request. */
   maxRequestBytes: number;
+  audit: Pick<ProgramAudit, 'batchCanceled'>;
 }
 
 const HINTS: BodyHints = {
@@ -62,7 +64,7 @@ export function shownBatch(
 }
 
 export function batchRoutes(
-  { batches, maxTtlMs, maxBatchBytes, maxRequestBytes }: BatchRoutes,
+  { batches, maxTtlMs, maxBatchBytes, maxRequestBytes, audit }: BatchRoutes,
   { keys, requests, trustedProxies, budget, rules, publicUrl }: AsyncRouteParts,
 ): Route[] {
   const bound = boundRequests(requests, ({ state }) => state.accepted);
@@ -123,8 +125,10 @@ export function batchRoutes(
 
   const cancel: Middleware = async ctx => {
     checked(noParameters, { ...ctx.query }, 'parameter');
-    const { batch } = await batches.cancel(ctx.state.accepted.accountId, pathId(ctx));
-    answer(ctx, batch);
+    const { accepted } = ctx.state;
+    const id = pathId(ctx);
+    const record = (canceled: number) => audit.batchCanceled(accepted, id, canceled);
+    answer(ctx, await batches.cancel(accepted.accountId, id, record));
   };
 
   const { submitBatch, getBatch, cancelBatch } = ASYNC_OPERATIONS;

@@ -80,13 +80,14 @@ export interface InvitationDocument {
   expiresAt: Date;
 }
 
-/** An entry of the audit log. Never changed. */
+/** An entry of the audit log. Never changed, except that those of programs count. */
 export interface AuditDocument {
   _id: string;
+  /** Of the first action that it counts. */
   at: Date;
   /** Absent for actions on the installation. */
   account?: string;
-  /** Absent for actions without a signed-in user: the command line, the payment provider. */
+  /** Absent for actions without a signed-in user: API keys, the command line, the payment provider. */
   user?: string;
   /** The user's email address at that time, or the program that acted. */
   actor: string;

@@ -9,7 +9,7 @@ export default function AuditScreen() {
     <>
       <PageHeader
         title="Audit log"
-        description={`Actions of members and administrators in ${name}.`}
+        description={`Actions of members, administrators and programs in ${name}.`}
       />
       <AuditTable key={id} queryKey={['audit', id]} path={`/accounts/${id}/audit`} />
     </>

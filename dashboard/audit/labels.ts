@@ -11,6 +11,8 @@ const LABELS: Record<string, string> = {
   'key.revoked': 'Revoked an API key',
   'batch.canceled': 'Canceled the rest of the batch',
   'render.canceled': 'Canceled the asynchronous render',
+  'renders.canceled': 'Canceled asynchronous renders',
+  'renders.purged': 'Deleted requests and PDFs of expired renders',
   'invitation.created': 'Invited',
   'invitation.revoked': 'Revoked the invitation for',
   'member.joined': 'Joined the team',

@@ -11,6 +11,7 @@ import {
   type ConsoleFixture,
   consoleFixture,
 } from '../support/console/console-fixture.ts';
+import { eventually } from '../support/eventually.ts';
 import { pdfText } from '../support/pdf.ts';
 import { storedJob } from '../support/stored-job.ts';
 
@@ -171,6 +172,51 @@ describe('asynchronous renders in the dashboard', function () {
       .to.include('long report')
       .and.include(id)
       .and.include(developer.email);
+    await fixture.worker.until({ busy: 0 });
+  });
+
+  it('records in the audit log what API keys canceled and what expired', async () => {
+    const account = await fixture.account2();
+    const admin = await fixture.createUser({ role: 'admin', account });
+    const { name } = (await fixture.store.accounts.findOne({ _id: account }))!;
+    const { text, key } = await fixture.accounts.createKey(name, { name: 'invoices' });
+    const canceling = asyncClient(fixture.api.port(), text);
+    const put = (over?: Parameters<typeof storedJob>[3]) =>
+      storedJob(fixture.store, CONSOLE_SECRET, account, over);
+    const later = { availableAt: new Date(Date.now() + 3600e3) };
+    for (let index = 0; index < 3; index++)
+      await canceling.call('DELETE', `/${(await put(later))._id}`);
+    const lines = [1, 2].map(() => JSON.stringify(LONG)).join('\n');
+    const batches = batchClient(fixture.api.port(), text);
+    const batch = await batches.submit(lines);
+    await batches.read(`/v1/batches/${batch.id}`, 'DELETE');
+    await put({ pdf: Buffer.from('a PDF'), expiresAt: new Date(Date.now() - 1_000) });
+    const { audit } = fixture.store.console;
+    await eventually(async () =>
+      expect(await audit.countDocuments({ account, action: 'renders.purged' })).to.equal(1),
+    );
+    const { page, expectNoErrors } = await browser.open(admin, '/audit');
+    const entry = async (label: string) => {
+      const row = page.getByRole('row', { name: label });
+      return (await row.allInnerTexts()).join();
+    };
+    await page.getByRole('row', { name: 'Deleted requests and PDFs of expired renders' }).waitFor();
+    expect(await entry('Deleted requests and PDFs of expired renders'))
+      .to.include('renders: 1')
+      .and.include('Pressroom');
+    expect(await entry('Canceled asynchronous renders'))
+      .to.include(`key: ${key.id}`)
+      .and.include('API key invoices')
+      .and.include('127.0.0.1');
+    expect(await entry('Canceled the rest of the batch'))
+      .to.include(batch.id)
+      .and.include('canceled: 2');
+    await page.getByLabel('Filter loaded entries').fill('API key invoices');
+    expect(await entry('Deleted requests')).to.equal('');
+    expectNoErrors();
+    await browser.looks(admin, '/audit', 'audit-async', shown =>
+      shown.getByRole('row', { name: 'Canceled asynchronous renders' }).first().waitFor(),
+    );
     await fixture.worker.until({ busy: 0 });
   });
 

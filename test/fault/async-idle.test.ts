@@ -20,7 +20,7 @@ describe('an API process without asynchronous renders to do', function () {
     await db.command({ profile: 2 });
     await sleep(MEASURED_S * 1_000);
     await db.command({ profile: 0 });
-    const about = /^pressroom\.(jobs|batches|outbox)$/;
+    const about = /^pressroom\.(jobs|batches|outbox|audit)$/;
     const found = await db.collection('system.profile').find({ ns: about }).toArray();
     const names = found.map(({ op, command }) => `${op} ${Object.keys(command)[0]}`);
     // `getmore` waits for a change, up to a second or more.

@@ -70,10 +70,9 @@ export const asyncRenderRows = ({
       answer: asyncRenderView,
       handle: async call => {
         const { account, params } = call;
-        const before = await jobs.find(account.id, params['render']!);
-        const job = await jobs.cancel(account.id, before._id);
-        // Canceling a canceled render again does nothing.
-        if (before.status !== 'canceled') await audit.record(call, renderCanceled(job));
+        const job = await jobs.cancel(account.id, params['render']!, canceled =>
+          audit.record(call, renderCanceled(canceled)),
+        );
         return shown(job, await keyNames(store, account.id));
       },
     }),
@@ -106,8 +105,10 @@ export const asyncRenderRows = ({
       answer: batchSchema,
       handle: async call => {
         const { account, params } = call;
-        const { batch, canceled } = await batches.cancel(account.id, params['batch']!);
-        if (canceled > 0) await audit.record(call, batchCanceled(batch._id, canceled));
+        const id = params['batch']!;
+        const batch = await batches.cancel(account.id, id, canceled =>
+          audit.record(call, batchCanceled(id, canceled)),
+        );
         return shownBatch(batch, publicUrl);
       },
     }),

@@ -27,20 +27,21 @@ describe('dashboard labels', () => {
   });
 
   it('has a label for every action that the server records', async () => {
-    const folder = new URL('../../../../api/console/', import.meta.url);
+    const folder = new URL('../../../../api/', import.meta.url);
     const files = (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.ts'));
     const sources = (
       await Promise.all(files.map(name => readFile(new URL(name, folder), 'utf8')))
     ).join('\n');
     const quoted = [
       ...sources.matchAll(
-        /'((?:account|app|key|invitation|member|operator|user|person)\.[a-z_]+)'/g,
+        /'((?:account|app|key|invitation|member|operator|user|person)\.[a-z_]+|(?:batch|renders?)\.[a-z]+ed)'/g,
       ),
     ].map(([, name]) => name!);
     const actions = new Set(
       quoted.filter(name => !(PERMISSIONS as readonly string[]).includes(name)),
     );
     expect(actions.size).to.be.greaterThan(20);
+    expect([...actions]).to.include.members(['batch.canceled', 'renders.purged']);
     expect(
       [...actions].filter(
         action => actionLabel(action).toLowerCase() === action.replace(/[._]/g, ' '),
