@@ -14,16 +14,8 @@ import { ACCOUNT_STATES, KEY_SCOPES, type Store } from '../api/store/store.ts';
 import { parseNetwork } from '../common/addresses.ts';
 import { COMMAND } from './command-name.ts';
 import { CliError, wrongUsage } from './failure.ts';
-import type { Work } from './on-accounts.ts';
 import { table } from './table.ts';
-
-export interface Terminal {
-  /** Writes the command's result to stdout. */
-  print(text: string): void;
-  /** Writes a notice to stderr. */
-  notify(line: string): void;
-  withAccounts<T>(work: Work<T>): Promise<T>;
-}
+import type { Terminal } from './terminal.ts';
 
 const JSON_OPTION = ['--json', 'Print JSON instead of a table'] as const;
 const jsonText = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;

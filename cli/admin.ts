@@ -9,10 +9,10 @@ import { emailText, nameText } from '../api/console/contract/common.ts';
 import { newPassword } from '../api/console/contract/users.ts';
 import { createAudit } from '../api/console/security/audit.ts';
 import { createUsers } from '../api/console/users/users.ts';
-import type { Terminal } from './accounts.ts';
 import { askPassword } from './ask-password.ts';
 import { COMMAND } from './command-name.ts';
 import { CliError, wrongUsage } from './failure.ts';
+import type { Terminal } from './terminal.ts';
 
 interface PasswordOptions {
   passwordFile?: string;

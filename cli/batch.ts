@@ -3,7 +3,6 @@
 import { createReadStream } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { MAX_BATCH_RENDERS } from '../common/contract/batches.ts';
-import type { Terminal } from './accounts.ts';
 import { BatchDirectory } from './batch-directory.ts';
 import { BatchDownloads, cancelBatch, type OpenBatch } from './batch-downloads.ts';
 import { BatchInput, type InputPart } from './batch-input.ts';
@@ -19,6 +18,7 @@ import {
   type ServerOptions,
 } from './http-api.ts';
 import { durationMs, positive } from './renders.ts';
+import type { Terminal } from './terminal.ts';
 
 interface BatchOptions extends ServerOptions {
   output: string;

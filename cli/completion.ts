@@ -1,8 +1,8 @@
 // `pressroom completion`: scripts for shells, made from the tree of commands. They contain all
 // words, so that completing a word starts no process.
 import { Argument, type Command, type Option } from 'commander';
-import type { Terminal } from './accounts.ts';
 import { COMMAND } from './command-name.ts';
+import type { Terminal } from './terminal.ts';
 
 interface Entry {
   /** The words after `pressroom`, such as `keys create`. */

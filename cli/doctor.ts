@@ -5,7 +5,6 @@ import { complete } from '../api/api.ts';
 import { readApiConfig } from '../api/config.ts';
 import { processVariables, readConfig } from '../common/config.ts';
 import { RELEASE } from '../common/operations.ts';
-import type { Terminal } from './accounts.ts';
 import { COMMAND } from './command-name.ts';
 import { apiProcessFacts, checkApiProcess, checkProxies } from './doctor/api-process.ts';
 import { checkDatabase, databaseFacts } from './doctor/database.ts';
@@ -19,6 +18,7 @@ import { checkPublicAddress, publicUrlFacts } from './doctor/public-url.ts';
 import { checkReleases } from './doctor/releases.ts';
 import { checkWorkers, workersFacts } from './doctor/workers.ts';
 import { wrongUsage } from './failure.ts';
+import type { Terminal } from './terminal.ts';
 
 interface DoctorOptions {
   prometheus?: string;

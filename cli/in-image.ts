@@ -2,7 +2,7 @@
 // database of that API, and checks of the installation.
 import { Command } from 'commander';
 import { readApiConfig } from '../api/config.ts';
-import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts';
+import { addAccountCommands, addKeyCommands } from './accounts.ts';
 import { addAdminCommands } from './admin.ts';
 import { COMMAND } from './command-name.ts';
 import { addDoctorCommand } from './doctor.ts';
@@ -10,6 +10,7 @@ import { wrongUsage } from './failure.ts';
 import { addOAuthCommands } from './oauth.ts';
 import { onAccounts } from './on-accounts.ts';
 import { printNotice, runProgram } from './run-program.ts';
+import type { Terminal } from './terminal.ts';
 
 const terminal: Terminal = {
   print: text => process.stdout.write(text),

@@ -1,7 +1,7 @@
 // Entry point of the command line: registers all commands.
 import { Command } from 'commander';
 import { doctor } from '../standalone/doctor.ts';
-import { addAccountCommands, addKeyCommands, type Terminal } from './accounts.ts';
+import { addAccountCommands, addKeyCommands } from './accounts.ts';
 import { addAdminCommands } from './admin.ts';
 import { addBatchCommand } from './batch.ts';
 import { COMMAND } from './command-name.ts';
@@ -13,6 +13,7 @@ import { addRenderCommand } from './render.ts';
 import { addRendersCommands } from './renders.ts';
 import { printNotice, runProgram } from './run-program.ts';
 import { addSupportBundleCommand } from './support-bundle.ts';
+import type { Terminal } from './terminal.ts';
 
 const terminal: Terminal = {
   print: text => process.stdout.write(text),

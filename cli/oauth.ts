@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { rotateOAuthKeys } from '../api/console/oauth/keys.ts';
 import { createAudit } from '../api/console/security/audit.ts';
-import type { Terminal } from './accounts.ts';
 import { COMMAND } from './command-name.ts';
 import { CliError } from './failure.ts';
+import type { Terminal } from './terminal.ts';
 
 const minuteOf = (date: Date) => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 

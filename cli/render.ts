@@ -7,13 +7,13 @@ import { type Command, Option } from 'commander';
 import { pdfFilename } from '../api/pdf/filename.ts';
 import type { AsyncRender } from '../common/contract/async-renders.ts';
 import { RENDER_WARNINGS, WARNING_TEXTS } from '../common/contract/warnings.ts';
-import type { Terminal } from './accounts.ts';
 import { COMMAND } from './command-name.ts';
 import { CliError, wrongUsage } from './failure.ts';
 import { addServerOptions, HttpApi, notPressroom, type ServerOptions } from './http-api.ts';
 import { savedNotice, savePdf } from './pdf-output.ts';
 import { withProgress } from './progress-line.ts';
 import { fieldOptions, givenFields, jsonObject } from './request-options.ts';
+import type { Terminal } from './terminal.ts';
 
 interface Own extends ServerOptions {
   output?: string;

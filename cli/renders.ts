@@ -10,7 +10,6 @@ import {
   MAX_RENDERS_LISTED,
 } from '../common/contract/async-renders.ts';
 import { parseDurationMs } from '../common/units.ts';
-import type { Terminal } from './accounts.ts';
 import { COMMAND } from './command-name.ts';
 import { CliError } from './failure.ts';
 import { addServerOptions, HttpApi, retried, type ServerOptions } from './http-api.ts';
@@ -18,6 +17,7 @@ import { savedNotice, savePdf } from './pdf-output.ts';
 import { withProgress } from './progress-line.ts';
 import { renderPages } from './render-pages.ts';
 import { table } from './table.ts';
+import type { Terminal } from './terminal.ts';
 
 const DEFAULT_LIMIT = 20;
 /** Proxies close a silent connection after a minute. */

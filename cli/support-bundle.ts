@@ -4,7 +4,6 @@ import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { parseDurationMs } from '../common/units.ts';
-import type { Terminal } from './accounts.ts';
 import { createBundleFile, writeBundleFile } from './bundle-archive.ts';
 import {
   type JsonObject,
@@ -19,6 +18,7 @@ import {
 import { COMMAND } from './command-name.ts';
 import { CliError, wrongUsage } from './failure.ts';
 import { clusterVersions, KubectlError, kubectl, whyLeftOut } from './kubectl.ts';
+import type { Terminal } from './terminal.ts';
 
 interface BundleOptions {
   namespace: string;

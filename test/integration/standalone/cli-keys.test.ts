@@ -4,9 +4,10 @@
 import { expect } from 'chai';
 import { Command } from 'commander';
 import { connectStore, type Store } from '../../../api/store/store.ts';
-import { addAccountCommands, addKeyCommands, type Terminal } from '../../../cli/accounts.ts';
+import { addAccountCommands, addKeyCommands } from '../../../cli/accounts.ts';
 import { addAdminCommands } from '../../../cli/admin.ts';
 import { addOAuthCommands } from '../../../cli/oauth.ts';
+import type { Terminal } from '../../../cli/terminal.ts';
 import { silentLog } from '../../../common/log.ts';
 import { PRESSROOM_PROGRAM, runNodeProgram } from '../../support/run-program.ts';
 import { testDatabase } from '../../support/servers/mongod.ts';
