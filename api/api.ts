@@ -5,7 +5,9 @@ import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import { createAcceptedKeys } from './accounts/accepted-keys.ts';
+import { AccountDeletion } from './accounts/account-deletion.ts';
 import { createAccountRequests } from './accounts/account-requests.ts';
+import { DeletionSweep } from './accounts/deletion-sweep.ts';
 import { type AppDeps, createApp } from './app.ts';
 import type { ApiConfig } from './config.ts';
 import { type ConsoleDeps, createConsole } from './console/console.ts';
@@ -253,6 +255,11 @@ function createServer(
   return server;
 }
 
+const healthOf = (store: Store, { registry }: Workers): AppDeps['health'] => ({
+  database: timeoutMs => store.ping(timeoutMs),
+  workers: () => ({ ready: registry.totals().serving, slots: registry.totals().slots }),
+});
+
 export function createApi(
   config: CompleteApiConfig,
   log: Log,
@@ -324,17 +331,12 @@ export function createApi(
       asynchronous: asynchronous?.routes,
       console,
     },
-    {
-      database: timeoutMs => store.ping(timeoutMs),
-      workers: () => ({
-        ready: workers.registry.totals().serving,
-        slots: workers.registry.totals().slots,
-      }),
-    },
+    healthOf(store, workers),
   );
   return {
     services: [
       store,
+      new DeletionSweep(new AccountDeletion(store), log),
       leases,
       ...(trial ? [trial.leases] : []),
       tunnels,

@@ -125,6 +125,10 @@ export const RULES: Section[] = [
         'invitations',
         'An invitation link works once, for 7 days, for one email address; at most 50 are open.',
       ],
+      [
+        'account-deletion',
+        'A deleted account leaves only its audit log. Once it is deleted, nothing of it can be read or rendered.',
+      ],
       ['audit-log', 'The audit log has each action of its own account, and pages without gaps.'],
       [
         'administrators',

@@ -102,6 +102,11 @@ const textOf = (date: string, format: string): Document => ({
  */
 const RENEWAL_OVERDUE_MS = 35 * 86_400_000;
 
+/** True until Stripe has reported the end of the account's subscription. */
+export const hasSubscription: Document = {
+  $lt: [{ $subtract: ['$$NOW', RENEWAL_OVERDUE_MS] }, '$billing.periodEnd'],
+};
+
 /**
  * The current billing period as a text that sorts by time: the month (`2026-11`), or the first day
  * of Stripe's period (`2026-11-15`). The next period begins at the end of the last reported one,
@@ -116,7 +121,7 @@ export const periodNow: Document = {
         then: textOf('$billing.periodStart', '%Y-%m-%d'),
       },
       {
-        case: { $lt: [{ $subtract: ['$$NOW', RENEWAL_OVERDUE_MS] }, '$billing.periodEnd'] },
+        case: hasSubscription,
         then: textOf('$billing.periodEnd', '%Y-%m-%d'),
       },
     ],

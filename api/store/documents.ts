@@ -97,6 +97,19 @@ export interface AccountDocument {
   createdAt: Date;
 }
 
+/** An account that is being deleted, or was a short time ago. */
+export interface DeletedAccountDocument {
+  /** The account's ID. */
+  _id: string;
+  name: string;
+  at: Date;
+  /**
+   * Absent until its data has been deleted once. Until then, what calls in progress have stored
+   * since is deleted too.
+   */
+  keptUntil?: Date;
+}
+
 /** Limits of trial renders: one document per client, and one for the slots of the installation. */
 export interface TrialLimitDocument {
   /** `places`, or an HMAC of the client's address with the pepper. The address is not stored. */

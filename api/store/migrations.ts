@@ -7,6 +7,7 @@ import type { Log } from '../../common/log.ts';
 import { consoleIndexes, oauthIndexes } from './console-collections.ts';
 import {
   type AccountDocument,
+  type DeletedAccountDocument,
   KEY_HASH_INDEX,
   type MetaDocument,
   RESTRICTED_KEY_HASH_INDEX,
@@ -89,6 +90,15 @@ const MIGRATIONS: Migration[] = [
   },
   { version: 9, what: 'asynchronous renders', run: jobIndexes },
   { version: 10, what: 'batches of renders', run: batchIndexes },
+  {
+    version: 11,
+    what: 'deleted accounts',
+    run: async db => {
+      await db
+        .collection<DeletedAccountDocument>('deleted_accounts')
+        .createIndex({ keptUntil: 1 }, { expireAfterSeconds: 0, name: 'end' });
+    },
+  },
 ];
 
 /** The schema of this release. A newer one in the database is fine, since migrations only add. */

@@ -7,7 +7,12 @@ import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import { type ConsoleCollections, consoleCollections, keepRenders } from './console-collections.ts';
-import type { AccountDocument, MetaDocument, TrialLimitDocument } from './documents.ts';
+import type {
+  AccountDocument,
+  DeletedAccountDocument,
+  MetaDocument,
+  TrialLimitDocument,
+} from './documents.ts';
 import { isDatabaseUnavailable, isTimeout, withinMs } from './failures.ts';
 import { abortIdleTransactions } from './idle-transactions.ts';
 import { type JobCollections, jobCollections } from './job-documents.ts';
@@ -133,6 +138,7 @@ export interface Store extends Service {
    */
   start(signal?: AbortSignal): Promise<void>;
   readonly accounts: Collection<AccountDocument>;
+  readonly deletedAccounts: Collection<DeletedAccountDocument>;
   readonly meta: Collection<MetaDocument>;
   readonly trialLimits: Collection<TrialLimitDocument>;
   /** The collections of the dashboard. */
@@ -255,6 +261,7 @@ export function connectStore(config: StoreConfig, log: Log, metrics?: Metrics): 
   return {
     name: 'database',
     accounts: db.collection<AccountDocument>('accounts'),
+    deletedAccounts: db.collection<DeletedAccountDocument>('deleted_accounts'),
     meta: db.collection<MetaDocument>('meta'),
     trialLimits: db.collection<TrialLimitDocument>('limits'),
     console: consoleCollections(db),

@@ -1,0 +1,149 @@
+// Deletes an account and its data. The account is gone at once, in one transaction: no key, lease or
+// member of it works, and no call can begin to store anything. Its data is deleted after that, which
+// can be repeated after a failure: everything is keyed by the account's ID, which is never used again.
+import { ApiError } from '../../common/contract/errors.ts';
+import { type AccountData, accountData } from '../store/account-data.ts';
+import type { ClientSession, Document, Store } from '../store/store.ts';
+import { hasSubscription } from './account-rules.ts';
+
+/**
+ * For this long after its deletion, what calls in progress have stored for the account is deleted
+ * too. A batch may arrive for minutes; renders end with their lease.
+ */
+const LATE_DATA_MS = 3600e3;
+/** Documents of one command. Those of `jobs` may have 64 KiB, and files of many MiB. */
+const DELETED_AT_ONCE = 200;
+const UNFINISHED_AT_ONCE = 100;
+/** Counting more takes longer than is worth it. */
+export const MOST_COUNTED = 10_000;
+
+type OwnedData = Extract<AccountData, { account: string }>;
+type PartsData = Extract<AccountData, { partsOf: unknown }>;
+
+/** What an account has of each kind: at most MOST_COUNTED. */
+export interface AccountContents {
+  members: number;
+  invitations: number;
+  asyncRenders: number;
+  batches: number;
+  storedPdfs: number;
+  renderLog: number;
+  connectedApps: number;
+}
+
+const hasSubscriptionStill = (subscription: string | undefined) =>
+  new ApiError(
+    'conflict',
+    `The account has a subscription at Stripe${subscription === undefined ? '' : ` (${subscription})`}. Cancel it there immediately, not at the end of the period. Delete the account when Pressroom shows it as canceled.`,
+  );
+
+/** Database errors pass through. */
+export class AccountDeletion {
+  readonly #store: Store;
+  readonly #owned: readonly OwnedData[];
+  readonly #parts: readonly PartsData[];
+
+  constructor(store: Store) {
+    this.#store = store;
+    const data = accountData(store);
+    this.#owned = data.filter(row => 'account' in row);
+    this.#parts = data.filter(row => 'partsOf' in row);
+  }
+
+  async contents(account: string): Promise<AccountContents> {
+    const { console, limits, limited } = this.#store;
+    const options = { limit: MOST_COUNTED, ...limits };
+    const team = await limited(console.teams.findOne({ _id: account }, limits));
+    const counts = this.#owned.map(async ({ collection, account: field }) => {
+      const count = await limited(collection.countDocuments({ [field]: account }, options));
+      return [collection.collectionName, count] as const;
+    });
+    const of: ReadonlyMap<string, number> = new Map(await Promise.all(counts));
+    return {
+      members: team?.members.length ?? 0,
+      invitations: team?.invitations.length ?? 0,
+      connectedApps: of.get('oauth_grants')!,
+      asyncRenders: of.get('jobs')!,
+      batches: of.get('batches')!,
+      storedPdfs: of.get('documents.files')!,
+      renderLog: of.get('renders')!,
+    };
+  }
+
+  /**
+   * Deletes the account itself, with its keys, leases, members and invitations. `record` writes the
+   * entry of the audit log in the same transaction. Then call `finish`. Throws ApiError `not_found`,
+   * or `conflict` for an account with a subscription.
+   */
+  async begin(_id: string, record: (session: ClientSession) => Promise<void>): Promise<void> {
+    const { accounts, deletedAccounts, console, limits } = this.#store;
+    await this.#store.transaction(async session => {
+      const options = { ...limits, session };
+      const deleted = await accounts.findOneAndDelete(
+        { _id, $expr: { $not: [hasSubscription] } },
+        { projection: { name: 1 }, ...options },
+      );
+      if (!deleted) {
+        const account = await accounts.findOne({ _id }, options);
+        if (account) throw hasSubscriptionStill(account.billing?.subscription);
+        throw new ApiError('not_found', 'Account not found.');
+      }
+      await deletedAccounts.insertOne({ _id, name: deleted.name, at: new Date() }, options);
+      await console.teams.deleteOne({ _id }, options);
+      await record(session);
+    });
+  }
+
+  /** Deletes what is stored of a deleted account. Safe to repeat, also in several processes. */
+  async finish(account: string): Promise<void> {
+    for (const owned of this.#owned) await this.#deleteOwned(owned, account);
+    const { deletedAccounts, limits, limited } = this.#store;
+    await limited(
+      deletedAccounts.updateOne(
+        { _id: account, keptUntil: { $exists: false } },
+        [{ $set: { keptUntil: { $add: ['$$NOW', LATE_DATA_MS] } } }],
+        limits,
+      ),
+    );
+  }
+
+  /** The accounts of this name whose deletion was interrupted. */
+  async interrupted(name: string): Promise<string[]> {
+    return this.#deleted({ name, keptUntil: { $exists: false } });
+  }
+
+  /** Deletes what calls in progress stored for deleted accounts, and the rest after a failure. */
+  async finishAll(): Promise<void> {
+    for (const account of await this.#deleted({})) await this.finish(account);
+  }
+
+  /** The interrupted ones first. */
+  async #deleted(filter: Document): Promise<string[]> {
+    const { deletedAccounts, limits, limited } = this.#store;
+    const options = {
+      projection: { _id: 1 },
+      sort: { keptUntil: 1 },
+      limit: UNFINISHED_AT_ONCE,
+    } as const;
+    const found = deletedAccounts.find(filter, { ...options, ...limits });
+    return (await limited(found.toArray())).map(({ _id }) => _id);
+  }
+
+  /** In groups, since a command has a time limit. Parts go first: without their owner they are lost. */
+  async #deleteOwned({ collection, account: field }: OwnedData, account: string): Promise<void> {
+    const { limits, limited } = this.#store;
+    const options = { projection: { _id: 1 }, limit: DELETED_AT_ONCE, ...limits };
+    for (;;) {
+      const found = await limited(collection.find({ [field]: account }, options).toArray());
+      if (found.length === 0) return;
+      const ids = found.map(({ _id }) => _id) as unknown as string[];
+      for (const { collection: parts, partsOf } of this.#parts)
+        for (const { collection: owner, filter } of partsOf)
+          if (owner === collection.collectionName)
+            await limited(parts.deleteMany(filter(ids), limits));
+      await limited(
+        collection.deleteMany({ _id: { $in: ids as never }, [field]: account }, limits),
+      );
+    }
+  }
+}
