@@ -132,13 +132,14 @@ export class PdfStore {
     }
   }
 
-  /** `gone`: the link has expired. */
+  /** `gone`: the link has expired. Undefined also for a PDF of a deleted account. */
   async byToken(token: string): Promise<StoredPdfDocument | 'gone' | undefined> {
     if (!isToken(token)) return undefined;
     const file = await this.#limited(() =>
       this.#files.findOne({ 'metadata.hash': hashToken(token) }, this.#store.limits),
     );
-    return file ? (this.#unexpired(file) ?? 'gone') : undefined;
+    if (!file || !(await this.#hasAccount(file))) return undefined;
+    return this.#unexpired(file) ?? 'gone';
   }
 
   /** The user's own PDF of this account; undefined for any other, and for one that has expired. */
@@ -175,6 +176,14 @@ export class PdfStore {
     } catch (error) {
       throw orUnavailable(error);
     }
+  }
+
+  /** The data of a deleted account is deleted a little later than the account. */
+  async #hasAccount({ metadata: { account: _id } }: StoredPdfDocument): Promise<boolean> {
+    const { accounts, limits } = this.#store;
+    return (
+      (await this.#limited(() => accounts.countDocuments({ _id }, { limit: 1, ...limits }))) > 0
+    );
   }
 
   /** Best effort: the TTL index deletes the rest, and no caller has the link. */
