@@ -13,6 +13,7 @@ import {
 import { ACCOUNT_STATES, KEY_SCOPES, type Store } from '../api/store/store.ts';
 import { parseNetwork } from '../common/addresses.ts';
 import { COMMAND } from './command-name.ts';
+import { addDeleteAccountCommand } from './delete-account.ts';
 import { CliError, wrongUsage } from './failure.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -118,10 +119,8 @@ interface SetOptions {
   state?: string;
 }
 
-export function addAccountCommands(
-  program: Command,
-  { print, notify, withAccounts }: Terminal,
-): void {
+export function addAccountCommands(program: Command, terminal: Terminal): void {
+  const { print, notify, withAccounts } = terminal;
   const accounts = program.command('accounts').description('Manage accounts and plans');
 
   accounts
@@ -192,6 +191,8 @@ export function addAccountCommands(
         `Updated ${account.name}: plan ${account.plan}, ${account.state}, intranet ${onOff(account.intranet)}, renderer reuse ${onOff(account.rendererReuse)}.`,
       );
     });
+
+  addDeleteAccountCommand(accounts, terminal);
 }
 
 /** Finds the account of a key when --account is not given. */

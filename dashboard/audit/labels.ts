@@ -6,6 +6,7 @@ const LABELS: Record<string, string> = {
   'account.created': 'Created the account',
   'account.renamed': 'Renamed the account to',
   'account.changed': 'Updated account',
+  'account.deleted': 'Deleted the account',
   'key.created': 'Created an API key',
   'key.rotated': 'Rotated an API key',
   'key.revoked': 'Revoked an API key',

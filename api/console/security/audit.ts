@@ -3,7 +3,7 @@
 import type { ShownKey } from '../../accounts/account-keys.ts';
 import type { Account } from '../../accounts/accounts.ts';
 import { randomBase62 } from '../../accounts/keys.ts';
-import type { AuditDocument, JobDocument, Store } from '../../store/store.ts';
+import type { AuditDocument, ClientSession, JobDocument, Store } from '../../store/store.ts';
 import type { ConsoleCall } from '../kit/route.ts';
 
 export type AuditAction = Pick<AuditDocument, 'action' | 'target' | 'details'>;
@@ -18,19 +18,23 @@ export interface Audit {
     action: AuditAction,
     about?: 'account' | 'installation',
   ): Promise<void>;
-  /** Records an action without a call: sign-in, command line, payment provider. */
-  note(actor: Actor, action: AuditAction): Promise<void>;
+  /**
+   * Records an action without a call: sign-in, command line, payment provider. `session`: as part of
+   * its transaction.
+   */
+  note(actor: Actor, action: AuditAction, session?: ClientSession): Promise<void>;
 }
 
 export function createAudit(store: Store): Audit {
-  async function note(actor: Actor, action: AuditAction): Promise<void> {
+  async function note(actor: Actor, action: AuditAction, session?: ClientSession): Promise<void> {
     const entry: AuditDocument = {
       _id: `aud_${randomBase62(20)}`,
       at: new Date(),
       ...actor,
       ...action,
     };
-    await store.limited(store.console.audit.insertOne(entry, store.limits));
+    const options = { ...store.limits, ...(session && { session }) };
+    await store.limited(store.console.audit.insertOne(entry, options));
   }
   return {
     note,
@@ -65,6 +69,11 @@ export const accountChanged = (before: Account, after: Account): AuditAction => 
         [`${field}Before`, before[field]],
       ]),
   ),
+});
+
+export const accountDeleted = ({ name }: Pick<Account, 'name'>): AuditAction => ({
+  action: 'account.deleted',
+  target: name,
 });
 
 const keyAction = (

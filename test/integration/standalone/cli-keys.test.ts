@@ -131,6 +131,13 @@ describe('accounts and keys on the command line', function () {
         args: async () => ['accounts', 'set', 'acme', '--plan', 'scale'],
         action: 'account.changed',
       },
+      'accounts delete': {
+        args: async () => {
+          await good(['accounts', 'create', 'doomed']);
+          return ['accounts', 'delete', 'doomed', '--confirm', 'doomed'];
+        },
+        action: 'account.deleted',
+      },
       'keys create': {
         args: async () => ['keys', 'create', '--account', 'acme'],
         action: 'key.created',
