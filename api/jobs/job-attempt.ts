@@ -13,11 +13,12 @@ import { asApiError, ClientClosed } from '../http/errors.ts';
 import type { Lease } from '../leases/leases.ts';
 import type { MongoLeases } from '../leases/mongo-leases.ts';
 import type { Rendered, RenderUseCase } from '../render/render.ts';
-import { isDatabaseUnavailable, type JobDocument } from '../store/store.ts';
+import { isDatabaseUnavailable, type JobDocument, type JobError } from '../store/store.ts';
+import { attemptsOf } from './attempt-log.ts';
 import type { JobCipher } from './job-cipher.ts';
 import type { JobFiles } from './job-files.ts';
 import type { JobMetrics } from './job-metrics.ts';
-import { type Attempt, JobChanged, type JobOperations } from './job-operations.ts';
+import { type Attempt, JobChanged, type JobOperations, type Requeue } from './job-operations.ts';
 
 /** After the last one, a job fails. */
 export const MAX_ATTEMPTS = 3;
@@ -81,7 +82,12 @@ interface Progress {
   hadSlot: boolean;
 }
 
-type Decision = { retry: { delayMs?: number; uncounted?: boolean } } | { failed: ApiError };
+type Decision = { retry: Requeue } | { failed: ApiError };
+
+const codeOf = ({ code, reason }: ApiError): Pick<JobError, 'code' | 'reason'> => ({
+  code,
+  ...(reason && { reason }),
+});
 
 /**
  * What follows a failed attempt. `hadSlot`: the page was rendered. Otherwise a PDF over the memory
@@ -95,14 +101,13 @@ export function afterFailure(error: unknown, attempts: number, hadSlot: boolean)
   if (isBusy || (overMemory && !hadSlot))
     return { retry: { delayMs: BUSY_PAUSE_MS, uncounted: true } };
   if ((overMemory || RETRIED.has(known.reason)) && attempts < MAX_ATTEMPTS)
-    return { retry: { delayMs: FAILED_PAUSE_MS * attempts } };
+    return { retry: { delayMs: FAILED_PAUSE_MS * attempts, error: codeOf(known) } };
   return { failed: known };
 }
 
-const storedError = ({ code, message, reason }: ApiError): NonNullable<JobDocument['error']> => ({
-  code,
-  message: redactedMessage(message),
-  ...(reason && { reason }),
+const storedError = (error: ApiError): JobError => ({
+  ...codeOf(error),
+  message: redactedMessage(error.message),
 });
 
 /**
@@ -119,7 +124,7 @@ export async function runAttempt(deps: AttemptDeps, started: StartedAttempt): Pr
     await renderAndEnd(deps, started, progress);
   } catch (error) {
     if (error instanceof JobChanged) throw error;
-    const decision = afterFailure(error, job.attempts, progress.hadSlot);
+    const decision = afterFailure(error, attemptsOf(job), progress.hadSlot);
     if ('retry' in decision) {
       await operations.requeue(attempt, decision.retry);
       return false;
@@ -213,7 +218,7 @@ async function renderStored(
   } finally {
     progress.hadSlot = entry.trace.timings.load !== undefined;
     const { outcome, totalMs, phases } = entry;
-    const fields = { requestId, jobId: job._id, accountId: job.account, attempt: job.attempts };
+    const fields = { requestId, jobId: job._id, accountId: job.account, attempt: attemptsOf(job) };
     log.info({ ...fields, outcome, totalMs, phases }, 'asynchronous render');
   }
 }

@@ -5,9 +5,12 @@ import {
   type ClientSession,
   type Filter,
   type JobDocument,
+  type JobError,
+  type LoggedAttempt,
   repeatedOnce,
   type Store,
 } from '../store/store.ts';
+import { withAttempt, withEndedAttempt, withoutAttempt } from './attempt-log.ts';
 import { FINAL_STATUSES, statusesBefore } from './job-status.ts';
 
 /** Names one attempt of a job. Writes with it fail after the attempt has ended. */
@@ -18,9 +21,15 @@ export interface Attempt extends JobName {
 export type JobEnd =
   | ({ status: 'succeeded' } & Required<Pick<JobDocument, 'pdf' | 'pages'>> &
       Pick<JobDocument, 'usage'>)
-  | { status: 'failed'; error: NonNullable<JobDocument['error']> }
+  | ({ status: 'failed'; error: JobError } & Pick<JobDocument, 'lastInterrupted'>)
   | { status: 'canceled' }
   | { status: 'expired' };
+
+export interface Requeue {
+  delayMs?: number;
+  uncounted?: boolean;
+  error?: LoggedAttempt['error'];
+}
 
 /** The job has another status by now, or another attempt runs it. */
 export class JobChanged extends Error {
@@ -97,7 +106,7 @@ export class JobOperations {
     const claimed = {
       status: 'running' as const,
       lease,
-      attempts: { $add: ['$attempts', 1] },
+      attemptLog: withAttempt,
       startedAt: { $ifNull: ['$startedAt', '$$NOW'] },
     };
     return repeatedOnce(() =>
@@ -118,18 +127,18 @@ export class JobOperations {
 
   /**
    * The job waits again, for at least `delayMs`; without a delay it keeps its place. `uncounted`:
-   * the attempt does not count, since the job is not the cause. Does nothing after the attempt has
-   * ended.
+   * the attempt does not count, since the job is not the cause. Without an error, one that counts was
+   * interrupted. Does nothing after the attempt has ended.
    */
   async requeue(
     { _id, account, lease }: Attempt,
-    { delayMs = 0, uncounted = false }: { delayMs?: number; uncounted?: boolean },
+    { delayMs = 0, uncounted = false, error }: Requeue,
   ): Promise<void> {
     const store = this.#db;
     const queued = {
       status: 'queued' as const,
       ...(delayMs > 0 && { availableAt: { $add: ['$$NOW', delayMs] } }),
-      ...(uncounted && { attempts: { $subtract: ['$attempts', 1] } }),
+      attemptLog: uncounted ? withoutAttempt : withEndedAttempt(error),
     };
     await store.limited(
       store.jobs.updateOne(
@@ -185,14 +194,14 @@ export class JobOperations {
    * Attempts whose process died. Their leases are read after the jobs, so that one without an
    * unexpired lease can never get one.
    */
-  async orphans(): Promise<(Attempt & Pick<JobDocument, 'attempts'>)[]> {
+  async orphans(): Promise<(Attempt & Pick<JobDocument, 'attemptLog'>)[]> {
     const store = this.#db;
     const running = await store.limited(
       store.jobs
-        .find<Attempt & Pick<JobDocument, 'attempts'>>(
+        .find<Attempt & Pick<JobDocument, 'attemptLog'>>(
           { status: 'running' },
           {
-            projection: { account: 1, lease: 1, attempts: 1 },
+            projection: { account: 1, lease: 1, attemptLog: 1 },
             limit: MAX_RUNNING,
             ...store.limits,
           },

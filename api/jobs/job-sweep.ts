@@ -3,6 +3,7 @@
 import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { ProgramAudit } from '../history/program-audit.ts';
+import { attemptsOf } from './attempt-log.ts';
 import { interrupted, MAX_ATTEMPTS } from './job-attempt.ts';
 import type { JobMetrics } from './job-metrics.ts';
 import type { ExpiredJob, JobEnd, JobName, JobOperations } from './job-operations.ts';
@@ -66,7 +67,8 @@ export class JobSweep implements Service {
   }
 
   async #retryOrphans(): Promise<void> {
-    for (const { attempts, ...attempt } of await this.#operations.orphans()) {
+    for (const attempt of await this.#operations.orphans()) {
+      const attempts = attemptsOf(attempt);
       const fields = { jobId: attempt._id, accountId: attempt.account, attempts };
       this.#meters.interrupted();
       this.#log.warn(fields, 'an asynchronous render was interrupted');
@@ -74,7 +76,7 @@ export class JobSweep implements Service {
         if (attempts < MAX_ATTEMPTS) return this.#operations.requeue(attempt, {});
         const { code, message, reason } = interrupted();
         const error = { code, message, ...(reason && { reason }) };
-        await this.#end(attempt, { status: 'failed', error });
+        await this.#end(attempt, { status: 'failed', error, lastInterrupted: true });
       });
     }
   }

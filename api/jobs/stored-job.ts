@@ -24,7 +24,7 @@ export interface RenderSubmission {
 /** A job that has no place in the queue yet. */
 export type StoredJob = Pick<
   JobDocument,
-  '_id' | 'key' | 'attempts' | 'sandbox' | 'reference' | 'filename' | 'dataKey' | 'request'
+  '_id' | 'key' | 'sandbox' | 'reference' | 'filename' | 'dataKey' | 'request'
 >;
 
 export interface JobStorage {
@@ -46,7 +46,6 @@ export async function storeRequest(
   return {
     _id,
     key: keyId,
-    attempts: 0,
     sandbox,
     ...(reference !== undefined && { reference }),
     ...(filename !== undefined && { filename }),

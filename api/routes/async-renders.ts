@@ -18,6 +18,7 @@ import { bearer, boundRequests } from '../http/caller.ts';
 import { checked } from '../http/checked.ts';
 import { untilClientDisconnects } from '../http/errors.ts';
 import type { Context, Middleware, Route } from '../http/state.ts';
+import { attemptsOf } from '../jobs/attempt-log.ts';
 import { isFinalStatus } from '../jobs/job-status.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { JobDocument } from '../store/store.ts';
@@ -69,7 +70,7 @@ export function shownJob(job: JobDocument, publicUrl: string): AsyncRender {
     expires_at: job.expiresAt.toISOString(),
     ...(job.startedAt && { started_at: job.startedAt.toISOString() }),
     ...(job.endedAt && { ended_at: job.endedAt.toISOString() }),
-    attempts: job.attempts,
+    attempts: attemptsOf(job),
     sandbox: job.sandbox,
     ...(reference !== undefined && { reference }),
     ...(batch && { batch }),

@@ -21,6 +21,21 @@ export interface BatchPlace {
   index: number;
 }
 
+export interface JobError {
+  code: ErrorCode;
+  message: string;
+  reason?: RenderFailedReason;
+}
+
+/** An attempt that counts. */
+export interface LoggedAttempt {
+  startedAt: Date;
+  /** Of one after which the job waited again. The last one of a job that ended, ended with it. */
+  endedAt?: Date;
+  /** Why the job waited again. Absent when the attempt was interrupted. */
+  error?: Pick<JobError, 'code' | 'reason'>;
+}
+
 /** One asynchronous render. */
 export interface JobDocument {
   /** `rnd_` and a UUIDv7 in hexadecimal. */
@@ -36,8 +51,8 @@ export interface JobDocument {
   keptUntil: Date;
   /** A queued job is not claimed before. The earliest is claimed first. */
   availableAt: Date;
-  /** Attempts that began. */
-  attempts: number;
+  /** Attempts that began, in their order. Absent before the first. */
+  attemptLog?: LoggedAttempt[];
   /**
    * The lease of the account that the current attempt holds. Each attempt has a new one, so it
    * also rejects the writes of earlier attempts (a fencing token).
@@ -60,7 +75,9 @@ export interface JobDocument {
   /** The account's count in the billing period after this render, if it was counted. */
   usage?: number;
   /** Of a job that failed. */
-  error?: { code: ErrorCode; message: string; reason?: RenderFailedReason };
+  error?: JobError;
+  /** Of a job that failed because its last attempt was interrupted. */
+  lastInterrupted?: true;
 }
 
 /**

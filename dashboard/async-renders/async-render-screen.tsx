@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft, Ban, Clock, Download } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
-import type { AsyncRenderView } from '../../api/console/contract/async-renders.ts';
+import type { AsyncRenderDetail } from '../../api/console/contract/async-renders.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { FactList } from '../parts/facts.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -17,6 +17,7 @@ import { callerOf } from '../renders/render-table.tsx';
 import { get, queryOf } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
 import { attemptsMs, hasPdf, isUnfinished } from './async-render.ts';
+import { AttemptTable } from './attempt-table.tsx';
 import { CancelDialog } from './cancel-dialog.tsx';
 import { batchHref } from './filters.tsx';
 import { StatusBadge } from './status-badge.tsx';
@@ -30,7 +31,7 @@ export default function AsyncRenderScreen() {
   const render = useQuery({
     queryKey: ['async-render', account.id, id],
     queryFn: ({ signal }) =>
-      get<AsyncRenderView>(
+      get<AsyncRenderDetail>(
         `/accounts/${account.id}/async-renders/${encodeURIComponent(id)}`,
         signal,
       ),
@@ -61,7 +62,7 @@ export default function AsyncRenderScreen() {
   );
 }
 
-function Detail({ render }: { render: AsyncRenderView }) {
+function Detail({ render }: { render: AsyncRenderDetail }) {
   const { status, reference, started_at, sandbox, error } = render;
   return (
     <>
@@ -90,6 +91,7 @@ function Detail({ render }: { render: AsyncRenderView }) {
       )}
       <Stack gap="md">
         <FactList facts={factsOf(render)} />
+        <AttemptTable attempts={render.attempt_log} />
         {reference !== undefined && started_at !== undefined && (
           <Text size="sm">
             Phases, failed requests and console output of each attempt are in the{' '}
@@ -109,17 +111,16 @@ function Detail({ render }: { render: AsyncRenderView }) {
   );
 }
 
-function factsOf(render: AsyncRenderView): Parameters<typeof FactList>[0]['facts'] {
+function factsOf(render: AsyncRenderDetail): Parameters<typeof FactList>[0]['facts'] {
   const { status, started_at, ended_at, expires_at, pages, bytes, usage_count, sandbox } = render;
   const ms = attemptsMs(render);
   const time = (at: string | undefined) => at && <When at={at} exact />;
   return [
     ['Created', time(render.created_at)],
-    ['First attempt started', time(started_at)],
+    ['Started', time(started_at)],
     ['Ended', time(ended_at)],
     [Date.parse(expires_at) > Date.now() ? 'Expires' : 'Expired', time(expires_at)],
     ['Duration', ms === null ? null : formatMs(ms)],
-    ['Attempts', formatCount(render.attempts)],
     ['Pages', pages === undefined ? null : formatCount(pages)],
     ['Size', bytes === undefined ? null : formatBytes(bytes)],
     [
@@ -149,7 +150,7 @@ function factsOf(render: AsyncRenderView): Parameters<typeof FactList>[0]['facts
   ];
 }
 
-function Actions({ render }: { render: AsyncRenderView }) {
+function Actions({ render }: { render: AsyncRenderDetail }) {
   const account = useAccount();
   const mayWrite = useMay('renders.write');
   const [canceling, setCanceling] = useState(false);

@@ -4,8 +4,11 @@ import type { AsyncRenderView } from '../../api/console/contract/async-renders.t
 export const isUnfinished = ({ status }: Pick<AsyncRenderView, 'status'>) =>
   status === 'queued' || status === 'running';
 
-/** Of the attempts, in ms. Null for a render that has not ended or never started. */
-export const attemptsMs = ({ started_at, ended_at }: AsyncRenderView): number | null =>
+/** Of one attempt or all, in ms. Null for a render that has not ended or never started. */
+export const attemptsMs = ({
+  started_at,
+  ended_at,
+}: Pick<AsyncRenderView, 'started_at' | 'ended_at'>): number | null =>
   started_at === undefined || ended_at === undefined
     ? null
     : Math.max(0, Date.parse(ended_at) - Date.parse(started_at));

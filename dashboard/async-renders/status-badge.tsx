@@ -1,6 +1,6 @@
-// The status of an asynchronous render as a colored badge.
+// The status of an asynchronous render, or the outcome of an attempt, as a colored badge.
 import { Badge } from '@mantine/core';
-import type { AsyncRenderView } from '../../api/console/contract/async-renders.ts';
+import type { AsyncAttempt, AsyncRenderView } from '../../api/console/contract/async-renders.ts';
 import classes from '../parts/outcome-badge.module.css';
 
 type AsyncStatus = AsyncRenderView['status'];
@@ -14,16 +14,21 @@ export const STATUS_LABELS: Record<AsyncStatus, string> = {
   expired: 'Expired',
 };
 
-const COLORS: Record<AsyncStatus, string> = {
+type Badged = AsyncStatus | AsyncAttempt['outcome'];
+
+const LABELS: Record<Badged, string> = { ...STATUS_LABELS, interrupted: 'Interrupted' };
+
+const COLORS: Record<Badged, string> = {
   queued: 'yellow',
   running: 'blue',
   succeeded: 'teal',
   failed: 'red',
   canceled: 'gray',
   expired: 'orange',
+  interrupted: 'orange',
 };
 
-export function StatusBadge({ status }: { status: AsyncStatus }) {
+export function StatusBadge({ status }: { status: Badged }) {
   return (
     <Badge
       color={COLORS[status]}
@@ -33,7 +38,7 @@ export function StatusBadge({ status }: { status: AsyncStatus }) {
       className={classes.badge}
       tt="none"
     >
-      {STATUS_LABELS[status]}
+      {LABELS[status]}
     </Badge>
   );
 }

@@ -41,19 +41,34 @@ describe('asynchronous renders in the dashboard', function () {
   const badge = (page: Page, text: string) =>
     page.getByRole('banner').or(page.locator('header')).getByText(text, { exact: true }).waitFor();
 
+  const nowMs = Date.now();
+  /** Plus so many seconds. */
+  const minutesAgo = (minutes: number, seconds = 0) =>
+    new Date(nowMs - minutes * 60_000 + seconds * 1_000);
+
   /** An account with 62 ended renders. */
   async function filled() {
     const account = await fixture.account2();
     const put = (minutes: number, over: Parameters<typeof storedJob>[3] = {}) => {
-      const createdAt = new Date(Date.now() - minutes * 60_000);
-      const at = (seconds: number) => new Date(createdAt.getTime() + seconds * 1_000);
+      const createdAt = minutesAgo(minutes);
+      const at = (seconds: number) => minutesAgo(minutes, seconds);
       const ended = over.status !== 'queued' && { startedAt: at(1), endedAt: at(1.4) };
       return storedJob(fixture.store, CONSOLE_SECRET, account, { createdAt, ...ended, ...over });
     };
     const pdf = Buffer.from('the bytes of a PDF');
     const failed = await put(3, {
       status: 'failed',
-      attempts: 2,
+      startedAt: minutesAgo(3, 1),
+      endedAt: minutesAgo(3, 42.2),
+      attemptLog: [
+        { startedAt: minutesAgo(3, 1), endedAt: minutesAgo(3, 16.3) },
+        {
+          startedAt: minutesAgo(3, 17),
+          endedAt: minutesAgo(3, 35),
+          error: { code: 'render_failed', reason: 'worker_lost' },
+        },
+        { startedAt: minutesAgo(3, 40) },
+      ],
       reference: 'invoice-3',
       error: {
         code: 'render_failed',
@@ -63,7 +78,8 @@ describe('asynchronous renders in the dashboard', function () {
     });
     const succeeded = await put(1, { pdf, reference: 'invoice-1', pages: 12 });
     await put(2, { pdf, sandbox: true });
-    await put(4, { status: 'canceled', attempts: 1, reference: 'invoice-4' });
+    const attemptLog = [{ startedAt: minutesAgo(4, 1) }];
+    await put(4, { status: 'canceled', attemptLog, reference: 'invoice-4' });
     await put(5, { status: 'expired', reference: 'a reference '.repeat(10).trim() });
     for (let index = 0; index < 57; index++)
       await put(10 + index, { pdf, reference: `letter-${index}` });
@@ -110,6 +126,12 @@ describe('asynchronous renders in the dashboard', function () {
     await page.getByText('render_failed: page_unreachable').waitFor();
     await page.getByText('net::ERR_CONNECTION_REFUSED').waitFor();
     await page.getByText('Check the host name and port').waitFor();
+    const attempts = page.getByRole('table', { name: 'Attempts' }).getByRole('row');
+    const texts = (await attempts.allInnerTexts()).map(text => text.replace(/\s+/g, ' ').trim());
+    expect(texts).to.have.length(4);
+    expect(texts[1]).to.match(/^1 Interrupted .*15\.3 s –$/);
+    expect(texts[2]).to.match(/^2 Failed .*18 s worker_lost$/);
+    expect(texts[3]).to.match(/^3 Failed .*2\.2 s page_unreachable$/);
     expect(await page.getByRole('link', { name: 'Download PDF' }).count()).to.equal(0);
     expectNoErrors();
     await browser.looks(developer, '/async-renders', 'async-renders', shown =>
@@ -155,6 +177,8 @@ describe('asynchronous renders in the dashboard', function () {
     const { id } = await client.submit(LONG);
     const { page, expectNoErrors } = await browser.open(developer, `/async-renders/${id}`);
     await badge(page, 'Running');
+    const attempt = page.getByRole('table', { name: 'Attempts' }).getByRole('rowheader');
+    await attempt.getByText('Running').waitFor();
     await page.getByRole('button', { name: 'Cancel render' }).click();
     const dialog = page.getByRole('dialog', { name: 'Cancel this render?' });
     await dialog.getByRole('button', { name: 'Keep render' }).click();
@@ -163,6 +187,8 @@ describe('asynchronous renders in the dashboard', function () {
     await page.getByRole('button', { name: 'Cancel render' }).click();
     await dialog.getByRole('button', { name: 'Cancel render' }).click();
     await badge(page, 'Canceled');
+    await attempt.getByText('Canceled').waitFor();
+    expect(await attempt.count()).to.equal(1);
     expect(await page.getByRole('button', { name: 'Cancel render' }).count()).to.equal(0);
     expect((await client.read(id)).status).to.equal('canceled');
     expectNoErrors();

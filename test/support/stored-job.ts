@@ -17,7 +17,7 @@ export async function storedJob(
 ): Promise<JobDocument> {
   const _id = createJobId();
   const { key, wrapped } = createJobCipher(secret).createKey(_id);
-  const createdAt = new Date();
+  const createdAt = over.createdAt ?? new Date();
   const expiresAt = over.expiresAt ?? new Date(createdAt.getTime() + 3600e3);
   const files = new JobFiles(new StoredChunks(store));
   const job: JobDocument = {
@@ -29,12 +29,12 @@ export async function storedJob(
     expiresAt,
     keptUntil: new Date(expiresAt.getTime() + 3600e3),
     availableAt: new Date(0),
-    attempts: 0,
     sandbox: false,
     dataKey: wrapped,
     ...(pdf && {
       status: 'succeeded',
-      attempts: 1,
+      attemptLog: [{ startedAt: over.startedAt ?? createdAt }],
+      endedAt: createdAt,
       pages: 1,
       pdf: await files.savePdf(key, { _id, lease: 'lease', expiresAt }, pdf, AbortSignal.any([])),
     }),

@@ -2,11 +2,14 @@
 // download. They show what the public API shows, and never a request.
 import { batchSchema } from '../../../common/contract/batches.ts';
 import { type KeyNames, keyNames } from '../../history/key-names.ts';
+import { attemptHistory, type JobAttempt } from '../../jobs/attempt-log.ts';
 import { type AsyncRenderRoutes, shownJob } from '../../routes/async-renders.ts';
 import { type BatchRoutes, shownBatch } from '../../routes/batches.ts';
 import type { JobDocument, Store } from '../../store/store.ts';
 import {
+  type AsyncAttempt,
   type AsyncRenderView,
+  asyncRenderDetail,
   asyncRenderView,
   asyncRenderViewQuery,
   asyncRenderViews,
@@ -20,6 +23,13 @@ export interface AsyncRenderDeps {
   audit: Audit;
   asynchronous: Pick<AsyncRenderRoutes, 'jobs' | 'sendPdf'> & Pick<BatchRoutes, 'batches'>;
 }
+
+const shownAttempt = ({ startedAt, endedAt, outcome, error }: JobAttempt): AsyncAttempt => ({
+  started_at: startedAt.toISOString(),
+  ...(endedAt && { ended_at: endedAt.toISOString() }),
+  outcome,
+  ...(error && { error: { code: error.code, ...(error.reason && { reason: error.reason }) } }),
+});
 
 export const asyncRenderRows = ({
   publicUrl,
@@ -55,10 +65,11 @@ export const asyncRenderRows = ({
       id: 'getAsyncRender',
       summary: 'Retrieve the status of an asynchronous render.',
       access: { permission: 'renders.read' },
-      answer: asyncRenderView,
+      answer: asyncRenderDetail,
       handle: async ({ account, params }) => {
         const job = await jobs.find(account.id, params['render']!);
-        return shown(job, await keyNames(store, account.id));
+        const view = shown(job, await keyNames(store, account.id));
+        return { ...view, attempt_log: attemptHistory(job).map(shownAttempt) };
       },
     }),
     route({

@@ -1,6 +1,7 @@
 // Chaos with asynchronous renders: submits jobs while processes, Chrome and MongoDB are killed and
 // frozen, and then checks that none is lost and each is counted once.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { attemptsOf } from '../../../api/jobs/attempt-log.ts';
 import { MAX_ATTEMPTS } from '../../../api/jobs/job-attempt.ts';
 import type { JobDocument } from '../../../api/store/store.ts';
 import { asyncClient } from '../../support/async-fixture.ts';
@@ -93,7 +94,9 @@ async function submitAll(
 function wrongEnds(jobs: Iterable<JobDocument>, crashes: number): string[] {
   const crashed: string[] = [];
   const wrong: string[] = [];
-  for (const { _id, status, attempts, error } of jobs) {
+  for (const job of jobs) {
+    const { _id, status, error } = job;
+    const attempts = attemptsOf(job);
     if (status === 'succeeded') continue;
     const line = `${_id} is ${status} after ${attempts} attempts: ${error?.message}`;
     // As if the page had crashed it, which is not tried again.
@@ -172,7 +175,7 @@ export async function runJobChaos(options: JobChaosOptions): Promise<JobChaosRep
       accepted: submitted.length,
       refused,
       statuses: counted(judged.jobs.map(({ status }) => status)),
-      attempts: counted(judged.jobs.map(({ attempts }) => attempts)),
+      attempts: counted(judged.jobs.map(attemptsOf)),
       recoveryMs: endedMs,
       violations: [...harm.violations, ...judged.violations],
     };

@@ -133,7 +133,7 @@ export function endsAreRight(
 ): void {
   for (const { write, side, account } of points) {
     const own = [...jobs.values()].filter(job => job.account === account.id);
-    const why = own.map(({ _id, attempts, error }) => JSON.stringify({ _id, attempts, error }));
+    const why = own.map(({ _id, attemptLog, error }) => JSON.stringify({ _id, attemptLog, error }));
     // On `free`, the first job is the one that the second waits for.
     if (write.scene.endsWith('waiting'))
       expect(own.shift()?.status, `${why}`).to.equal('succeeded');

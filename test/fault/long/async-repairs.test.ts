@@ -87,7 +87,7 @@ describe('an API process that is killed while it repairs asynchronous renders', 
     const jobs = client.db('pressroom').collection<JobDocument>('jobs');
     const changed = scene.startsWith('expire')
       ? { expiresAt: new Date(Date.now() - 1_000) }
-      : { attempts: scene === 'third orphan' ? 3 : 1 };
+      : { attemptLog: Array(scene === 'third orphan' ? 3 : 1).fill({ startedAt: new Date() }) };
     await jobs.updateOne({ _id: job! }, { $set: changed });
     if (scene.startsWith('expire')) return;
     const accounts = client

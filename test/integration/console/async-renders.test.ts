@@ -2,7 +2,10 @@
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { AsyncRenderViews } from '../../../api/console/contract/async-renders.ts';
+import type {
+  AsyncRenderDetail,
+  AsyncRenderViews,
+} from '../../../api/console/contract/async-renders.ts';
 import type { AuditPage } from '../../../api/console/contract/users.ts';
 import { createJobId } from '../../../api/jobs/job-id.ts';
 import type { JobDocument } from '../../../api/store/store.ts';
@@ -53,7 +56,8 @@ describe('asynchronous renders in the management API', () => {
       ...(await client.read(id)),
       key: { id: key.id, name: 'invoices', last4: text.slice(-4) },
     };
-    expect(await developer.good('GET', path(`/${id}`))).to.deep.equal(expected);
+    const detail = { ...expected, attempt_log: [] };
+    expect(await developer.good('GET', path(`/${id}`))).to.deep.equal(detail);
     const { items, next } = await list();
     expect(items).to.deep.equal([expected]);
     expect(next).to.equal(null);
@@ -74,6 +78,40 @@ describe('asynchronous renders in the management API', () => {
     expect(idsOf(first)).to.deep.equal(ids.slice(0, 3));
     expect(idsOf(await list(`?limit=3&cursor=${first.next}`))).to.deep.equal(ids.slice(3));
     expect(idsOf(await list('?status=canceled'))).to.deep.equal([ids[1], ids[3]]);
+  });
+
+  it('show how each attempt ended, but no messages', async () => {
+    const at = (second: number) => new Date(Date.UTC(2027, 0, 1, 12, 0, second));
+    const error = { code: 'render_failed', reason: 'worker_lost', message: 'Lost.' } as const;
+    const { _id } = await stored({
+      status: 'failed',
+      attemptLog: [
+        { startedAt: at(1), endedAt: at(2) },
+        { startedAt: at(3), endedAt: at(4), error: { code: 'render_failed', reason: 'internal' } },
+        { startedAt: at(5) },
+      ],
+      endedAt: at(6),
+      error,
+    });
+    const time = (second: number) => at(second).toISOString();
+    const shown = await developer.good<AsyncRenderDetail>('GET', path(`/${_id}`));
+    expect(shown).to.deep.include({ attempts: 3, error });
+    expect(shown.attempt_log).to.deep.equal([
+      { started_at: time(1), ended_at: time(2), outcome: 'interrupted' },
+      {
+        started_at: time(3),
+        ended_at: time(4),
+        outcome: 'failed',
+        error: { code: 'render_failed', reason: 'internal' },
+      },
+      {
+        started_at: time(5),
+        ended_at: time(6),
+        outcome: 'failed',
+        error: { code: 'render_failed', reason: 'worker_lost' },
+      },
+    ]);
+    expect((await list()).items[0]).not.to.have.property('attempt_log');
   });
 
   it('reject an unknown status, cursor, limit or parameter', async () => {

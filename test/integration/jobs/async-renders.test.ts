@@ -282,9 +282,10 @@ describe('asynchronous renders', () => {
     const first = await client.submit(LONG);
     await until(first.id, 'running');
     const [again, failing] = [await client.submit(HELLO), await client.submit(HELLO)];
+    const attempts = (count: number) => Array(count).fill({ startedAt: new Date() });
     const orphaned = { status: 'running' as const, lease: 'of a dead process' };
-    await jobs().updateOne({ _id: again.id }, { $set: { ...orphaned, attempts: 1 } });
-    await jobs().updateOne({ _id: failing.id }, { $set: { ...orphaned, attempts: 3 } });
+    await jobs().updateOne({ _id: again.id }, { $set: { ...orphaned, attemptLog: attempts(1) } });
+    await jobs().updateOne({ _id: failing.id }, { $set: { ...orphaned, attemptLog: attempts(3) } });
     const failed = await client.end(failing.id);
     expect(failed).to.include({ status: 'failed', attempts: 3 });
     expect(failed.error?.message).to.include('interrupted 3 times');

@@ -33,7 +33,6 @@ describe('backlog of asynchronous renders', () => {
       expiresAt: new Date(Date.now() + HOUR_MS),
       keptUntil: new Date(Date.now() + 2 * HOUR_MS),
       availableAt: new Date(0),
-      attempts: 0,
       sandbox: false,
       requestBytes: 2,
       ...fields,

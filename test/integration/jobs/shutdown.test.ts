@@ -22,7 +22,8 @@ describe('a shutdown with asynchronous renders', function () {
       expect((await poll).status).to.equal(200);
       await stopped;
       const job = await other.store.asynchronous.jobs.findOne({ _id: id });
-      expect(job).to.include({ status: 'queued', attempts: 0 });
+      expect(job).to.include({ status: 'queued' });
+      expect(job!.attemptLog).to.deep.equal([]);
     } finally {
       await other.stop();
     }

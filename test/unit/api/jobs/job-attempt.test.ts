@@ -5,6 +5,8 @@ import { DatabaseTimeout } from '../../../../api/store/store.ts';
 import { ApiError, invalid, renderFailed } from '../../../../common/contract/errors.ts';
 
 describe('what follows a failed attempt of an asynchronous render', () => {
+  const lost = { code: 'render_failed', reason: 'worker_lost' };
+  const internal = { code: 'render_failed', reason: 'internal' };
   const busy = { retry: { delayMs: 1_000, uncounted: true } };
 
   it('retries what other renders caused, without counting the attempt', () => {
@@ -16,7 +18,10 @@ describe('what follows a failed attempt of an asynchronous render', () => {
 
   it('counts a rendered page whose PDF exceeds the memory of the account', () => {
     for (const error of [renderFailed('overloaded', 'memory'), overShare(2)]) {
-      expect(afterFailure(error, 1, true)).to.deep.equal({ retry: { delayMs: 2_000 } });
+      const { code, reason } = error;
+      expect(afterFailure(error, 1, true)).to.deep.equal({
+        retry: { delayMs: 2_000, error: { code, ...(reason && { reason }) } },
+      });
       expect(afterFailure(error, MAX_ATTEMPTS, true)).to.deep.equal({ failed: error });
     }
   });
@@ -28,10 +33,13 @@ describe('what follows a failed attempt of an asynchronous render', () => {
   });
 
   it('retries lost workers and internal errors until the last attempt', () => {
-    for (const error of [renderFailed('worker_lost', 'lost'), new Error('unexpected')]) {
-      expect(afterFailure(error, 1, true)).to.deep.equal({ retry: { delayMs: 2_000 } });
-      expect(afterFailure(error, 2, true)).to.deep.equal({ retry: { delayMs: 4_000 } });
-      expect(afterFailure(error, MAX_ATTEMPTS, true))
+    for (const [thrown, error] of [
+      [renderFailed('worker_lost', 'lost'), lost],
+      [new Error('unexpected'), internal],
+    ]) {
+      expect(afterFailure(thrown, 1, true)).to.deep.equal({ retry: { delayMs: 2_000, error } });
+      expect(afterFailure(thrown, 2, true)).to.deep.equal({ retry: { delayMs: 4_000, error } });
+      expect(afterFailure(thrown, MAX_ATTEMPTS, true))
         .to.have.property('failed')
         .instanceOf(ApiError);
     }
