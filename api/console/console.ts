@@ -188,7 +188,7 @@ function managementRows(deps: ConsoleDeps, parts: Parts): ConsoleRoute[] {
     ...keyRoutes({ store, keys, audit }),
     ...billingRoutes({ billing, audit }),
     ...playgroundRoutes(deps),
-    ...operatorAccountRoutes({ publicUrl, store, accounts, invitations, audit }),
+    ...operatorAccountRoutes({ ...deps, accounts, invitations, audit }),
     ...operatorUserRoutes({ store, operators, audit }),
     ...overviewRoutes(deps),
     ...renderRoutes(deps),

@@ -20,6 +20,7 @@ import { get } from '../session/api.ts';
 import { InviteDialog } from '../team/invite-dialog.tsx';
 import { roleLabel } from '../team/roles.ts';
 import { ChangeAccount } from './change-account.tsx';
+import { DeleteAccount } from './delete-account.tsx';
 import { FigureList } from './figure-list.tsx';
 import classes from './operator.module.css';
 import { StateBadge } from './states.tsx';
@@ -141,6 +142,9 @@ export function AccountDetail({ id }: { id: string }) {
                   <When at={data.createdAt} exact />
                 </div>
                 <Fact name="Account ID" value={data.id} copyLabel="Copy account ID" />
+                <div>
+                  <DeleteAccount account={data} />
+                </div>
               </Stack>
             </Panel>
           </SimpleGrid>

@@ -7,6 +7,7 @@ import {
   consoleFixture,
   type TestUser,
 } from '../support/console/console-fixture.ts';
+import { eventually } from '../support/eventually.ts';
 import { renderCall } from '../support/http-call.ts';
 
 const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
@@ -65,6 +66,29 @@ describe('operator screens', function () {
     await dialog(page).getByRole('button', { name: 'Reactivate account' }).click();
     await notice(page, 'Account reactivated.');
     expect(await render()).to.equal(200);
+    expectNoErrors();
+  });
+
+  it('deletes an account whose name is typed', async () => {
+    const { id, name } = await fixture.accounts.createAccount('Vandelay Ltd');
+    const { page, expectNoErrors } = await browser.open(
+      operator,
+      `/operator/accounts?account=${id}`,
+    );
+    await page.getByRole('button', { name: 'Delete account' }).click();
+    const button = dialog(page).getByRole('button', { name: 'Delete account' });
+    await dialog(page).getByText('This cannot be undone.').waitFor();
+    expect(await button.isDisabled()).to.equal(true);
+    await dialog(page).getByRole('textbox').fill('Vandelay');
+    expect(await button.isDisabled()).to.equal(true);
+    await dialog(page).getByRole('textbox').fill(name);
+    await button.click();
+    await notice(page, 'Account Vandelay Ltd deleted.');
+    await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+    await eventually(async () => expect(await row(page, name).count()).to.equal(0));
+    expect(await fixture.store.accounts.countDocuments({ _id: id })).to.equal(0);
+    await page.goto(`${new URL(page.url()).origin}/app/operator/audit`);
+    await page.getByText('Deleted the account').first().waitFor();
     expectNoErrors();
   });
 

@@ -1,4 +1,6 @@
-// The operators' routes for accounts: list, create, change and invite to any account.
+// The operators' routes for accounts: list, create, change, delete and invite to any account.
+import type { Log } from '../../../common/log.ts';
+import { AccountDeletion } from '../../accounts/account-deletion.ts';
 import type { Account, Accounts } from '../../accounts/accounts.ts';
 import { after, pageOf } from '../../http/cursor.ts';
 import type { Document, Store } from '../../store/store.ts';
@@ -12,7 +14,7 @@ import {
 import { invited, newInvitation } from '../contract/users.ts';
 import { type ConsoleCall, type ConsoleRoute, route } from '../kit/route.ts';
 import { beginsWith } from '../kit/search.ts';
-import { type Audit, accountChanged, accountCreated } from '../security/audit.ts';
+import { type Audit, accountChanged, accountCreated, accountDeleted } from '../security/audit.ts';
 import type { Invitations } from '../users/invitations.ts';
 import { invitationLink, shownInvitation } from './team.ts';
 
@@ -22,6 +24,7 @@ interface Deps {
   accounts: Accounts;
   invitations: Invitations;
   audit: Audit;
+  log: Log;
 }
 
 /** Writes to the audit log of the account, where its members can see the change. */
@@ -55,6 +58,7 @@ export const operatorAccountRoutes = (deps: Deps): ConsoleRoute[] => [
   createAccount(deps),
   showAccount(deps),
   changeAccount(deps),
+  deleteAccount(deps),
   inviteToAccount(deps),
 ];
 
@@ -134,6 +138,30 @@ const changeAccount = ({ store, accounts, audit }: Deps) =>
       return shown(store, account);
     },
   });
+
+const deleteAccount = ({ store, accounts, audit, log }: Deps) => {
+  const deletion = new AccountDeletion(store);
+  return route({
+    method: 'delete',
+    path: '/operator/accounts/:id',
+    id: 'deleteAccount',
+    summary:
+      'Delete an account with its API keys, renders and PDFs. The account is gone with the response; its data is deleted afterwards.',
+    access: 'operator',
+    answer: 'none',
+    handle: async call => {
+      const account = await accounts.accountById(call.params['id']!);
+      const { id } = account;
+      await deletion.begin(id, session =>
+        audit.record(about(call, id), accountDeleted(account), 'account', session),
+      );
+      // It may take minutes. After a failure, the sweep of deleted accounts goes on.
+      deletion.finish(id).catch(error => {
+        log.warn({ accountId: id, reason: error.message }, 'could not finish deleting an account');
+      });
+    },
+  });
+};
 
 const inviteToAccount = ({ publicUrl, accounts, invitations, audit }: Deps) =>
   route({

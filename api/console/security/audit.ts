@@ -12,16 +12,15 @@ export type Actor = Pick<AuditDocument, 'account' | 'user' | 'actor' | 'ip'>;
 export interface Audit {
   /**
    * Records the action of a signed-in user on the account of the call, or on the installation.
+   * `session`: as part of its transaction.
    */
   record(
     call: Pick<ConsoleCall, 'signedIn' | 'account' | 'clientIp'>,
     action: AuditAction,
     about?: 'account' | 'installation',
+    session?: ClientSession,
   ): Promise<void>;
-  /**
-   * Records an action without a call: sign-in, command line, payment provider. `session`: as part of
-   * its transaction.
-   */
+  /** The same without a call: sign-in, command line, payment provider. */
   note(actor: Actor, action: AuditAction, session?: ClientSession): Promise<void>;
 }
 
@@ -38,7 +37,7 @@ export function createAudit(store: Store): Audit {
   }
   return {
     note,
-    record: ({ signedIn, account, clientIp }, action, about = 'account') =>
+    record: ({ signedIn, account, clientIp }, action, about = 'account', session) =>
       note(
         {
           ...(about === 'account' && { account: account.id }),
@@ -47,6 +46,7 @@ export function createAudit(store: Store): Audit {
           ip: clientIp,
         },
         action,
+        session,
       ),
   };
 }

@@ -233,6 +233,7 @@ export const SAMPLES: Record<string, Sample> = {
     make: anAccount,
     body: () => ({ state: 'paused' }),
   },
+  'DELETE /operator/accounts/:id': { needs: 'operator', good: 204, make: anAccount },
   'POST /operator/accounts/:id/invitations': {
     needs: 'operator',
     good: 201,
