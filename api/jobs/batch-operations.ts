@@ -1,20 +1,8 @@
-// The MongoDB operations on batches. A batch is staged first: its jobs are invisible until all of
-// them are stored, and one transaction adds them to the queue.
+// The MongoDB operations on batches.
 import { JOBS_OF_BATCH } from '../store/job-documents.ts';
-import type {
-  BatchDocument,
-  JobDocument,
-  JobStatus,
-  StagedJob,
-  Store,
-  StoredContent,
-} from '../store/store.ts';
+import type { BatchDocument, JobDocument, JobStatus, Store } from '../store/store.ts';
 import type { JobName } from './job-operations.ts';
 import { statusesBefore } from './job-status.ts';
-import { KEPT_MS } from './stored-job.ts';
-
-/** Staged jobs that are not published are deleted after this time. A batch may take minutes. */
-export const STAGED_MS = 15 * 60_000;
 
 export class BatchOperations {
   readonly #store: Store;
@@ -23,50 +11,13 @@ export class BatchOperations {
     this.#store = store;
   }
 
-  async stage(jobs: readonly Omit<StagedJob, 'keptUntil'>[]): Promise<void> {
-    const { limits, limited, stagedJobs } = this.#db;
-    const keptUntil = new Date(Date.now() + STAGED_MS);
-    const documents = jobs.map(job => ({ ...job, keptUntil }));
-    await limited(stagedJobs.insertMany(documents, { ordered: false, ...limits }));
-  }
-
-  /**
-   * Adds the staged jobs of a batch to the queue. They start in their order, from `availableAt` on.
-   * Throws Error when one is missing.
-   */
-  async publish(batch: BatchDocument, availableAt: Date): Promise<void> {
-    const { _id, account, createdAt, total } = batch;
-    const expiresAt = { $add: [createdAt, '$ttlMs'] };
-    const published = {
-      account,
-      status: 'queued' satisfies JobStatus,
-      createdAt,
-      expiresAt,
-      keptUntil: { $add: [expiresAt, KEPT_MS] },
-      availableAt: { $add: [availableAt, '$batch.index'] },
-    };
-    const { limits, stagedJobs, batches } = this.#db;
-    await this.#store.transaction(async session => {
-      // First, because a transaction with much to write can begin nothing new while MongoDB's cache is
-      // full.
+  /** Adds a batch and its jobs to the queue, all or none. */
+  publish(batch: BatchDocument, ofBatch: readonly JobDocument[]): Promise<void> {
+    const { limits, jobs, batches } = this.#db;
+    return this.#store.transaction(async session => {
       await batches.insertOne(batch, { session });
-      const { matchedCount } = await stagedJobs.updateMany(
-        { 'batch.id': _id },
-        [{ $set: published }, { $unset: 'ttlMs' }],
-        { ...limits, session },
-      );
-      if (matchedCount !== total) throw new Error('a staged render is missing');
+      await jobs.insertMany(ofBatch, { ordered: false, ...limits, session });
     });
-  }
-
-  /** Deletes what is staged. Returns where its requests are. */
-  async discard(_id: string): Promise<(StoredContent | undefined)[]> {
-    const { limits, limited, stagedJobs } = this.#db;
-    const staged = { 'batch.id': _id, account: { $exists: false } };
-    const projection = { 'request.inline': 0 };
-    const found = await limited(stagedJobs.find(staged, { projection, ...limits }).toArray());
-    await limited(stagedJobs.deleteMany(staged, limits));
-    return found.map(({ request }) => request);
   }
 
   async find(account: string, _id: string): Promise<BatchDocument | null> {

@@ -12,6 +12,8 @@ export const MAX_INLINE_BYTES = 64 * 1_024;
 type Kind = 'request' | 'pdf';
 type Named = Pick<JobDocument, '_id'>;
 
+const requestFile = (jobId: string) => `${jobId}/request`;
+
 export class JobFiles {
   readonly #chunks: StoredChunks;
 
@@ -25,7 +27,20 @@ export class JobFiles {
     { _id, expiresAt }: Named & Pick<JobDocument, 'expiresAt'>,
     request: Buffer,
   ): Promise<StoredContent> {
-    return this.#save(key, 'request', `${_id}/request`, request, expiresAt);
+    return this.#save(key, 'request', requestFile(_id), request, expiresAt);
+  }
+
+  /** Those of a batch, each in chunks, so that the documents of its jobs are small. */
+  async saveRequests(
+    requests: readonly (Pick<JobDocument, '_id' | 'expiresAt'> & { key: Buffer; json: Buffer })[],
+  ): Promise<StoredContent[]> {
+    const files = requests.map(({ key, _id, expiresAt, json }) => {
+      const id = requestFile(_id);
+      return { id, bytes: json, expiresAt, transform: sealChunks(key, id) };
+    });
+    const names = files.map(({ id }) => id);
+    await this.#orRemoved(names, () => this.#chunks.writeAll(files));
+    return files.map(({ id, bytes }) => ({ bytes: bytes.length, file: id }));
   }
 
   /** Each attempt has a file of its own, since an earlier one may still be writing. */
@@ -68,12 +83,16 @@ export class JobFiles {
     if (bytes <= MAX_INLINE_BYTES)
       return { bytes, inline: new Binary(encryptBytes(key, content, kind)) };
     const options = { expiresAt, transform: sealChunks(key, name), ...(signal && { signal }) };
+    await this.#orRemoved([name], () => this.#chunks.write(name, content, options));
+    return { bytes, file: name };
+  }
+
+  async #orRemoved(names: readonly string[], write: () => Promise<void>): Promise<void> {
     try {
-      await this.#chunks.write(name, content, options);
+      await write();
     } catch (error) {
-      await this.#chunks.remove(name);
+      await this.#chunks.remove(...names);
       throw error;
     }
-    return { bytes, file: name };
   }
 }

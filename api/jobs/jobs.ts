@@ -3,20 +3,14 @@ import { ApiError } from '../../common/contract/errors.ts';
 import type { Accepted } from '../accounts/accepted-keys.ts';
 import { after, pageOf } from '../http/cursor.ts';
 import type { JobDocument, JobStatus } from '../store/store.ts';
-import { isJobId } from './job-id.ts';
+import { createJobId, isJobId } from './job-id.ts';
 import type { JobMetrics } from './job-metrics.ts';
 import type { JobName, JobOperations } from './job-operations.ts';
 import type { JobRunner } from './job-runner.ts';
 import { isFinalStatus } from './job-status.ts';
 import type { JobWatch } from './job-watch.ts';
 import type { QueueLimit } from './queue-limit.ts';
-import {
-  CLOCK_DIFFERENCE_MS,
-  type JobStorage,
-  KEPT_MS,
-  type RenderSubmission,
-  storeRequest,
-} from './stored-job.ts';
+import { type JobStorage, prepareJob, queuedJob, type RenderSubmission } from './stored-job.ts';
 
 export interface JobsDeps extends JobStorage {
   operations: JobOperations;
@@ -70,18 +64,11 @@ export class Jobs {
     { accountId, keyId }: Pick<Accepted, 'accountId' | 'keyId'>,
     { request, ttlMs }: RenderSubmission,
   ): Promise<JobDocument> {
-    const { operations, queue, runner } = this.#deps;
+    const { operations, queue, runner, cipher, files } = this.#deps;
     const createdAt = new Date();
-    const expiresAt = new Date(createdAt.getTime() + ttlMs);
-    const job: JobDocument = {
-      ...(await storeRequest(this.#deps, keyId, request, expiresAt)),
-      account: accountId,
-      status: 'queued',
-      createdAt,
-      expiresAt,
-      keptUntil: new Date(expiresAt.getTime() + KEPT_MS),
-      availableAt: new Date(createdAt.getTime() - CLOCK_DIFFERENCE_MS),
-    };
+    const { key, json, job: prepared } = prepareJob(cipher, createJobId(), keyId, request);
+    const unstored = queuedJob(prepared, { account: accountId, createdAt, ttlMs });
+    const job = { ...unstored, request: await files.saveRequest(key, unstored, json) };
     await queue.add(accountId, 1, () => operations.insert(job));
     runner.submitted(accountId);
     return job;

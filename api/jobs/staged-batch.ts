@@ -1,16 +1,17 @@
-// A batch while it arrives: its renders are stored in groups, and then become visible at once.
+// A batch while it arrives: its requests are stored in groups, and then its jobs are added at once.
 import type { Accepted } from '../accounts/accepted-keys.ts';
-import type { BatchDocument, JobStatus } from '../store/store.ts';
-import { type BatchOperations, STAGED_MS } from './batch-operations.ts';
+import type { BatchDocument, JobStatus, StoredContent } from '../store/store.ts';
+import type { BatchOperations } from './batch-operations.ts';
 import { createBatchId, createJobId } from './job-id.ts';
 import type { JobRunner } from './job-runner.ts';
 import type { QueueLimit } from './queue-limit.ts';
 import {
-  CLOCK_DIFFERENCE_MS,
   type JobStorage,
   KEPT_MS,
+  prepareJob,
+  queuedJob,
   type RenderSubmission,
-  storeRequest,
+  type StoredJob,
 } from './stored-job.ts';
 
 export interface StagedBatchDeps extends JobStorage {
@@ -24,19 +25,23 @@ export interface BatchState extends BatchDocument {
   counts: ReadonlyMap<JobStatus, number>;
 }
 
-/** Of one insert. A request that is not in chunks of its own has 64 KiB at most. */
+/** Of one insert. */
 const STAGED_AT_ONCE = 100;
 const STAGED_BYTES_AT_ONCE = 2 * 2 ** 20;
+/** A batch may take some of it to arrive; the time to live of its jobs begins when it is complete. */
+const ARRIVES_WITHIN_MS = 15 * 60_000;
+
 /** Database errors pass through. After any error, call `discard`. */
 export class StagedBatch {
   readonly #deps: StagedBatchDeps;
   readonly #accepted: Pick<Accepted, 'accountId' | 'keyId'>;
   readonly #id = createBatchId();
-  readonly #begunAt = Date.now();
-  #total = 0;
-  #longestTtlMs = 0;
+  readonly #begunMs = Date.now();
   #group: RenderSubmission[] = [];
   #groupBytes = 0;
+  /** Those whose requests are stored. */
+  readonly #staged: { job: StoredJob; ttlMs: number }[] = [];
+  #mayBeStored = false;
 
   constructor(deps: StagedBatchDeps, accepted: Pick<Accepted, 'accountId' | 'keyId'>) {
     this.#deps = deps;
@@ -47,28 +52,32 @@ export class StagedBatch {
   add(submitted: RenderSubmission, bytes: number): boolean {
     this.#group.push(submitted);
     this.#groupBytes += bytes;
-    this.#total++;
-    this.#longestTtlMs = Math.max(this.#longestTtlMs, submitted.ttlMs);
     return this.#group.length >= STAGED_AT_ONCE || this.#groupBytes >= STAGED_BYTES_AT_ONCE;
   }
 
-  /** Stores what was added. */
+  /** Stores the requests that were added. */
   async flush(): Promise<void> {
     const group = this.#group;
     if (group.length === 0) return;
     this.#group = [];
     this.#groupBytes = 0;
-    const first = this.#total - group.length;
+    const { cipher, files } = this.#deps;
     // Lists are in the order of the IDs, which do not sort within a millisecond.
     const ids = group.map(() => createJobId()).sort();
-    const staged = group.map(async ({ request, ttlMs }, nth) => {
-      // The job expires later than now + ttl: that time begins when the batch is published.
-      const chunksExpireAt = new Date(Date.now() + STAGED_MS + ttlMs);
-      const { keyId } = this.#accepted;
-      const stored = await storeRequest(this.#deps, keyId, request, chunksExpireAt, ids[nth]);
-      return { ...stored, ttlMs, batch: { id: this.#id, index: first + nth } };
-    });
-    await this.#deps.batches.stage(await Promise.all(staged));
+    const prepared = group.map(({ request, ttlMs }, nth) => ({
+      ...prepareJob(cipher, ids[nth]!, this.#accepted.keyId, request),
+      ttlMs,
+    }));
+    const contents = await files.saveRequests(
+      prepared.map(({ job: { _id }, key, json, ttlMs }) => ({
+        _id,
+        key,
+        json,
+        expiresAt: new Date(this.#begunMs + ARRIVES_WITHIN_MS + ttlMs),
+      })),
+    );
+    for (const [nth, { job, ttlMs }] of prepared.entries())
+      this.#staged.push({ job: { ...job, request: contents[nth]! }, ttlMs });
   }
 
   /**
@@ -78,22 +87,29 @@ export class StagedBatch {
     const { queue, batches, runner } = this.#deps;
     const { accountId: account } = this.#accepted;
     const createdAt = new Date();
-    const batch = {
-      _id: this.#id,
-      account,
-      createdAt,
-      total: this.#total,
-      keptUntil: new Date(createdAt.getTime() + this.#longestTtlMs + KEPT_MS),
-    };
-    const availableAt = new Date(this.#begunAt - CLOCK_DIFFERENCE_MS);
-    await queue.add(account, this.#total, () => batches.publish(batch, availableAt));
+    const jobs = this.#staged.map(({ job, ttlMs }, index) => {
+      // They start in their order, and not after those that are submitted while it arrives.
+      const submittedMs = this.#begunMs + index;
+      const batch = { id: this.#id, index };
+      return { ...queuedJob(job, { account, createdAt, ttlMs, submittedMs }), batch };
+    });
+    const total = jobs.length;
+    const longestTtlMs = Math.max(...this.#staged.map(({ ttlMs }) => ttlMs));
+    const keptUntil = new Date(createdAt.getTime() + longestTtlMs + KEPT_MS);
+    const batch = { _id: this.#id, account, createdAt, total, keptUntil };
+    await queue.add(account, total, () => {
+      this.#mayBeStored = true;
+      return batches.publish(batch, jobs);
+    });
     runner.submitted(account);
-    return { ...batch, counts: new Map([['queued', this.#total]]) };
+    return { ...batch, counts: new Map([['queued', total]]) };
   }
 
-  /** Best effort: what is left is never visible, and expires. */
+  /** Best effort: what is left cannot be decrypted, and expires. */
   async discard(): Promise<void> {
-    const { batches, files } = this.#deps;
-    await files.remove(...(await batches.discard(this.#id).catch(() => [])));
+    // An error does not tell that the transaction had no effect.
+    if (this.#mayBeStored) return;
+    const requests: (StoredContent | undefined)[] = this.#staged.map(({ job }) => job.request);
+    await this.#deps.files.remove(...requests);
   }
 }

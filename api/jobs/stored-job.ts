@@ -4,7 +4,6 @@ import type { RenderRequest } from '../../common/contract/render-request.ts';
 import type { JobDocument } from '../store/store.ts';
 import type { JobCipher } from './job-cipher.ts';
 import type { JobFiles } from './job-files.ts';
-import { createJobId } from './job-id.ts';
 
 /** An expired job shows for this long how it ended. */
 export const KEPT_MS = 7 * 86_400e3;
@@ -13,7 +12,7 @@ export const KEPT_MS = 7 * 86_400e3;
  * Jobs start in the order of `availableAt`, so that one that is tried again is not passed by all that
  * are submitted later. MongoDB's clock may be behind this one.
  */
-export const CLOCK_DIFFERENCE_MS = 10_000;
+const CLOCK_DIFFERENCE_MS = 10_000;
 
 /** What a caller submits. */
 export interface RenderSubmission {
@@ -32,24 +31,52 @@ export interface JobStorage {
   files: JobFiles;
 }
 
-/** Stores the chunks of a large request until `expiresAt`; the document is stored by the caller. */
-export async function storeRequest(
-  { cipher, files }: JobStorage,
+/** A job without its request, and what the request is stored with. */
+export interface PreparedJob {
+  job: Omit<StoredJob, 'request'>;
+  /** The job's key, */
+  key: Buffer;
+  /** and what it encrypts. */
+  json: Buffer;
+}
+
+export function prepareJob(
+  cipher: JobCipher,
+  _id: string,
   keyId: string,
   request: RenderRequest,
-  expiresAt: Date,
-  _id = createJobId(),
-): Promise<StoredJob> {
+): PreparedJob {
   const { key, wrapped } = cipher.createKey(_id);
-  const json = Buffer.from(JSON.stringify(request));
   const { reference, filename, sandbox = false } = request;
-  return {
+  const job = {
     _id,
     key: keyId,
     sandbox,
     ...(reference !== undefined && { reference }),
     ...(filename !== undefined && { filename }),
     dataKey: wrapped,
-    request: await files.saveRequest(key, { _id, expiresAt }, json),
+  };
+  return { job, key, json: Buffer.from(JSON.stringify(request)) };
+}
+
+/** The document of a job that begins to wait. `submittedMs`: its place in the queue. */
+export function queuedJob(
+  stored: StoredJob,
+  {
+    account,
+    createdAt,
+    ttlMs,
+    submittedMs = createdAt.getTime(),
+  }: Pick<JobDocument, 'account' | 'createdAt'> & { ttlMs: number; submittedMs?: number },
+): JobDocument {
+  const expiresAt = new Date(createdAt.getTime() + ttlMs);
+  return {
+    ...stored,
+    account,
+    status: 'queued',
+    createdAt,
+    expiresAt,
+    keptUntil: new Date(expiresAt.getTime() + KEPT_MS),
+    availableAt: new Date(submittedMs - CLOCK_DIFFERENCE_MS),
   };
 }

@@ -80,16 +80,6 @@ export interface JobDocument {
   lastInterrupted?: true;
 }
 
-/**
- * A job of a batch that is not complete. It lacks what every query of jobs asks for: one write makes
- * all jobs of the batch visible.
- */
-export interface StagedJob
-  extends Omit<JobDocument, 'account' | 'status' | 'createdAt' | 'expiresAt' | 'availableAt'> {
-  batch: BatchPlace;
-  ttlMs: number;
-}
-
 /** A batch of renders that were submitted with one request. */
 export interface BatchDocument {
   /** `bat_` and a UUIDv7 in hexadecimal. */
@@ -114,15 +104,12 @@ export interface OutboxDocument {
 
 export interface JobCollections {
   jobs: Collection<JobDocument>;
-  /** The documents of `jobs` that are not visible. */
-  stagedJobs: Collection<StagedJob>;
   batches: Collection<BatchDocument>;
   outbox: Collection<OutboxDocument>;
 }
 
 export const jobCollections = (db: Db): JobCollections => ({
   jobs: db.collection('jobs'),
-  stagedJobs: db.collection('jobs'),
   batches: db.collection('batches'),
   outbox: db.collection('outbox'),
 });

@@ -120,7 +120,6 @@ export type {
   JobStatus,
   LoggedAttempt,
   OutboxDocument,
-  StagedJob,
   StoredContent,
 } from './job-documents.ts';
 export type { ServerState } from './server-state.ts';

@@ -11,13 +11,22 @@ const BATCH_BYTES = 16 * CHUNK_BYTES;
 /** Returns what is stored for a chunk, or the reverse. `n` begins at 0. */
 export type ChunkTransform = (chunk: Buffer, n: number, isLast: boolean) => Buffer;
 
-export interface ChunkWrite {
+export interface ChunkOptions {
   /** When the TTL index may delete the chunks. */
   expiresAt: Date;
-  /** `write` stops after the current batch and rejects with the signal's reason. */
-  signal?: AbortSignal;
   /** Such as encryption. A stored chunk may be some bytes longer than CHUNK_BYTES. */
   transform?: ChunkTransform;
+}
+
+export interface ChunkedFile extends ChunkOptions {
+  id: string;
+  /** At least one. */
+  bytes: Buffer;
+}
+
+export interface ChunkWrite extends ChunkOptions {
+  /** `write` stops after the current batch and rejects with the signal's reason. */
+  signal?: AbortSignal;
   /** Receives each chunk, before `transform`. */
   onChunk?: (chunk: Buffer) => void;
   /**
@@ -28,6 +37,23 @@ export interface ChunkWrite {
 }
 
 const isLastChunk = (n: number, length: number) => (n + 1) * CHUNK_BYTES >= length;
+
+function* chunksOf(
+  { id, bytes, expiresAt, transform }: ChunkedFile,
+  onChunk?: ChunkWrite['onChunk'],
+): Generator<StoredPdfChunk, void> {
+  if (bytes.length === 0) throw new RangeError('a stored file has at least one byte');
+  for (let n = 0; n * CHUNK_BYTES < bytes.length; n++) {
+    const chunk = bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES);
+    onChunk?.(chunk);
+    const data = transform?.(chunk, n, isLastChunk(n, bytes.length)) ?? chunk;
+    yield { files_id: id, n, data, expiresAt };
+  }
+}
+
+function* chunksOfAll(files: readonly ChunkedFile[]): Generator<StoredPdfChunk, void> {
+  for (const file of files) yield* chunksOf(file);
+}
 
 /** Waits for all operations, even after a failure, and then throws the first error. */
 async function allOf(operations: (Promise<unknown> | undefined)[]): Promise<void> {
@@ -47,22 +73,14 @@ export class StoredChunks {
    * Resolves when all chunks are stored. A file has at least one byte: throws RangeError for none.
    * After a failure some chunks may be stored; the caller calls `remove`.
    */
-  async write(fileId: string, bytes: Buffer, options: ChunkWrite): Promise<void> {
-    if (bytes.length === 0) throw new RangeError('a stored file has at least one byte');
-    let batch: StoredPdfChunk[] = [];
-    for (let from = 0; from < bytes.length; from += BATCH_BYTES) {
-      if (batch.length > 0) await this.#insert(batch);
-      options.signal?.throwIfAborted();
-      batch = [];
-      for (let at = from; at < Math.min(bytes.length, from + BATCH_BYTES); at += CHUNK_BYTES) {
-        const chunk = bytes.subarray(at, at + CHUNK_BYTES);
-        const n = at / CHUNK_BYTES;
-        options.onChunk?.(chunk);
-        const data = options.transform?.(chunk, n, isLastChunk(n, bytes.length)) ?? chunk;
-        batch.push({ files_id: fileId, n, data, expiresAt: options.expiresAt });
-      }
-    }
-    await allOf([options.withLast?.(), this.#insert(batch)]);
+  write(id: string, bytes: Buffer, options: ChunkWrite): Promise<void> {
+    const { onChunk, ...file } = options;
+    return this.#insertAll(chunksOf({ id, bytes, ...file }, onChunk), options);
+  }
+
+  /** As `write`, with as few inserts as possible. */
+  writeAll(files: readonly ChunkedFile[]): Promise<void> {
+    return this.#insertAll(chunksOfAll(files));
   }
 
   /**
@@ -95,6 +113,25 @@ export class StoredChunks {
   async #limited<T>(operation: () => Promise<T>): Promise<T> {
     this.#store.primary.throwIfMissing();
     return this.#store.limited(operation());
+  }
+
+  async #insertAll(
+    chunks: Generator<StoredPdfChunk, void>,
+    { signal, withLast }: Pick<ChunkWrite, 'signal' | 'withLast'> = {},
+  ): Promise<void> {
+    signal?.throwIfAborted();
+    let batch: StoredPdfChunk[] = [];
+    let bytes = 0;
+    for (const chunk of chunks) {
+      if (bytes >= BATCH_BYTES) {
+        await this.#insert(batch);
+        signal?.throwIfAborted();
+        [batch, bytes] = [[], 0];
+      }
+      batch.push(chunk);
+      bytes += chunk.data.length;
+    }
+    await allOf([withLast?.(), this.#insert(batch)]);
   }
 
   #insert(chunks: StoredPdfChunk[]) {

@@ -66,10 +66,12 @@ const BODIES: Partial<Record<JobScene, object>> = {
   'run long': { html: '<p>x</p>', wait_delay: '5s' },
 };
 
-/** Of one job. */
+/** As many requests as are stored in one write. */
+const GROUP = 100;
+/** The accepted one has one job. */
 const BATCHES: Partial<Record<JobScene, string>> = {
   'submit a batch': JSON.stringify({ html: NOISE + LARGE }),
-  'submit a broken batch': `${JSON.stringify({ html: NOISE + LARGE })}\n{}`,
+  'submit a broken batch': `${'{"html":"x"}\n'.repeat(GROUP)}{}`,
 };
 
 /**

@@ -119,15 +119,15 @@ const batchWrites = (): JobWrite[] => {
   return [
     {
       ...row,
-      name: 'batch: staged jobs',
-      code: `${BATCHES} stage insertMany`,
-      matches: ({ insert, documents }) => insert === 'jobs' && 'ttlMs' in documents[0],
+      name: 'batch: requests',
+      code: `${CHUNKS} insert insertMany`,
+      matches: insertsRequest,
     },
     {
       ...row,
-      name: 'batch: visible jobs',
-      code: `${BATCHES} publish updateMany`,
-      matches: ({ update, updates: all }) => update === 'jobs' && 'batch.id' in all[0].q,
+      name: 'batch: jobs',
+      code: `${BATCHES} publish insertMany`,
+      matches: ({ insert, documents }) => insert === 'jobs' && 'batch' in documents[0],
     },
     {
       ...row,
@@ -145,9 +145,11 @@ const batchWrites = (): JobWrite[] => {
     {
       ...row,
       scene: 'submit a broken batch',
-      name: 'batch: discarded jobs',
-      code: `${BATCHES} discard deleteMany`,
-      matches: ({ delete: from }) => from === 'jobs',
+      name: 'batch: discarded requests',
+      code: `${CHUNKS} remove deleteMany`,
+      // Ended jobs delete those of one.
+      matches: ({ delete: from, deletes }) =>
+        from === 'documents.chunks' && deletes[0].q.files_id.$in.length > 1,
     },
   ];
 };
