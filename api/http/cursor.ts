@@ -2,8 +2,8 @@
 import { invalid } from '../../common/contract/errors.ts';
 import type { Document } from '../store/store.ts';
 
-/** Milliseconds since 1970, and an id of letters, digits, `_` and `-`. */
-const SHAPE = /^(\d{1,15})\.([\w-]{1,100})$/;
+/** Milliseconds since 1970, and an id of letters, digits, `_`, `-` and `.`. */
+const SHAPE = /^(\d{1,15})\.([\w.-]{1,100})$/;
 
 /** Opaque to clients, so that it can change. */
 const cursorOf = (at: Date, id: string): string =>

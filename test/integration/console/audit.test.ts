@@ -2,6 +2,9 @@
 
 import { expect } from 'chai';
 import type { AuditPage, OperatorAuditPage } from '../../../api/console/contract/users.ts';
+import { ProgramAudit } from '../../../api/history/program-audit.ts';
+import { createBatchId } from '../../../api/jobs/job-id.ts';
+import { silentLog } from '../../../common/log.ts';
 import {
   type ConsoleFixture,
   consoleFixture,
@@ -65,6 +68,28 @@ describe('the audit log', () => {
     }
     expect(seen).to.deep.equal([...seen].sort().reverse());
     expect(new Set(seen).size).to.equal(25);
+  });
+
+  it('is paginated past the entries of programs', async () => {
+    const programs = new ProgramAudit(fixture.store, silentLog);
+    const { key } = await fixture.accounts.createKey(
+      (await fixture.accounts.accountById(account)).name,
+      { name: 'invoices' },
+    );
+    const caller = { accountId: account, keyId: key.id, keyName: key.name, clientIp: '127.0.0.1' };
+    await programs.renderCanceled(caller);
+    await programs.batchCanceled(caller, createBatchId(), 1);
+    await programs.rendersPurged(account, 1);
+    const seen: string[] = [];
+    for (let next: string | null = ''; next !== null; ) {
+      const page: AuditPage = await owner.good(
+        'GET',
+        `/accounts/${account}/audit?limit=1${next && `&cursor=${next}`}`,
+      );
+      seen.push(...page.items.map(({ action }) => action));
+      next = page.next;
+    }
+    expect(seen).to.have.members(['renders.canceled', 'batch.canceled', 'renders.purged']);
   });
 
   it('continues at the cursor, whatever was written since', async () => {
