@@ -213,7 +213,7 @@ describe('reuse of slot connections', () => {
 
     it('applies the deadline of the current ticket, not that of the previous slot', async () => {
       await slot.command('Pressroom.end');
-      await open(worker.ticket({ maxMs: 300 }));
+      await open(worker.ticket({ maxMs: 3_000 }));
       expect(await closed()).to.equal(4_000);
       await worker.until({ busy: 0, ready: 2 });
       const ends = await readSamples(await worker.metrics.text()).by(

@@ -199,7 +199,7 @@ describe('a worker', () => {
     });
 
   it('ends a slot at its deadline, even if the page hangs', async () => {
-    const session = await worker.open({ maxMs: 600 });
+    const session = await worker.open({ maxMs: 3_000 });
     session.command('Runtime.evaluate', { expression: 'while (true) {}' }).catch(() => {});
     expect(await session.ended).to.include({ reason: 'deadline' });
     expect(await errorOf(session.command('Page.printToPDF', {}))).to.include({
