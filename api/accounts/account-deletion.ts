@@ -77,6 +77,8 @@ export class AccountDeletion {
    */
   async begin(_id: string, record: (session: ClientSession) => Promise<void>): Promise<void> {
     const { accounts, deletedAccounts, console, limits } = this.#store;
+    // A process that was killed in this transaction blocks it for a minute. Best effort.
+    await this.#store.abortIdleTransactions().catch(() => 0);
     await this.#store.transaction(async session => {
       const options = { ...limits, session };
       const deleted = await accounts.findOneAndDelete(

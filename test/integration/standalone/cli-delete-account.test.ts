@@ -112,6 +112,30 @@ describe('the deletion of an account on the command line', function () {
     expect(await jobsOf(id)).to.equal(1);
   });
 
+  it('is not blocked by the transaction of a process that was killed', async () => {
+    const id = await account('half');
+    const dead = await MongoClient.connect(mongod.uriFor(DATABASE), { appName: 'pressroom' });
+    const session = dead.startSession();
+    session.startTransaction();
+    await dead
+      .db()
+      .collection<{ _id: string }>('accounts')
+      .findOneAndDelete({ _id: id }, { session });
+    // Otherwise it could be the transaction of a process that lives.
+    const idle = [
+      { $currentOp: { idleSessions: true } },
+      { $match: { 'transaction.timeInactiveMicros': { $gte: 3_000_000 } } },
+    ];
+    await eventually(async () =>
+      expect(await admin.db('admin').aggregate(idle).toArray()).to.have.length(1),
+    );
+    await good('accounts', 'delete', 'half', '--confirm', 'half');
+    expect(await store.accounts.countDocuments({ _id: id })).to.equal(0);
+    expect(await jobsOf(id)).to.equal(0);
+    await session.endSession();
+    await dead.close();
+  });
+
   it('is finished by a second run after kill -9, and deletes no new account', async () => {
     const id = await account('killed');
     const failPoint = (mode: string) =>
