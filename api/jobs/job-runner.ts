@@ -109,8 +109,13 @@ export class JobRunner implements Service {
 
   async #findWaiting(): Promise<void> {
     try {
+      const nowMs = this.#nowMs();
+      // Those without a lease may be deleted by now, or their jobs may have expired.
+      const paused = [...this.#accounts].filter(([, { notBeforeMs }]) => notBeforeMs > nowMs);
+      for (const [, account] of paused) account.waiting = false;
       const accounts = await this.#deps.operations.accountsWithQueued();
       for (const accountId of accounts) this.#account(accountId).waiting = true;
+      for (const [accountId] of paused) this.#forgetUnused(accountId);
       this.#serve();
       await this.#deps.backlog.found(accounts);
     } catch (error) {
@@ -175,7 +180,7 @@ export class JobRunner implements Service {
     }
     this.#starting--;
     account.starting = false;
-    this.#left(accountId, account);
+    this.#left(accountId);
   }
 
   async #startJob(accountId: string, account: Account): Promise<void> {
@@ -229,12 +234,16 @@ export class JobRunner implements Service {
     this.#runs--;
     account.runs--;
     Object.assign(account, { notBeforeMs: 0, pauseMs: FIRST_PAUSE_MS }); // a lease is free
-    this.#left(job.account, account);
+    this.#left(job.account);
   }
 
-  #left(accountId: string, account: Account): void {
-    const { waiting, starting, runs } = account;
+  #forgetUnused(accountId: string): void {
+    const { waiting, starting, runs } = this.#account(accountId);
     if (!waiting && !starting && runs === 0) this.#accounts.delete(accountId);
+  }
+
+  #left(accountId: string): void {
+    this.#forgetUnused(accountId);
     if (this.#runs + this.#starting === 0) this.#onIdle?.();
     this.#serve();
   }
