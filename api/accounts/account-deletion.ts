@@ -13,7 +13,6 @@ import { hasSubscription } from './account-rules.ts';
 const LATE_DATA_MS = 3600e3;
 /** Documents of one command. Those of `jobs` may have 64 KiB, and files of many MiB. */
 const DELETED_AT_ONCE = 200;
-const UNFINISHED_AT_ONCE = 100;
 /** Counting more takes longer than is worth it. */
 export const MOST_COUNTED = 10_000;
 
@@ -96,9 +95,12 @@ export class AccountDeletion {
     });
   }
 
-  /** Deletes what is stored of a deleted account. Safe to repeat, also in several processes. */
-  async finish(account: string): Promise<void> {
-    for (const owned of this.#owned) await this.#deleteOwned(owned, account);
+  /**
+   * Deletes what is stored of a deleted account. Safe to repeat, also in several processes. Rejects
+   * with the signal's reason when it aborts.
+   */
+  async finish(account: string, signal?: AbortSignal): Promise<void> {
+    for (const owned of this.#owned) await this.#deleteOwned(owned, account, signal);
     const { deletedAccounts, limits, limited } = this.#store;
     await limited(
       deletedAccounts.updateOne(
@@ -114,28 +116,40 @@ export class AccountDeletion {
     return this.#deleted({ name, keptUntil: { $exists: false } });
   }
 
-  /** Deletes what calls in progress stored for deleted accounts, and the rest after a failure. */
-  async finishAll(): Promise<void> {
-    for (const account of await this.#deleted({})) await this.finish(account);
+  /**
+   * Deletes what calls in progress stored for deleted accounts, and the rest after a failure. Rejects
+   * with the first error, after it has tried the other accounts.
+   */
+  async finishAll(signal?: AbortSignal): Promise<void> {
+    const errors: unknown[] = [];
+    for (const account of await this.#deleted({}))
+      try {
+        await this.finish(account, signal);
+      } catch (error) {
+        if (signal?.aborted) throw error;
+        errors.push(error);
+      }
+    if (errors.length > 0) throw errors[0];
   }
 
   /** The interrupted ones first. */
   async #deleted(filter: Document): Promise<string[]> {
     const { deletedAccounts, limits, limited } = this.#store;
-    const options = {
-      projection: { _id: 1 },
-      sort: { keptUntil: 1 },
-      limit: UNFINISHED_AT_ONCE,
-    } as const;
-    const found = deletedAccounts.find(filter, { ...options, ...limits });
+    const options = { projection: { _id: 1 }, sort: { keptUntil: 1 }, ...limits } as const;
+    const found = deletedAccounts.find(filter, options);
     return (await limited(found.toArray())).map(({ _id }) => _id);
   }
 
   /** In groups, since a command has a time limit. Parts go first: without their owner they are lost. */
-  async #deleteOwned({ collection, account: field }: OwnedData, account: string): Promise<void> {
+  async #deleteOwned(
+    { collection, account: field }: OwnedData,
+    account: string,
+    signal?: AbortSignal,
+  ): Promise<void> {
     const { limits, limited } = this.#store;
     const options = { projection: { _id: 1 }, limit: DELETED_AT_ONCE, ...limits };
     for (;;) {
+      signal?.throwIfAborted();
       const found = await limited(collection.find({ [field]: account }, options).toArray());
       if (found.length === 0) return;
       const ids = found.map(({ _id }) => _id) as unknown as string[];

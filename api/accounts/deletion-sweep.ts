@@ -13,7 +13,7 @@ export class DeletionSweep implements Service {
   readonly #everyMs: number;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
-  #stopped = false;
+  readonly #stopping = new AbortController();
 
   constructor(deletion: Pick<AccountDeletion, 'finishAll'>, log: Log, everyMs = EVERY_MS) {
     this.#deletion = deletion;
@@ -25,19 +25,22 @@ export class DeletionSweep implements Service {
     this.#running = this.#loop();
   }
 
+  /** A deletion may take minutes. Another process, or the next one, goes on. */
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stopping.abort();
     clearTimeout(this.#timer);
     await this.#running;
   }
 
   async #loop(): Promise<void> {
+    const { signal } = this.#stopping;
     try {
-      await this.#deletion.finishAll();
+      await this.#deletion.finishAll(signal);
     } catch (error) {
-      this.#log.warn({ reason: (error as Error).message }, 'could not finish deleting accounts');
+      if (!signal.aborted)
+        this.#log.warn({ reason: (error as Error).message }, 'could not finish deleting accounts');
     }
-    if (this.#stopped) return;
+    if (signal.aborted) return;
     // With jitter, so that processes that started together do not sweep together.
     this.#timer = setTimeout(
       () => {

@@ -99,6 +99,14 @@ const MIGRATIONS: Migration[] = [
         .createIndex({ keptUntil: 1 }, { expireAfterSeconds: 0, name: 'end' });
     },
   },
+  {
+    version: 12,
+    what: 'indexes for the deletion of accounts',
+    run: async db => {
+      for (const collection of ['batches', 'oauth_grants'])
+        await db.collection(collection).createIndex({ account: 1 }, { name: 'of an account' });
+    },
+  },
 ];
 
 /** The schema of this release. A newer one in the database is fine, since migrations only add. */

@@ -41,11 +41,11 @@ describe('the deletion of an account', function () {
     await mongod?.stop();
   });
 
-  /** Lets all deletions from this collection fail. */
-  const failDeletes = (collection: string | undefined) =>
+  /** Lets deletions from this collection fail. */
+  const failDeletes = (collection: string | undefined, mode: unknown = 'alwaysOn') =>
     admin.db('admin').command({
       configureFailPoint: 'failCommand',
-      mode: collection === undefined ? 'off' : 'alwaysOn',
+      mode: collection === undefined ? 'off' : mode,
       data: {
         failCommands: ['delete'],
         errorCode: 2,
@@ -166,6 +166,61 @@ describe('the deletion of an account', function () {
     });
     expect((await rejectionOf(failed)).message).to.equal('no entry');
     expect(await documentsOf(account)).to.deep.equal(before);
+  });
+
+  it('finds the documents of an account by an index in each collection', async () => {
+    const account = await seeded();
+    for (const row of rows) {
+      const filters =
+        'account' in row
+          ? [{ [row.account]: account }]
+          : 'partsOf' in row
+            ? row.partsOf.map(({ filter }) => filter([account]))
+            : [];
+      for (const filter of filters)
+        expect(
+          JSON.stringify(await row.collection.find(filter).explain('queryPlanner')),
+          row.collection.collectionName,
+        ).to.not.include('COLLSCAN');
+    }
+  });
+
+  it('goes on with the other accounts when it fails for one', async () => {
+    const accounts = [await seeded(), await seeded()];
+    for (const account of accounts) await deletion.begin(account, record);
+    await failDeletes('jobs', { times: 1 });
+    const failed = await rejectionOf(deletion.finishAll());
+    expect(failed).to.include({ code: 2 });
+    const left = await Promise.all(accounts.map(documentsOf));
+    expect(left.filter(each => 'jobs' in each)).to.have.length(1);
+    await deletion.finishAll();
+    for (const account of accounts) expect(await documentsOf(account)).to.deep.equal(LEFT);
+  });
+
+  it('covers all accounts that were deleted in the last hour', async () => {
+    const last = await seeded();
+    const ids = [...Array.from({ length: 150 }, (_, nth) => `many ${nth}`), last];
+    const at = new Date();
+    await store.deletedAccounts.insertMany(
+      ids.map((_id, nth) => ({ _id, name: 'n', at, keptUntil: new Date(Date.now() + 60e3 + nth) })),
+    );
+    await deletion.finishAll();
+    expect(await documentsOf(last)).to.not.have.property('jobs');
+    await store.deletedAccounts.deleteMany({ _id: /^many/ as never });
+  });
+
+  it('stops with its process, and goes on in the next', async () => {
+    const account = await seeded(JOBS);
+    await deletion.begin(account, record);
+    const stopping = new AbortController();
+    const { deletedAccounts } = store;
+    const finished = deletion.finishAll(stopping.signal);
+    stopping.abort(new Error('stopped'));
+    expect((await rejectionOf(finished)).message).to.equal('stopped');
+    expect(await deletedAccounts.findOne({ _id: account })).to.not.have.property('keptUntil');
+    await failDeletes(undefined);
+    await deletion.finishAll();
+    expect(await documentsOf(account)).to.deep.equal(LEFT);
   });
 
   it('also deletes what calls in progress store afterwards, for an hour', async () => {
