@@ -67,9 +67,11 @@ export class Jobs {
     const { operations, queue, runner, cipher, files } = this.#deps;
     const createdAt = new Date();
     const { key, json, job: prepared } = prepareJob(cipher, createJobId(), keyId, request);
-    const unstored = queuedJob(prepared, { account: accountId, createdAt, ttlMs });
-    const job = { ...unstored, request: await files.saveRequest(key, unstored, json) };
-    await queue.add(accountId, 1, () => operations.insert(job));
+    const job = queuedJob(prepared, { account: accountId, createdAt, ttlMs });
+    // Not before it has a place: chunks of a refused request would stay for its time to live.
+    await queue.add(accountId, 1, async () =>
+      operations.insert({ ...job, request: await files.saveRequest(key, job, json) }),
+    );
     runner.submitted(accountId);
     return job;
   }

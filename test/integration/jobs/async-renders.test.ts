@@ -262,6 +262,10 @@ describe('asynchronous renders', () => {
       const answer = await own.call('POST', '', HELLO);
       expect(answer.error()).to.include({ code: 'concurrency_limit' });
       expect(answer.headers).to.include({ 'retry-after': '30' });
+      // Over 64 KiB, which would be stored outside of the job.
+      const large = await own.call('POST', '', { html: 'x'.repeat(100_000) });
+      expect(large.error()).to.include({ code: 'concurrency_limit' });
+      expect(await small.store.console.storedPdfChunks.countDocuments()).to.equal(0);
     } finally {
       await small.stop();
     }
