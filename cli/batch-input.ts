@@ -1,8 +1,8 @@
 // Reads newline-delimited JSON for `pressroom batch` in parts, each the body of one batch. Holds one
 // part in memory.
 import { createHash } from 'node:crypto';
-import { pdfFilename } from '../api/pdf/filename.ts';
 import { CliError } from './failure.ts';
+import { savedStem } from './saved-name.ts';
 
 export interface RequestLine {
   /** From 1. Blank lines count. */
@@ -25,7 +25,7 @@ export interface InputPart {
 const MAX_PART_BYTES = 16 * 2 ** 20;
 const MAX_LINE_BYTES = 64 * 2 ** 20;
 const LINE_DIGITS = 6;
-/** Of reference or filename in the name of a PDF. File systems allow 255 bytes for the whole name. */
+/** Of reference or filename in the name of a PDF, which has a number too. */
 const MAX_TEXT_BYTES = 180;
 const LINE_FEED = 0x0a;
 const SPACE = 0x20;
@@ -76,18 +76,13 @@ function objectOf(bytes: Buffer): Record<string, unknown> | undefined {
   }
 }
 
-/** Ends before a character that does not fit. */
-const firstBytes = (text: string, bytes: number): string =>
-  new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true });
-
 /** `000042-invoice-42.pdf` */
 function nameFor(line: number, request: Record<string, unknown> | undefined): string {
   const number = String(line).padStart(LINE_DIGITS, '0');
   const { reference, filename } = request ?? {};
   const text = typeof reference === 'string' ? reference : filename;
   if (typeof text !== 'string') return `${number}.pdf`;
-  const name = pdfFilename(text).slice(0, -'.pdf'.length);
-  return `${number}-${firstBytes(name, MAX_TEXT_BYTES)}.pdf`;
+  return `${number}-${savedStem(text, MAX_TEXT_BYTES)}.pdf`;
 }
 
 export class BatchInput {

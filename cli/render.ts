@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
-import { pdfFilename } from '../api/pdf/filename.ts';
 import type { AsyncRender } from '../common/contract/async-renders.ts';
 import { RENDER_WARNINGS, WARNING_TEXTS } from '../common/contract/warnings.ts';
 import { COMMAND } from './command-name.ts';
@@ -13,6 +12,7 @@ import { addServerOptions, HttpApi, notPressroom, type ServerOptions } from './h
 import { savedNotice, savePdf } from './pdf-output.ts';
 import { withProgress } from './progress-line.ts';
 import { fieldOptions, givenFields, jsonObject } from './request-options.ts';
+import { savedName } from './saved-name.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Own extends ServerOptions {
@@ -27,14 +27,14 @@ interface Own extends ServerOptions {
  * directory, and standard input to standard output.
  */
 export function defaultOutput(from: string, filename?: unknown): string {
-  if (typeof filename === 'string') return pdfFilename(filename);
+  if (typeof filename === 'string') return savedName(filename);
   if (from === '-') {
     if (process.stdout.isTTY) throw wrongUsage('Set --output: the terminal cannot show a PDF.');
     return '-';
   }
   const isUrl = URL.canParse(from) && /^https?:/i.test(from);
   const name = isUrl ? decodedName(new URL(from)) : basename(from, extname(from));
-  return pdfFilename(name);
+  return savedName(name);
 }
 
 /** The last part of the path without its extension, otherwise the host. */

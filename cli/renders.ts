@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isFinalStatus } from '../api/jobs/job-status.ts';
-import { pdfFilename } from '../api/pdf/filename.ts';
 import {
   ASYNC_RENDER_STATUSES,
   type AsyncRender,
@@ -16,6 +15,7 @@ import { addServerOptions, HttpApi, retried, type ServerOptions } from './http-a
 import { savedNotice, savePdf } from './pdf-output.ts';
 import { withProgress } from './progress-line.ts';
 import { renderPages } from './render-pages.ts';
+import { savedName } from './saved-name.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -125,14 +125,23 @@ async function awaited(api: HttpApi, id: string, timeoutMs: number): Promise<Asy
   return render;
 }
 
+/** As it is if it is malformed. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** The `filename` of the request, otherwise the ID. */
 function nameOf({ headers }: Response, id: string): string {
   const [, encoded] =
     /filename\*=UTF-8''([^;]+)/i.exec(headers.get('content-disposition') ?? '') ??
     /filename="?([^";]+)/i.exec(headers.get('content-disposition') ?? '') ??
     [];
-  const name = pdfFilename(encoded && decodeURIComponent(encoded));
-  return name === pdfFilename(undefined) ? `${id}.pdf` : name;
+  const name = savedName(encoded && decoded(encoded));
+  return name === savedName(undefined) ? `${id}.pdf` : name;
 }
 
 interface WaitOptions extends ServerOptions {

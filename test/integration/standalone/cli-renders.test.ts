@@ -115,6 +115,12 @@ describe('asynchronous renders on the command line', function () {
     expect((await good('renders', 'wait', id)).errors).to.equal(`Saved ${id}.pdf (1 page).\n`);
   });
 
+  it('shortens a filename that file systems do not allow', async () => {
+    const { id } = await client.submit({ html: 'x', filename: '𠮷'.repeat(80) });
+    const { errors } = await good('renders', 'wait', id);
+    expect(errors).to.equal(`Saved ${'𠮷'.repeat(62)}.pdf (1 page).\n`);
+  });
+
   it('exits with 1 and saves nothing when the render failed, was canceled or expired', async () => {
     const failed = await client.submit({ ...LONG, timeout: '1s' });
     expect(await bad('renders', 'wait', failed.id)).to.match(
