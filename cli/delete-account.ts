@@ -91,7 +91,14 @@ export function addDeleteAccountCommand(
       await withAccounts(async (all, { store }) => {
         const deletion = new AccountDeletion(store);
         // Not also a new account of this name.
-        if (await finishInterrupted(deletion, name, notify)) return;
+        if (await finishInterrupted(deletion, name, notify)) {
+          const next = await store.limited(store.accounts.findOne({ name }, store.limits));
+          if (next)
+            notify(
+              `Another account has this name now (${next._id}) and was not deleted. To delete it, run the command again.`,
+            );
+          return;
+        }
         const account = await all.accountByName(name);
         if (confirm !== name)
           throw wrongUsage(

@@ -164,7 +164,9 @@ describe('the deletion of an account on the command line', function () {
     await failPoint('off');
     const next = await account('killed');
     const { errors } = await good('accounts', 'delete', 'killed', '--confirm', 'killed');
-    expect(errors).to.equal(`Finished the deletion of account "killed" (${id}).\n`);
+    expect(errors).to.equal(
+      `Finished the deletion of account "killed" (${id}).\nAnother account has this name now (${next}) and was not deleted. To delete it, run the command again.\n`,
+    );
     expect(await jobsOf(id)).to.equal(0);
     expect(await store.accounts.countDocuments({ _id: next })).to.equal(1);
     expect(await jobsOf(next)).to.equal(1);
