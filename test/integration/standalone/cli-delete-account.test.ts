@@ -146,7 +146,8 @@ describe('the deletion of an account on the command line', function () {
           failCommands: ['delete'],
           namespace: `${DATABASE}.jobs`,
           blockConnection: true,
-          blockTimeMS: 60_000,
+          // Longer than the command waits. Turning it off waits for what it blocks.
+          blockTimeMS: 10_000,
         },
       });
     await failPoint('alwaysOn');
