@@ -104,8 +104,8 @@ export interface DeletedAccountDocument {
   name: string;
   at: Date;
   /**
-   * Absent until its data has been deleted once. Until then, what calls in progress have stored
-   * since is deleted too.
+   * When this document expires. Before that, what calls in progress have stored is deleted too.
+   * Absent until the account's data has been deleted once.
    */
   keptUntil?: Date;
 }
