@@ -69,7 +69,7 @@ export const interrupted = () =>
 const unreadable = (cause: unknown) =>
   renderFailed(
     'internal',
-    'The stored request cannot be decrypted. The secret of this installation may have changed. Submit the render again.',
+    'The stored request is missing or cannot be decrypted. The secret of this installation may have changed. Submit the render again.',
     { cause },
   );
 

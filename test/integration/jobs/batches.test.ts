@@ -248,6 +248,19 @@ describe('batches of renders', () => {
     }
   });
 
+  it('fail the render whose request is gone from the database, and render the others', async () => {
+    const batch = await eventually(() => client.submit(lines(LONG, invoice(1), invoice(2))));
+    const [long, gone, last] = await rendersOf(batch);
+    const { storedPdfChunks } = pressroom.store.console;
+    await storedPdfChunks.deleteOne({ files_id: `${gone!.id}/request` });
+    await client.call('DELETE', `/v1/renders/${long!.id}`);
+    await finished(batch);
+    const [, failed, succeeded] = await rendersOf(batch);
+    expect(failed!.error).to.include({ code: 'render_failed', reason: 'internal' });
+    expect(failed!.error!.message).to.include('request is missing');
+    expect(succeeded).to.include({ id: last!.id, status: 'succeeded' });
+  });
+
   it('are hidden from other accounts, and need scopes', async () => {
     const batch = await client.submit(lines({ ...invoice(1), sandbox: true }));
     await finished(batch);
