@@ -15,8 +15,13 @@ import type { Terminal } from './terminal.ts';
 const quoted = (name: string) =>
   /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`;
 
-const deleteCommand = (name: string) =>
-  `${COMMAND} accounts delete ${quoted(name)} --confirm ${quoted(name)}`;
+/** A name that begins with - would be read as an option. */
+const deleteCommand = (name: string) => {
+  const words = name.startsWith('-')
+    ? ['--confirm', quoted(name), '--', quoted(name)]
+    : [quoted(name), '--confirm', quoted(name)];
+  return [COMMAND, 'accounts', 'delete', ...words].join(' ');
+};
 
 /** A line, or nothing for none. */
 const count = (number: number, one: string, many: string): string[] => {

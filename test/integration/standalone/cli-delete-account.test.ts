@@ -84,6 +84,13 @@ describe('the deletion of an account on the command line', function () {
     expect(errors).to.include(`pressroom accounts delete ${quoted} --confirm ${quoted}\n`);
   });
 
+  it('prints a command that works for a name like an option', async () => {
+    await good('accounts', 'create', '--', '-x');
+    const { errors } = await pressroom('accounts', 'delete', '--', '-x');
+    const printed = /run: pressroom (.*)\n$/.exec(errors)![1]!.split(' ');
+    expect((await good(...printed)).errors).to.match(/^Deleted account "-x"/);
+  });
+
   it('deletes the account and its data, and records it in the audit log', async () => {
     const id = await account('other');
     const { out, errors } = await good('accounts', 'delete', 'other', '--confirm', 'other');
