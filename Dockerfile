@@ -83,8 +83,8 @@ COPY docs/guides docs/guides
 COPY --from=page /app/dashboard/dist dashboard/dist
 # The command `pressroom` for accounts, keys, administrators and checks:
 # `kubectl exec deploy/… -- pressroom accounts create acme`.
-COPY cli/accounts.ts cli/admin.ts cli/ask-password.ts cli/command-name.ts cli/doctor.ts cli/failure.ts cli/in-image.ts \
-     cli/oauth.ts cli/on-accounts.ts cli/run-program.ts cli/table.ts cli/
+COPY cli/accounts.ts cli/admin.ts cli/ask-password.ts cli/command-name.ts cli/delete-account.ts cli/doctor.ts \
+     cli/failure.ts cli/in-image.ts cli/oauth.ts cli/on-accounts.ts cli/run-program.ts cli/table.ts cli/
 COPY cli/doctor cli/doctor
 RUN printf '#!/bin/sh\nexec node --max-semi-space-size=4 /app/cli/in-image.ts "$@"\n' > /usr/local/bin/pressroom \
  && chmod 755 /usr/local/bin/pressroom
