@@ -50,7 +50,7 @@ describe('the process log of a render', () => {
     const env = {
       PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}`,
       PRESSROOM_EGRESS_PORTS: '80',
-      PRESSROOM_RENDER_TIMEOUT: '2s',
+      PRESSROOM_RENDER_TIMEOUT: '20s',
       PRESSROOM_TRIAL_PER_MINUTE: '100',
     };
     pressroom = await consoleFixture({ intranet: true, log, env });
@@ -216,8 +216,8 @@ describe('the process log of a render', () => {
     return [
       [{ ...page, javascript: 'console.error("MARKER-script")' }, 'succeeded'],
       [{ ...page, javascript: 'throw Error("MARKER-own-error")' }, 'rejected'],
-      [{ ...page, wait_for_expression: 'MARKER_expression()' }, 'failed'],
-      [{ ...page, wait_for_selector: '#MARKER-selector' }, 'failed'],
+      [{ ...page, wait_for_expression: 'MARKER_expression()', timeout: '1s' }, 'failed'],
+      [{ ...page, wait_for_selector: '#MARKER-selector', timeout: '1s' }, 'failed'],
       [{ html: resource, ...secrets }, 'succeeded'],
       [{ html: resource, ...secrets, fail_on_resource_error: true }, 'failed'],
       [{ html: html(`<img src="${dead}">`), fail_on_resource_error: true }, 'failed'],
@@ -239,7 +239,8 @@ describe('the process log of a render', () => {
     });
 
   it('has no content of a trial render', async () => {
-    const body = { html: html('MARKER-html'), wait_for_expression: 'MARKER_expression()' };
+    const failing = { wait_for_expression: 'MARKER_expression()', timeout: '1s' };
+    const body = { html: html('MARKER-html'), ...failing };
     const { headers } = await send('trial', body);
     expect(await lineWith(headers)).to.include({ outcome: 'failed' });
     expect(lines.filter(line => /MARKER/i.test(line))).to.deep.equal([]);
