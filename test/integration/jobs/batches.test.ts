@@ -218,6 +218,8 @@ describe('batches of renders', () => {
   });
 
   it('are invisible until they are complete, and gone when the client disconnects', async () => {
+    // The number of waiting renders may be a second old, and leave no place.
+    await finished(await eventually(() => client.submit(lines(invoice(1)))));
     const before = await jobs().countDocuments();
     const socket = connect(pressroom.api.port(), '127.0.0.1');
     socket.write(
