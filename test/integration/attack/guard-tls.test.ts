@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { findChrome } from '../../../worker/browser/find-chrome.ts';
 import { type Installation, installation } from '../../support/installation.ts';
@@ -12,6 +13,9 @@ import { skip } from '../../support/skip.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const NAME = 'tls.example';
+/** Chrome ignores early hints now and then. */
+const HINTS_MS = 5_000;
+const MAX_TRIES = 5;
 
 describe('a page over TLS cannot reach a private address', function () {
   this.timeout(120_000);
@@ -80,12 +84,14 @@ describe('a page over TLS cannot reach a private address', function () {
         ':status': 103,
         link: `<https://${at('a')}/>; rel=preload; as=script, <https://${at('b')}/>; rel=preconnect, <https://${at('c')}/>; rel=modulepreload`,
       });
-      void asked.then(() =>
+      void Promise.race([asked, sleep(HINTS_MS)]).then(() =>
         response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>PAGE</h1>'),
       );
     };
-    expect(await pdfText(await pressroom.pdf({ url: url() }))).to.include('PAGE');
-    expect(dns.queries('a.victim.example')).to.be.at.least(2);
+    const isUsed = () => dns.queries('a.victim.example') >= 2;
+    for (let tries = 0; tries < MAX_TRIES && !isUsed(); tries++)
+      expect(await pdfText(await pressroom.pdf({ url: url() }))).to.include('PAGE');
+    expect(isUsed()).to.equal(true);
   });
 
   it('by alternative services, which Chrome does not use', async () => {
