@@ -1,6 +1,7 @@
 // The attempts of a job as its document logs them: at most MAX_ATTEMPTS, since one that does not
 // count is not logged. Pure, and the expressions of the writes that change the log.
-import type { Document, JobDocument, LoggedAttempt } from '../store/store.ts';
+import type { ApiError } from '../../common/contract/errors.ts';
+import type { Document, JobDocument, JobError, LoggedAttempt } from '../store/store.ts';
 
 type Logged = Pick<JobDocument, 'attemptLog'>;
 
@@ -30,6 +31,15 @@ export const withEndedAttempt = (error: LoggedAttempt['error']): Document => ({
       ],
     },
   },
+});
+
+/** Without the message. */
+export const codeOf = ({
+  code,
+  reason,
+}: Partial<ApiError> & Pick<ApiError, 'code'>): Pick<JobError, 'code' | 'reason'> => ({
+  code,
+  ...(reason && { reason }),
 });
 
 export interface JobAttempt extends LoggedAttempt {

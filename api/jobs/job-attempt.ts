@@ -14,7 +14,7 @@ import type { Lease } from '../leases/leases.ts';
 import type { MongoLeases } from '../leases/mongo-leases.ts';
 import type { Rendered, RenderUseCase } from '../render/render.ts';
 import { isDatabaseUnavailable, type JobDocument, type JobError } from '../store/store.ts';
-import { attemptsOf } from './attempt-log.ts';
+import { attemptsOf, codeOf } from './attempt-log.ts';
 import type { JobCipher } from './job-cipher.ts';
 import type { JobFiles } from './job-files.ts';
 import type { JobMetrics } from './job-metrics.ts';
@@ -84,11 +84,6 @@ interface Progress {
 
 type Decision = { retry: Requeue } | { failed: ApiError };
 
-const codeOf = ({ code, reason }: ApiError): Pick<JobError, 'code' | 'reason'> => ({
-  code,
-  ...(reason && { reason }),
-});
-
 /**
  * What follows a failed attempt. `hadSlot`: the page was rendered. Otherwise a PDF over the memory
  * of the account would be rendered until it expires. Pure.
@@ -105,7 +100,7 @@ export function afterFailure(error: unknown, attempts: number, hadSlot: boolean)
   return { failed: known };
 }
 
-const storedError = (error: ApiError): JobError => ({
+export const storedError = (error: ApiError): JobError => ({
   ...codeOf(error),
   message: redactedMessage(error.message),
 });

@@ -4,7 +4,7 @@ import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { ProgramAudit } from '../history/program-audit.ts';
 import { attemptsOf } from './attempt-log.ts';
-import { interrupted, MAX_ATTEMPTS } from './job-attempt.ts';
+import { interrupted, MAX_ATTEMPTS, storedError } from './job-attempt.ts';
 import type { JobMetrics } from './job-metrics.ts';
 import type { ExpiredJob, JobEnd, JobName, JobOperations } from './job-operations.ts';
 import { isFinalStatus } from './job-status.ts';
@@ -74,8 +74,7 @@ export class JobSweep implements Service {
       this.#log.warn(fields, 'an asynchronous render was interrupted');
       await this.#tried(async () => {
         if (attempts < MAX_ATTEMPTS) return this.#operations.requeue(attempt, {});
-        const { code, message, reason } = interrupted();
-        const error = { code, message, ...(reason && { reason }) };
+        const error = storedError(interrupted());
         await this.#end(attempt, { status: 'failed', error, lastInterrupted: true });
       });
     }

@@ -2,7 +2,7 @@
 // download. They show what the public API shows, and never a request.
 import { batchSchema } from '../../../common/contract/batches.ts';
 import { type KeyNames, keyNames } from '../../history/key-names.ts';
-import { attemptHistory, type JobAttempt } from '../../jobs/attempt-log.ts';
+import { attemptHistory, codeOf, type JobAttempt } from '../../jobs/attempt-log.ts';
 import { type AsyncRenderRoutes, shownJob } from '../../routes/async-renders.ts';
 import { type BatchRoutes, shownBatch } from '../../routes/batches.ts';
 import type { JobDocument, Store } from '../../store/store.ts';
@@ -28,7 +28,7 @@ const shownAttempt = ({ startedAt, endedAt, outcome, error }: JobAttempt): Async
   started_at: startedAt.toISOString(),
   ...(endedAt && { ended_at: endedAt.toISOString() }),
   outcome,
-  ...(error && { error: { code: error.code, ...(error.reason && { reason: error.reason }) } }),
+  ...(error && { error: codeOf(error) }),
 });
 
 export const asyncRenderRows = ({
