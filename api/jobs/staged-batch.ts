@@ -1,13 +1,12 @@
 // A batch while it arrives: its requests are stored in groups, and then its jobs are added at once.
 import type { Accepted } from '../accounts/accepted-keys.ts';
-import type { BatchDocument, JobStatus, StoredContent } from '../store/store.ts';
+import type { BatchDocument, JobStatus } from '../store/store.ts';
 import type { BatchOperations } from './batch-operations.ts';
 import { createBatchId, createJobId } from './job-id.ts';
 import type { JobRunner } from './job-runner.ts';
 import type { QueueLimit } from './queue-limit.ts';
 import {
   type JobStorage,
-  KEPT_MS,
   prepareJob,
   queuedJob,
   type RenderSubmission,
@@ -94,8 +93,7 @@ export class StagedBatch {
       return { ...queuedJob(job, { account, createdAt, ttlMs, submittedMs }), batch };
     });
     const total = jobs.length;
-    const longestTtlMs = Math.max(...this.#staged.map(({ ttlMs }) => ttlMs));
-    const keptUntil = new Date(createdAt.getTime() + longestTtlMs + KEPT_MS);
+    const keptUntil = new Date(Math.max(...jobs.map(job => job.keptUntil.getTime())));
     const batch = { _id: this.#id, account, createdAt, total, keptUntil };
     await queue.add(account, total, () => {
       this.#mayBeStored = true;
@@ -109,7 +107,6 @@ export class StagedBatch {
   async discard(): Promise<void> {
     // An error does not tell that the transaction had no effect.
     if (this.#mayBeStored) return;
-    const requests: (StoredContent | undefined)[] = this.#staged.map(({ job }) => job.request);
-    await this.#deps.files.remove(...requests);
+    await this.#deps.files.remove(...this.#staged.map(({ job }) => job.request));
   }
 }

@@ -6,7 +6,7 @@ import type { JobCipher } from './job-cipher.ts';
 import type { JobFiles } from './job-files.ts';
 
 /** An expired job shows for this long how it ended. */
-export const KEPT_MS = 7 * 86_400e3;
+const KEPT_MS = 7 * 86_400e3;
 
 /**
  * Jobs start in the order of `availableAt`, so that one that is tried again is not passed by all that
