@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { JobDocument } from '../../../api/store/store.ts';
 import { type AsyncClient, asyncClient, batchClient } from '../../support/async-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
+import { NOISE } from '../../support/pages/noise-page.ts';
 import type { ApiReplica, Deployment, DeploymentAccount } from './deployment.ts';
 import { commandDocument } from './frames.ts';
 import type { JobScene, JobWrite, WrittenJob } from './job-writes.ts';
@@ -46,14 +47,6 @@ function stopAt(
   return { of, rule };
 }
 
-/** A PDF over 64 KiB, which is stored in chunks. */
-const NOISE = `<canvas id="c" width="300" height="300"></canvas><script>
-  const context = c.getContext('2d');
-  const image = context.createImageData(300, 300);
-  for (let at = 0; at < image.data.length; at++)
-    image.data[at] = at % 4 === 3 ? 255 : Math.random() * 256;
-  context.putImageData(image, 0, 0);
-</script>`;
 const LARGE = `<!-- ${'x'.repeat(80_000)} -->`;
 
 /** What is submitted. All other scenes run a page that is held. */

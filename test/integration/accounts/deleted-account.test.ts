@@ -14,16 +14,8 @@ import {
 import { eventually } from '../../support/eventually.ts';
 import { renderCall } from '../../support/http-call.ts';
 import { html } from '../../support/installation.ts';
+import { NOISE } from '../../support/pages/noise-page.ts';
 import { storedJob } from '../../support/stored-job.ts';
-
-/** A PDF over 64 KiB, which is stored in chunks. */
-const NOISE = `<canvas id="c" width="300" height="300"></canvas><script>
-  const context = c.getContext('2d');
-  const image = context.createImageData(300, 300);
-  for (let at = 0; at < image.data.length; at++)
-    image.data[at] = at % 4 === 3 ? 255 : Math.random() * 256;
-  context.putImageData(image, 0, 0);
-</script>`;
 
 describe('a deleted account', function () {
   this.timeout(120_000);
