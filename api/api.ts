@@ -5,9 +5,8 @@ import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import type { Metrics } from '../common/operations.ts';
 import { createAcceptedKeys } from './accounts/accepted-keys.ts';
-import { AccountDeletion } from './accounts/account-deletion.ts';
+import { deletionSweep } from './accounts/account-deletion.ts';
 import { createAccountRequests } from './accounts/account-requests.ts';
-import { DeletionSweep } from './accounts/deletion-sweep.ts';
 import { type AppDeps, createApp } from './app.ts';
 import type { ApiConfig } from './config.ts';
 import { type ConsoleDeps, createConsole } from './console/console.ts';
@@ -336,7 +335,7 @@ export function createApi(
   return {
     services: [
       store,
-      new DeletionSweep(new AccountDeletion(store), log),
+      deletionSweep(store, log),
       leases,
       ...(trial ? [trial.leases] : []),
       tunnels,

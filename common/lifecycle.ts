@@ -1,6 +1,7 @@
 // Starts services in order and stops them in reverse order within one deadline. A second signal
-// exits immediately.
+// exits immediately. Owns what services have in common: a listener, a task that is repeated.
 import type { Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { exitAfter, type Log } from './log.ts';
 
 export interface Service {
@@ -166,4 +167,49 @@ export async function untilDeadline(
   } finally {
     deadline.removeEventListener('abort', onDeadline);
   }
+}
+
+export interface RepeatedTask {
+  name: string;
+  /** The mean pause between two runs. The longest is a quarter longer. */
+  everyMs: number;
+  /** One run. The signal aborts when the service stops. A failed run does not end the next ones. */
+  run(signal: AbortSignal): Promise<void>;
+  log: Log;
+  /** Logged when a run fails. */
+  failure: string;
+  /** Of that line; `warn` by default. */
+  level?: 'warn' | 'debug';
+}
+
+/** A service that repeats a task, such as a sweep: first at its start, and once at a time. */
+export function repeatedly(task: RepeatedTask): Service {
+  const { name, everyMs, run, log, failure, level = 'warn' } = task;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let ended: Promise<void> | undefined;
+
+  async function repeat(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await run(signal);
+      } catch (error) {
+        if (!signal.aborted) log[level]({ reason: (error as Error).message }, failure);
+      }
+      // With jitter, so that processes that started together do not run it together.
+      const pauseMs = everyMs * (0.75 + Math.random() / 2);
+      await sleep(pauseMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  return {
+    name,
+    async start() {
+      ended = repeat();
+    },
+    async stop(deadline) {
+      stopping.abort();
+      await untilDeadline(ended, deadline);
+    },
+  };
 }

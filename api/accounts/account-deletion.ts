@@ -2,6 +2,8 @@
 // member of it works, and no call can begin to store anything. Its data is deleted after that, which
 // can be repeated after a failure: everything is keyed by the account's ID, which is never used again.
 import { ApiError } from '../../common/contract/errors.ts';
+import { repeatedly, type Service } from '../../common/lifecycle.ts';
+import type { Log } from '../../common/log.ts';
 import { type AccountData, accountData } from '../store/account-data.ts';
 import type { ClientSession, Document, Store } from '../store/store.ts';
 import { hasSubscription } from './account-rules.ts';
@@ -163,3 +165,15 @@ export class AccountDeletion {
     }
   }
 }
+
+/** Every process does it, since each step can be repeated; a shutdown aborts it. */
+export const deletionSweep = (store: Store, log: Log): Service => {
+  const deletion = new AccountDeletion(store);
+  return repeatedly({
+    name: 'sweep of deleted accounts',
+    everyMs: 300e3,
+    run: signal => deletion.finishAll(signal),
+    log,
+    failure: 'could not finish deleting accounts',
+  });
+};

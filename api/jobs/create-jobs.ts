@@ -1,5 +1,6 @@
 // The parts of asynchronous renders in one process, and their services in order of their start.
-import type { Service } from '../../common/lifecycle.ts';
+import { repeatedly, type Service } from '../../common/lifecycle.ts';
+import type { Log } from '../../common/log.ts';
 import type { Metrics } from '../../common/operations.ts';
 import type { ServedRules } from '../accounts/account-rules.ts';
 import type { Plan } from '../accounts/plans.ts';
@@ -22,7 +23,6 @@ import { JobSweep } from './job-sweep.ts';
 import { JobWatch } from './job-watch.ts';
 import { Jobs } from './jobs.ts';
 import { QueueLimit } from './queue-limit.ts';
-import { TransactionSweep } from './transaction-sweep.ts';
 
 export interface AsyncJobs {
   jobs: Jobs;
@@ -61,6 +61,24 @@ export interface JobsParts
  */
 export const JOBS_SHARE = 1 / 2;
 
+/**
+ * Aborts the transactions of processes that died while they ended a job: they would block the
+ * account for a minute, and with it the renewal of its leases. With the time that a transaction
+ * must be idle, the longest pause is shorter than a lease lasts without renewals.
+ */
+const transactionSweep = (store: Store, log: Log): Service =>
+  repeatedly({
+    name: 'sweep of transactions',
+    everyMs: 4_000,
+    async run() {
+      const aborted = await store.abortIdleTransactions();
+      if (aborted > 0) log.warn({ aborted }, 'aborted idle transactions');
+    },
+    log,
+    failure: 'could not read idle transactions',
+    level: 'debug',
+  });
+
 export function createJobs({
   store,
   plans,
@@ -70,11 +88,12 @@ export function createJobs({
   budget: whole,
   ...deps
 }: JobsParts): AsyncJobs {
+  const { log } = deps;
   const budget = createByteBudget(Math.floor(whole.maxBytes * JOBS_SHARE), { whole });
   const operations = new JobOperations(store);
   const files = new JobFiles(new StoredChunks(store));
   const cipher = createJobCipher(secret);
-  const watch = new JobWatch(operations, deps.log);
+  const watch = new JobWatch(operations, log);
   const backlog = new BacklogReader(accounts => readBacklog(store, { plans, ...served }, accounts));
   const meters = jobMetrics(metrics, {
     running: () => runner.running(),
@@ -93,15 +112,22 @@ export function createJobs({
   const queue = new QueueLimit({ store, plans, operations });
   const jobs = new Jobs({ operations, queue, files, cipher, watch, runner, meters });
   const batches = new BatchOperations(store);
-  const audit = new ProgramAudit(store, deps.log);
+  const audit = new ProgramAudit(store, log);
+  const sweep = new JobSweep(operations, audit, log, meters);
   return {
     jobs,
     audit,
     maxRequestBytes: Math.floor(budget.maxBytesOfOne / HELD_PER_BODY_BYTE),
     batches: new Batches({ batches, queue, files, cipher, runner, jobs }),
     services: [
-      new TransactionSweep(store, deps.log),
-      new JobSweep(operations, audit, deps.log, meters),
+      transactionSweep(store, log),
+      repeatedly({
+        name: 'sweep of asynchronous renders',
+        everyMs: 10_000,
+        run: () => sweep.run(),
+        log,
+        failure: 'could not read expired asynchronous renders',
+      }),
       runner,
     ],
     watch,

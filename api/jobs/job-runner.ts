@@ -3,7 +3,7 @@
 // what other processes submitted.
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Service, untilDeadline } from '../../common/lifecycle.ts';
+import { repeatedly, type Service, untilDeadline } from '../../common/lifecycle.ts';
 import type { MongoLeases } from '../leases/mongo-leases.ts';
 import type { Dispatcher } from '../queue/dispatcher.ts';
 import type { JobDocument } from '../store/store.ts';
@@ -61,13 +61,21 @@ export class JobRunner implements Service {
   /** Runs that have not asked the dispatcher for a slot yet. */
   #preparing = 0;
   #onIdle: (() => void) | undefined;
-  #poll: NodeJS.Timeout | undefined;
+  readonly #poll: Service;
   #retry: NodeJS.Timeout | undefined;
   #state: 'new' | 'running' | 'stopping' = 'new';
 
   constructor(deps: RunnerDeps, nowMs = () => performance.now()) {
     this.#deps = deps;
     this.#nowMs = nowMs;
+    this.#poll = repeatedly({
+      name: 'poll of waiting jobs',
+      everyMs: POLL_MS,
+      run: () => this.#findWaiting(),
+      log: deps.log,
+      failure: 'could not read waiting jobs',
+      level: 'debug',
+    });
     deps.workers.onChange(() => this.#serve());
   }
 
@@ -84,17 +92,17 @@ export class JobRunner implements Service {
 
   async start(): Promise<void> {
     this.#state = 'running';
-    void this.#findWaiting();
+    await this.#poll.start();
   }
 
   /** Lets the running jobs end until the deadline. Those that do not are tried again elsewhere. */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#state = 'stopping';
-    clearTimeout(this.#poll);
     clearTimeout(this.#retry);
     const onDeadline = () => this.#stopping.abort(new AttemptStopped());
     deadline.addEventListener('abort', onDeadline);
     if (deadline.aborted) onDeadline();
+    await this.#poll.stop(deadline);
     const idle =
       this.#runs + this.#starting === 0
         ? undefined
@@ -108,20 +116,15 @@ export class JobRunner implements Service {
   }
 
   async #findWaiting(): Promise<void> {
-    try {
-      const nowMs = this.#nowMs();
-      // Those without a lease may be deleted by now, or their jobs may have expired.
-      const paused = [...this.#accounts].filter(([, { notBeforeMs }]) => notBeforeMs > nowMs);
-      for (const [, account] of paused) account.waiting = false;
-      const accounts = await this.#deps.operations.accountsWithQueued();
-      for (const accountId of accounts) this.#account(accountId).waiting = true;
-      for (const [accountId] of paused) this.#forgetUnused(accountId);
-      this.#serve();
-      await this.#deps.backlog.found(accounts);
-    } catch (error) {
-      this.#deps.log.debug({ reason: (error as Error).message }, 'could not read waiting jobs');
-    }
-    if (this.#state === 'running') this.#poll = setTimeout(() => void this.#findWaiting(), POLL_MS);
+    const nowMs = this.#nowMs();
+    // Those without a lease may be deleted by now, or their jobs may have expired.
+    const paused = [...this.#accounts].filter(([, { notBeforeMs }]) => notBeforeMs > nowMs);
+    for (const [, account] of paused) account.waiting = false;
+    const accounts = await this.#deps.operations.accountsWithQueued();
+    for (const accountId of accounts) this.#account(accountId).waiting = true;
+    for (const [accountId] of paused) this.#forgetUnused(accountId);
+    this.#serve();
+    await this.#deps.backlog.found(accounts);
   }
 
   #account(accountId: string): Account {

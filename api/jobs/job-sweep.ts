@@ -1,6 +1,5 @@
 // Repairs and expires jobs: those whose process died are tried again, those that have expired lose
 // their keys. Every process does it; each step is atomic, so that one of them has an effect.
-import type { Service } from '../../common/lifecycle.ts';
 import type { Log } from '../../common/log.ts';
 import type { ProgramAudit } from '../history/program-audit.ts';
 import { attemptsOf } from './attempt-log.ts';
@@ -9,52 +8,28 @@ import type { JobMetrics } from './job-metrics.ts';
 import type { ExpiredJob, JobEnd, JobName, JobOperations } from './job-operations.ts';
 import { isFinalStatus } from './job-status.ts';
 
-const SWEEP_MS = 10_000;
-
-export class JobSweep implements Service {
-  readonly name = 'sweep of asynchronous renders';
+export class JobSweep {
   readonly #operations: JobOperations;
   readonly #audit: Pick<ProgramAudit, 'rendersPurged'>;
   readonly #log: Log;
   readonly #meters: JobMetrics;
-  readonly #everyMs: number;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
-  #stopped = false;
 
   constructor(
     operations: JobOperations,
     audit: Pick<ProgramAudit, 'rendersPurged'>,
     log: Log,
     meters: JobMetrics,
-    everyMs = SWEEP_MS,
   ) {
     this.#operations = operations;
     this.#audit = audit;
     this.#log = log;
     this.#meters = meters;
-    this.#everyMs = everyMs;
   }
 
-  async start(): Promise<void> {
-    this.#running = this.#loop();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#running;
-  }
-
-  async #loop(): Promise<void> {
+  /** Rejects when the expired jobs cannot be read. */
+  async run(): Promise<void> {
     await this.#tried(() => this.#retryOrphans());
-    await this.#tried(() => this.#expire());
-    if (this.#stopped) return;
-    // With jitter, so that processes that started together do not sweep together.
-    const pauseMs = this.#everyMs * (0.75 + Math.random() / 2);
-    this.#timer = setTimeout(() => {
-      this.#running = this.#loop();
-    }, pauseMs);
+    await this.#expire();
   }
 
   /** A job that cannot be changed does not keep the others from it. */

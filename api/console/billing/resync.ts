@@ -1,7 +1,7 @@
 // Synchronizes every customer with the payment provider once a day, since an event can be lost for
 // good. One of the API processes synchronizes each account.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Service } from '../../../common/lifecycle.ts';
+import { repeatedly, type Service } from '../../../common/lifecycle.ts';
 import type { Log } from '../../../common/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Sync } from './sync.ts';
@@ -27,7 +27,7 @@ export interface Resync extends Service {
    * Synchronizes accounts until none is due or the provider is unavailable. Returns how many
    * accounts were synchronized.
    */
-  round(): Promise<number>;
+  round(signal?: AbortSignal): Promise<number>;
 }
 
 interface ResyncDeps {
@@ -39,8 +39,6 @@ interface ResyncDeps {
 
 export function createResync({ store, sync, log, times }: ResyncDeps): Resync {
   const { everyMs, staleMs, claimMs, pauseMs } = { ...TIMES, ...times };
-  const stopping = new AbortController();
-  let running: Promise<void> = Promise.resolve();
 
   /** Uses the process's clock: a minute of skew does not matter for a daily task. */
   async function claim(): Promise<string | undefined> {
@@ -61,13 +59,10 @@ export function createResync({ store, sync, log, times }: ResyncDeps): Resync {
     return found?._id;
   }
 
-  const pause = (ms: number) =>
-    sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
-
-  async function round(): Promise<number> {
+  async function round(signal?: AbortSignal): Promise<number> {
     let failures = 0;
     for (let synchronized = 0; ; ) {
-      const accountId = stopping.signal.aborted ? undefined : await claim();
+      const accountId = signal?.aborted ? undefined : await claim();
       if (accountId === undefined) return synchronized;
       try {
         await sync.account(accountId);
@@ -81,38 +76,23 @@ export function createResync({ store, sync, log, times }: ResyncDeps): Resync {
         failures += 1;
         if (failures >= MAX_FAILURES) return synchronized;
       }
-      await pause(pauseMs);
+      await sleep(pauseMs, undefined, signal && { signal }).catch(() => {});
     }
   }
 
-  async function repeatRounds(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        const synchronized = await round();
-        if (synchronized > 0)
-          log.info(
-            { accounts: synchronized },
-            'synchronized accounts without a payment event for a day',
-          );
-      } catch (error) {
-        log.warn(
-          { reason: (error as Error).message },
-          'the daily synchronization with the payment provider failed',
-        );
-      }
-      await pause(everyMs);
-    }
-  }
-
-  return {
+  const rounds = repeatedly({
     name: 'billing',
-    round,
-    start: async () => {
-      running = repeatRounds();
+    everyMs,
+    async run(signal) {
+      const synchronized = await round(signal);
+      if (synchronized > 0)
+        log.info(
+          { accounts: synchronized },
+          'synchronized accounts without a payment event for a day',
+        );
     },
-    stop: () => {
-      stopping.abort();
-      return running;
-    },
-  };
+    log,
+    failure: 'the daily synchronization with the payment provider failed',
+  });
+  return { ...rounds, round };
 }

@@ -2,7 +2,7 @@
 // the operator's page of all processes.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Service } from '../../../common/lifecycle.ts';
+import { repeatedly, type Service } from '../../../common/lifecycle.ts';
 import type { Log } from '../../../common/log.ts';
 import type { Dispatcher } from '../../queue/dispatcher.ts';
 import type { ProcessDocument, Store } from '../../store/store.ts';
@@ -54,50 +54,39 @@ export function createHeartbeat(deps: HeartbeatDeps, everyMs = CHECK_EVERY_MS): 
   const startedAt = new Date();
   let written = '';
   let writtenMs = Number.NEGATIVE_INFINITY;
-  let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> | undefined;
-  let stopped = false;
 
   async function write(): Promise<void> {
     const snapshot = snapshotOf(deps);
     const text = JSON.stringify(snapshot);
     if (text === written && performance.now() - writtenMs < WRITE_EVERY_MS) return;
-    try {
-      store.primary.throwIfMissing();
-      const now = Date.now();
-      const heartbeat = {
-        at: new Date(now),
-        expires: new Date(now + HEARTBEAT_VALID_MS),
-        pool,
-        startedAt,
-        ...snapshot,
-      };
-      await store.limited(
-        store.console.processes.replaceOne({ _id }, heartbeat, { upsert: true, ...store.limits }),
-      );
-      [written, writtenMs] = [text, performance.now()];
-    } catch (error) {
-      // Only debug: the next heartbeat replaces this one, and the store logs the outage.
-      log.debug({ reason: (error as Error).message }, 'could not write the heartbeat');
-    }
+    store.primary.throwIfMissing();
+    const now = Date.now();
+    const heartbeat = {
+      at: new Date(now),
+      expires: new Date(now + HEARTBEAT_VALID_MS),
+      pool,
+      startedAt,
+      ...snapshot,
+    };
+    await store.limited(
+      store.console.processes.replaceOne({ _id }, heartbeat, { upsert: true, ...store.limits }),
+    );
+    [written, writtenMs] = [text, performance.now()];
   }
 
-  function schedule(): void {
-    if (stopped) return;
-    timer = setTimeout(() => {
-      writing = write().finally(schedule);
-    }, everyMs);
-  }
-
-  return {
+  const writes = repeatedly({
     name: 'heartbeat',
-    async start() {
-      writing = write().finally(schedule);
-    },
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await writing;
+    everyMs,
+    run: write,
+    log,
+    failure: 'could not write the heartbeat',
+    // The next heartbeat replaces this one, and the store logs the outage.
+    level: 'debug',
+  });
+  return {
+    ...writes,
+    async stop(deadline) {
+      await writes.stop(deadline);
       // Otherwise the page would show the process as running for up to 30 s.
       if (store.primary.missingMs() === 0)
         await store

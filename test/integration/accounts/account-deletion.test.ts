@@ -2,9 +2,8 @@
 // What remains in the database of a deleted account, also when the deletion fails in the middle.
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
-import { AccountDeletion } from '../../../api/accounts/account-deletion.ts';
+import { AccountDeletion, deletionSweep } from '../../../api/accounts/account-deletion.ts';
 import { Accounts } from '../../../api/accounts/accounts.ts';
-import { DeletionSweep } from '../../../api/accounts/deletion-sweep.ts';
 import { parsePlans } from '../../../api/accounts/plans.ts';
 import { type AccountData, accountData } from '../../../api/store/account-data.ts';
 import { connectStore, type Store } from '../../../api/store/store.ts';
@@ -231,13 +230,13 @@ describe('the deletion of an account', function () {
     await insert(store.console.storedPdfChunks, { files_id: `rnd_${account}/request`, n: 0 });
     const interrupted = await seeded();
     await deletion.begin(interrupted, record);
-    const sweep = new DeletionSweep(deletion, silentLog, 60_000);
+    const sweep = deletionSweep(store, silentLog);
     await sweep.start();
     await eventually(async () => {
       expect(await documentsOf(account)).to.deep.equal(LEFT);
       expect(await documentsOf(interrupted)).to.deep.equal(LEFT);
     });
-    await sweep.stop();
+    await sweep.stop(new AbortController().signal);
     const { keptUntil } = (await store.deletedAccounts.findOne({ _id: account }))!;
     expect(keptUntil!.getTime()).to.be.within(Date.now() + 3_000e3, Date.now() + 3_600e3);
   });

@@ -155,8 +155,7 @@ describe('the audit log of asynchronous renders', () => {
       const audit = new ProgramAudit(pressroom.store, silentLog);
       return new JobSweep(new JobOperations(pressroom.store), audit, silentLog, meters);
     });
-    await Promise.all(sweeps.map(sweep => sweep.start()));
-    await Promise.all(sweeps.map(sweep => sweep.stop()));
+    await Promise.all(sweeps.map(sweep => sweep.run()));
     for (const { id: account } of customers) {
       expect(await jobs.countDocuments({ account, dataKey: { $exists: true } })).to.equal(0);
       const found = await entries(account);
