@@ -53,21 +53,27 @@ export class AccountDeletion {
 
   async contents(account: string): Promise<AccountContents> {
     const { console, limits, limited } = this.#store;
-    const options = { limit: MOST_COUNTED, ...limits };
-    const team = await limited(console.teams.findOne({ _id: account }, limits));
-    const counts = this.#owned.map(async ({ collection, account: field }) => {
-      const count = await limited(collection.countDocuments({ [field]: account }, options));
-      return [collection.collectionName, count] as const;
-    });
-    const of: ReadonlyMap<string, number> = new Map(await Promise.all(counts));
+    const count = (name: string) => {
+      const row = this.#owned.find(({ collection }) => collection.collectionName === name)!;
+      const options = { limit: MOST_COUNTED, ...limits };
+      return limited(row.collection.countDocuments({ [row.account]: account }, options));
+    };
+    const [team, connectedApps, asyncRenders, batches, storedPdfs, renderLog] = await Promise.all([
+      limited(console.teams.findOne({ _id: account }, limits)),
+      count('oauth_grants'),
+      count('jobs'),
+      count('batches'),
+      count('documents.files'),
+      count('renders'),
+    ]);
     return {
       members: team?.members.length ?? 0,
       invitations: team?.invitations.length ?? 0,
-      connectedApps: of.get('oauth_grants')!,
-      asyncRenders: of.get('jobs')!,
-      batches: of.get('batches')!,
-      storedPdfs: of.get('documents.files')!,
-      renderLog: of.get('renders')!,
+      connectedApps,
+      asyncRenders,
+      batches,
+      storedPdfs,
+      renderLog,
     };
   }
 
