@@ -112,7 +112,7 @@ export interface RenderRoute {
 export const renderRoute = ({ render, keys, rules }: RenderRoute): Middleware => {
   return async ctx => {
     const { accepted, bodyBytes, requestId, reservation } = ctx.state;
-    const { intranet, keyId: _, keyName: __, parallel: ___, test, ...caller } = accepted;
+    const { intranet, test } = accepted;
     const entry = ctx.state.entry!;
     try {
       // Only for an early error: the worker's egress guard decides by the result of the admission.
@@ -125,7 +125,7 @@ export const renderRoute = ({ render, keys, rules }: RenderRoute): Middleware =>
       const rendered = await untilClientDisconnects(ctx, signal =>
         render(
           request,
-          { ...caller, requestId },
+          { ...accepted, requestId },
           { bodyBytes, budget: reservation },
           signal,
           entry.trace,
