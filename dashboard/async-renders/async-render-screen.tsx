@@ -1,15 +1,14 @@
 // An asynchronous render: its status, attempts, times and error, with Cancel and Download.
-import { Alert, Anchor, Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Badge, Button, Code, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { ArrowLeft, Ban, Clock, Download } from 'lucide-react';
+import { Ban, Clock, Download } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { AsyncRenderDetail } from '../../api/console/contract/async-renders.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { DetailPage } from '../parts/detail-page.tsx';
 import { FactList } from '../parts/facts.tsx';
-import { Failure } from '../parts/failure.tsx';
 import { formatBytes, formatCount, formatMs } from '../parts/format.ts';
-import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { When } from '../parts/when.tsx';
 import { RenderError } from '../renders/render-error.tsx';
@@ -38,27 +37,15 @@ export default function AsyncRenderScreen() {
     refetchInterval: ({ state }) => (state.data && isUnfinished(state.data) ? REFRESH_MS : false),
   });
   return (
-    <>
-      <Anchor component={Link} href="/async-renders" size="sm" mb="xs" display="inline-flex">
-        <Group gap={4} component="span">
-          <ArrowLeft size={14} aria-hidden /> All asynchronous renders
-        </Group>
-      </Anchor>
-      {render.data ? (
-        <Detail render={render.data} />
-      ) : (
-        <PageHeader title="Asynchronous render" description={id} />
-      )}
-      {render.error && (
-        <Failure
-          error={render.error}
-          retry={() => void render.refetch()}
-          title={render.data ? 'Could not refresh' : 'Could not load this render'}
-          {...(render.data && { dataUpdatedAt: render.dataUpdatedAt })}
-        />
-      )}
-      {render.isPending && <Loading rows={6} height={56} />}
-    </>
+    <DetailPage
+      query={render}
+      href="/async-renders"
+      back="All asynchronous renders"
+      title="Asynchronous render"
+      id={id}
+    >
+      {data => <Detail render={data} />}
+    </DetailPage>
   );
 }
 

@@ -1,24 +1,20 @@
 // The asynchronous renders of the account: filter by status, pagination, and a first request.
 import { Anchor, Stack } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { FileClock } from 'lucide-react';
 import { Link } from 'wouter';
-import type {
-  AsyncRenderView,
-  AsyncRenderViews,
-} from '../../api/console/contract/async-renders.ts';
+import type { AsyncRenderView } from '../../api/console/contract/async-renders.ts';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
-import { ListStates, moreOf, RefreshList } from '../parts/filtered-list.tsx';
+import { ListStates, RefreshList } from '../parts/filtered-list.tsx';
 import { firstSubmission, KEY_PLACEHOLDER } from '../parts/first-call.ts';
 import { formatBytes, formatCount, formatMs } from '../parts/format.ts';
 import { PageHeader } from '../parts/page-header.tsx';
+import { usePages } from '../parts/use-pages.ts';
 import { When } from '../parts/when.tsx';
 import { RenderName } from '../renders/render-name.tsx';
 import classes from '../renders/render-table.module.css';
 import { callerOf } from '../renders/render-table.tsx';
-import { get, queryOf } from '../session/api.ts';
 import { useAccount, useSession } from '../session/session.tsx';
 import { attemptsMs, isUnfinished } from './async-render.ts';
 import { BatchPanel } from './batch-panel.tsx';
@@ -91,24 +87,18 @@ export default function AsyncRenders() {
   const { id } = useAccount();
   const filtering = useAsyncFilters();
   const { filters, filtered } = filtering;
-  const renders = useInfiniteQuery({
-    queryKey: ['async-renders', id, filters],
-    initialPageParam: '',
-    queryFn: ({ pageParam, signal }) =>
-      get<AsyncRenderViews>(
-        `/accounts/${id}/async-renders${queryOf({ ...filters, cursor: pageParam })}`,
-        signal,
-      ),
-    getNextPageParam: page => page.next,
-    refetchInterval: ({ state }) => {
-      const pages = state.data?.pages ?? [];
+  const renders = usePages<AsyncRenderView>(
+    ['async-renders', id],
+    `/accounts/${id}/async-renders`,
+    filters,
+    pages => {
       const items = pages.flatMap(page => page.items);
       return items.some(isUnfinished) || (pages.length > 0 && items.length === 0)
         ? REFRESH_MS * pages.length
         : false;
     },
-  });
-  const rows = renders.data?.pages.flatMap(({ items }) => items) ?? [];
+  );
+  const { rows = [], more } = renders;
   const withBatch = filters.batch === '' && rows.some(({ batch }) => batch !== undefined);
   return (
     <>
@@ -121,7 +111,6 @@ export default function AsyncRenders() {
       {filters.batch !== '' && <BatchPanel key={filters.batch} id={filters.batch} />}
       <ListStates
         list={renders}
-        hasRows={rows.length > 0}
         what="asynchronous renders"
         filtered={filtered}
         clear={filtering.clear}
@@ -135,7 +124,7 @@ export default function AsyncRenders() {
           rows={rows}
           rowKey={render => render.id}
           href={render => `/async-renders/${encodeURIComponent(render.id)}`}
-          more={moreOf(renders)}
+          more={more}
         />
       )}
     </>

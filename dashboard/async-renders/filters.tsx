@@ -1,18 +1,10 @@
-// The filters of the asynchronous renders, kept in the URL: a filtered list can be shared, and Back
-// undoes a filter.
+// The filters of the asynchronous renders.
 import { NativeSelect } from '@mantine/core';
-import { useSearchParams } from 'wouter';
 import { ClearFilters, TextFilter } from '../parts/filtered-list.tsx';
+import { useUrlFilters } from '../parts/use-url-filters.ts';
 import { queryOf } from '../session/api.ts';
 import classes from './async-renders.module.css';
 import { STATUS_LABELS } from './status-badge.tsx';
-
-interface AsyncFilters {
-  /** A status, or empty. */
-  status: string;
-  /** The ID of a batch, or empty. */
-  batch: string;
-}
 
 const STATUSES = [
   { value: '', label: 'All' },
@@ -22,24 +14,11 @@ const STATUSES = [
 /** The list of the renders of a batch. */
 export const batchHref = (batch: string) => `/async-renders${queryOf({ batch })}`;
 
-export function useAsyncFilters() {
-  const [params, setParams] = useSearchParams();
-  const status = params.get('status') ?? '';
-  const filters: AsyncFilters = {
-    status: status in STATUS_LABELS ? status : '',
-    batch: params.get('batch') ?? '',
-  };
-  const change = (changed: Partial<AsyncFilters>) => {
-    const chosen = Object.entries({ ...filters, ...changed }).filter(([, value]) => value !== '');
-    setParams(Object.fromEntries(chosen));
-  };
-  return {
-    filters,
-    change,
-    clear: () => change({ status: '', batch: '' }),
-    filtered: filters.status !== '' || filters.batch !== '',
-  };
-}
+export const useAsyncFilters = () =>
+  useUrlFilters(params => {
+    const status = params.get('status') ?? '';
+    return { status: status in STATUS_LABELS ? status : '', batch: params.get('batch') ?? '' };
+  });
 
 export function AsyncFilterBar({
   filters,

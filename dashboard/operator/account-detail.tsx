@@ -1,12 +1,12 @@
 // An account in the operator's view: plan and state, recent renders, team and API keys.
-import { Anchor, Button, Code, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Button, Code, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { ArrowLeft, UserPlus } from 'lucide-react';
+import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import type { Key, OperatorAccount, Overview } from '../../api/console/contract/accounts.ts';
 import type { Team } from '../../api/console/contract/users.ts';
 import { DataTable } from '../parts/data-table.tsx';
+import { BackLink } from '../parts/detail-page.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { formatCount, formatKey } from '../parts/format.ts';
@@ -105,11 +105,7 @@ export function AccountDetail({ id }: { id: string }) {
   const { data } = account;
   return (
     <>
-      <Anchor component={Link} href="/operator/accounts" size="sm" display="inline-block" mb="xs">
-        <Group gap={4} component="span">
-          <ArrowLeft size={14} aria-hidden /> All accounts
-        </Group>
-      </Anchor>
+      <BackLink href="/operator/accounts">All accounts</BackLink>
       <PageHeader
         title={data?.name ?? 'Account'}
         mark={data && <StateBadge state={data.state} />}

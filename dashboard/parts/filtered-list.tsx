@@ -1,23 +1,21 @@
 // The parts of a page with a filtered list: the button that reloads it, what stands in its place while
 // it has no rows, and inputs of its filters.
 import { Button, TextInput, type TextInputProps } from '@mantine/core';
-import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { RefreshCw, SearchX, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Empty } from './empty.tsx';
 import { Failure } from './failure.tsx';
 import { Loading } from './loading.tsx';
+import type { Pages } from './use-pages.ts';
 
-type List = UseInfiniteQueryResult<unknown>;
-
-export function RefreshList({ list }: { list: List }) {
+export function RefreshList({ list: { query, retry } }: { list: Pages }) {
   return (
     <Button
       variant="default"
       size="xs"
       leftSection={<RefreshCw size={14} aria-hidden />}
-      aria-disabled={list.isFetching}
-      onClick={() => void list.refetch()}
+      aria-disabled={query.isFetching}
+      onClick={retry}
     >
       Refresh
     </Button>
@@ -25,8 +23,7 @@ export function RefreshList({ list }: { list: List }) {
 }
 
 interface StatesProps {
-  list: List;
-  hasRows: boolean;
+  list: Pages;
   /** Plural, in lower case. */
   what: string;
   filtered: boolean;
@@ -35,19 +32,15 @@ interface StatesProps {
   children: ReactNode;
 }
 
-export function ListStates({ list, hasRows, what, filtered, clear, children }: StatesProps) {
+export function ListStates({ list, what, filtered, clear, children }: StatesProps) {
+  const { query, rows, error, retry } = list;
+  const isEmpty = query.isSuccess && rows?.length === 0;
   return (
     <>
-      {list.error && (
-        <Failure
-          error={list.error}
-          retry={() => void list.refetch()}
-          title={`Could not load ${what}`}
-        />
-      )}
-      {list.isPending && <Loading rows={8} height={44} />}
-      {list.isSuccess && !hasRows && !filtered && children}
-      {list.isSuccess && !hasRows && filtered && (
+      {error && <Failure error={error} retry={retry} title={`Could not load ${what}`} />}
+      {query.isPending && <Loading rows={8} height={44} />}
+      {isEmpty && !filtered && children}
+      {isEmpty && filtered && (
         <Empty icon={SearchX} title="No renders match these filters">
           <Button variant="default" size="xs" mt="xs" onClick={clear}>
             Clear filters
@@ -57,13 +50,6 @@ export function ListStates({ list, hasRows, what, filtered, clear, children }: S
     </>
   );
 }
-
-/** For the table: whether there are more rows, and how they are loaded. */
-export const moreOf = (list: List) => ({
-  has: list.hasNextPage,
-  busy: list.isFetchingNextPage,
-  load: () => void list.fetchNextPage(),
-});
 
 interface TextFilterProps extends Omit<TextInputProps, 'value' | 'onChange'> {
   value: string;

@@ -7,11 +7,17 @@ interface Page<T> {
   next: string | null;
 }
 
-/** `more` has the shape of DataTable's property of that name. */
+export type Pages = ReturnType<typeof usePages<unknown>>;
+
+/**
+ * `more` has the shape of DataTable's property of that name. `refetchMs`: when to load the pages again,
+ * if at all.
+ */
 export function usePages<T>(
   queryKey: QueryKey,
   path: string,
   filter: Record<string, string | undefined> = {},
+  refetchMs: (pages: Page<T>[]) => number | false = () => false,
 ) {
   const query = useInfiniteQuery({
     queryKey: [...queryKey, filter],
@@ -19,8 +25,10 @@ export function usePages<T>(
       get<Page<T>>(`${path}${queryOf({ ...filter, cursor: pageParam })}`, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: page => page.next ?? undefined,
+    refetchInterval: ({ state }) => refetchMs(state.data?.pages ?? []),
   });
   return {
+    query,
     rows: query.data?.pages.flatMap(({ items }) => items),
     error: query.error,
     retry: () => void query.refetch(),

@@ -1,9 +1,8 @@
-// The filters of the render log, kept in the URL: a filtered log can be shared, and Back undoes a
-// filter.
-import { useSearchParams } from 'wouter';
+// The filters of the render log.
 import type { RenderStatus } from '../../api/console/contract/accounts.ts';
+import { useUrlFilters } from '../parts/use-url-filters.ts';
 
-export interface Filters {
+export type Filters = {
   status: RenderStatus | '';
   code: string;
   key: string;
@@ -11,36 +10,24 @@ export interface Filters {
   /** ISO 8601 or empty. */
   from: string;
   to: string;
-}
+};
 
-const NAMES = ['status', 'code', 'key', 'reference', 'from', 'to'] as const;
 const STATUSES = ['ok', 'failed', 'rejected', 'client_closed'];
 const isoOf = (text: string | null) =>
   text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : '';
 
-export function useFilters() {
-  const [params, setParams] = useSearchParams();
-  const status = params.get('status') ?? '';
-  const filters: Filters = {
-    status: STATUSES.includes(status) ? (status as Filters['status']) : '',
-    code: params.get('code') ?? '',
-    key: params.get('key') ?? '',
-    reference: params.get('reference') ?? '',
-    from: isoOf(params.get('from')),
-    to: isoOf(params.get('to')),
-  };
-  const change = (changed: Partial<Filters>) =>
-    setParams(before => {
-      const next = new URLSearchParams(before);
-      for (const [name, value] of Object.entries(changed)) {
-        if (value) next.set(name, value);
-        else next.delete(name);
-      }
-      return next;
-    });
-  const clear = () => change(Object.fromEntries(NAMES.map(name => [name, ''])));
-  return { filters, change, clear, filtered: NAMES.some(name => filters[name] !== '') };
-}
+export const useFilters = () =>
+  useUrlFilters<Filters>(params => {
+    const status = params.get('status') ?? '';
+    return {
+      status: STATUSES.includes(status) ? (status as Filters['status']) : '',
+      code: params.get('code') ?? '',
+      key: params.get('key') ?? '',
+      reference: params.get('reference') ?? '',
+      from: isoOf(params.get('from')),
+      to: isoOf(params.get('to')),
+    };
+  });
 
 /** The value of `<input type="datetime-local">`: local time, to the minute. */
 export function localTime(iso: string): string {

@@ -1,15 +1,14 @@
 // The details of one render: outcome, phases, options, failed requests and console output.
-import { Anchor, Badge, Button, Code, Group, Paper, Stack, Text } from '@mantine/core';
+import { Badge, Button, Code, Paper, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { ArrowLeft, FlaskConical } from 'lucide-react';
+import { FlaskConical } from 'lucide-react';
 import { Link, useParams } from 'wouter';
 import type { RenderDetail } from '../../api/console/contract/accounts.ts';
 import { WARNING_TEXTS } from '../../common/contract/warnings.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { DetailPage } from '../parts/detail-page.tsx';
 import { FactList } from '../parts/facts.tsx';
-import { Failure } from '../parts/failure.tsx';
 import { formatBytes, formatCount, formatMs } from '../parts/format.ts';
-import { Loading } from '../parts/loading.tsx';
 import { OutcomeBadge } from '../parts/outcome-badge.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Section } from '../parts/section.tsx';
@@ -21,6 +20,15 @@ import { RenderError } from './render-error.tsx';
 import classes from './render-screen.module.css';
 import { callerOf, sourceOf } from './render-table.tsx';
 import { Waterfall } from './waterfall.tsx';
+
+function CountBadge({ count }: { count: number }) {
+  if (count === 0) return null;
+  return (
+    <Badge variant="default" radius="sm" tt="none">
+      {formatCount(count)}
+    </Badge>
+  );
+}
 
 function ConsoleLines({ lines }: { lines: RenderDetail['console'] }) {
   if (lines.length === 0)
@@ -55,26 +63,9 @@ export default function Render() {
     staleTime: Number.POSITIVE_INFINITY,
   });
   return (
-    <>
-      <Anchor component={Link} href="/renders" size="sm" mb="xs" display="inline-flex">
-        <Group gap={4} component="span">
-          <ArrowLeft size={14} aria-hidden /> All renders
-        </Group>
-      </Anchor>
-      {render.data ? (
-        <Detail render={render.data} />
-      ) : (
-        <PageHeader title="Render" description={id} />
-      )}
-      {render.error && (
-        <Failure
-          error={render.error}
-          retry={() => void render.refetch()}
-          title="Could not load this render"
-        />
-      )}
-      {render.isPending && <Loading rows={6} height={56} />}
-    </>
+    <DetailPage query={render} href="/renders" back="All renders" title="Render" id={id}>
+      {data => <Detail render={data} />}
+    </DetailPage>
   );
 }
 
@@ -150,28 +141,10 @@ function Detail({ render }: { render: RenderDetail }) {
             </Text>
           )}
         </Section>
-        <Section
-          title="Failed requests"
-          actions={
-            render.resourceErrors > 0 && (
-              <Badge variant="default" radius="sm" tt="none">
-                {formatCount(render.resourceErrors)}
-              </Badge>
-            )
-          }
-        >
+        <Section title="Failed requests" actions={<CountBadge count={render.resourceErrors} />}>
           <FailedRequests resources={render.resources} count={render.resourceErrors} />
         </Section>
-        <Section
-          title="Console output"
-          actions={
-            lines.length > 0 && (
-              <Badge variant="default" radius="sm" tt="none">
-                {formatCount(lines.length)}
-              </Badge>
-            )
-          }
-        >
+        <Section title="Console output" actions={<CountBadge count={lines.length} />}>
           <ConsoleLines lines={lines} />
         </Section>
       </Stack>

@@ -1,12 +1,11 @@
 // The render log, with filters and pagination.
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { FileText } from 'lucide-react';
 import type { RenderSummary } from '../../api/console/contract/accounts.ts';
 import { Empty } from '../parts/empty.tsx';
-import { ListStates, moreOf, RefreshList } from '../parts/filtered-list.tsx';
+import { ListStates, RefreshList } from '../parts/filtered-list.tsx';
 import { formatCountOf } from '../parts/format.ts';
 import { PageHeader } from '../parts/page-header.tsx';
-import { get, queryOf } from '../session/api.ts';
+import { usePages } from '../parts/use-pages.ts';
 import { useAccount, useSession } from '../session/session.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { useFilters } from './filters.ts';
@@ -15,27 +14,19 @@ import { RenderTable } from './render-table.tsx';
 /** The refetch interval while the log is empty. */
 const EMPTY_REFETCH_MS = 3_000;
 
-interface Page {
-  items: RenderSummary[];
-  next: string | null;
-}
-
 export default function Renders() {
   const { id } = useAccount();
   const { renderLogDays } = useSession().me.installation;
   const filtering = useFilters();
   const { filters, filtered } = filtering;
-  const renders = useInfiniteQuery({
-    queryKey: ['renders', id, filters],
-    initialPageParam: '',
-    queryFn: ({ pageParam, signal }) =>
-      get<Page>(`/accounts/${id}/renders${queryOf({ ...filters, cursor: pageParam })}`, signal),
-    getNextPageParam: page => page.next,
+  const renders = usePages<RenderSummary>(
+    ['renders', id],
+    `/accounts/${id}/renders`,
+    filters,
     // Shows the first render of a new account without a manual refresh.
-    refetchInterval: ({ state }) =>
-      !filtered && state.data?.pages[0]?.items.length === 0 ? EMPTY_REFETCH_MS : false,
-  });
-  const rows = renders.data?.pages.flatMap(({ items }) => items) ?? [];
+    ([first]) => (!filtered && first?.items.length === 0 ? EMPTY_REFETCH_MS : false),
+  );
+  const { rows = [], more } = renders;
   return (
     <>
       <PageHeader
@@ -44,18 +35,12 @@ export default function Renders() {
         actions={<RefreshList list={renders} />}
       />
       <FilterBar {...filtering} />
-      <ListStates
-        list={renders}
-        hasRows={rows.length > 0}
-        what="renders"
-        filtered={filtered}
-        clear={filtering.clear}
-      >
+      <ListStates list={renders} what="renders" filtered={filtered} clear={filtering.clear}>
         <Empty icon={FileText} title="No renders yet">
           Renders from the API and the playground appear here within seconds.
         </Empty>
       </ListStates>
-      {rows.length > 0 && <RenderTable label="Renders" rows={rows} more={moreOf(renders)} />}
+      {rows.length > 0 && <RenderTable label="Renders" rows={rows} more={more} />}
     </>
   );
 }
