@@ -356,40 +356,32 @@ describe('an operator', () => {
       }
     });
   });
-});
 
-describe('an account that an operator deletes', () => {
-  let fixture: ConsoleFixture;
-  let operator: TestUser;
-  before(async () => {
-    fixture = await consoleFixture({ workers: 0 });
-    operator = await fixture.createUser({ operator: true });
-  });
-  after(() => fixture.stop());
+  describe('deletes an account', () => {
+    it('at once, its data soon after, with the operator in the audit log', async () => {
+      const { id, name } = await fixture.accounts.createAccount('to delete');
+      await storedJob(fixture.store, CONSOLE_SECRET, id);
+      await operator.good('DELETE', `/operator/accounts/${id}`);
+      expect((await operator.call('GET', `/operator/accounts/${id}`)).status).to.equal(404);
+      const { jobs } = fixture.store.asynchronous;
+      await eventually(async () => expect(await jobs.countDocuments({ account: id })).to.equal(0));
+      const entry = await fixture.store.console.audit.findOne({ account: id });
+      expect(entry).to.include({ action: 'account.deleted', target: name, actor: operator.email });
+      expect((await operator.call('DELETE', `/operator/accounts/${id}`)).status).to.equal(404);
+    });
 
-  it('is gone with the response, its data soon after, and the audit log names the operator', async () => {
-    const { id, name } = await fixture.accounts.createAccount('to delete');
-    await storedJob(fixture.store, CONSOLE_SECRET, id);
-    await operator.good('DELETE', `/operator/accounts/${id}`);
-    expect((await operator.call('GET', `/operator/accounts/${id}`)).status).to.equal(404);
-    const { jobs } = fixture.store.asynchronous;
-    await eventually(async () => expect(await jobs.countDocuments({ account: id })).to.equal(0));
-    const entry = await fixture.store.console.audit.findOne({ account: id });
-    expect(entry).to.include({ action: 'account.deleted', target: name, actor: operator.email });
-    expect((await operator.call('DELETE', `/operator/accounts/${id}`)).status).to.equal(404);
-  });
-
-  it('is kept while it has a subscription', async () => {
-    const id = await fixture.account2();
-    const periodEnd = new Date(Date.now() + 86_400e3);
-    await fixture.store.accounts.updateOne(
-      { _id: id },
-      { $set: { 'billing.periodEnd': periodEnd } },
-    );
-    const refused = await operator.call('DELETE', `/operator/accounts/${id}`);
-    expect([refused.status, refused.error().code]).to.deep.equal([409, 'conflict']);
-    await operator.good('GET', `/operator/accounts/${id}`);
-    expect(await fixture.store.console.audit.countDocuments({ account: id })).to.equal(0);
+    it('but not while it has a subscription', async () => {
+      const id = await fixture.account2();
+      const periodEnd = new Date(Date.now() + 86_400e3);
+      await fixture.store.accounts.updateOne(
+        { _id: id },
+        { $set: { 'billing.periodEnd': periodEnd } },
+      );
+      const refused = await operator.call('DELETE', `/operator/accounts/${id}`);
+      expect([refused.status, refused.error().code]).to.deep.equal([409, 'conflict']);
+      await operator.good('GET', `/operator/accounts/${id}`);
+      expect(await fixture.store.console.audit.countDocuments({ account: id })).to.equal(0);
+    });
   });
 });
 
