@@ -3,7 +3,7 @@
 /** The available faults. */
 export const FAULTS = { echo: 0, throws: 1, exits: 2, hangs: 3, swells: 4 } as const;
 
-export default function faultyStamp(pdf: Uint8Array): Uint8Array {
+export function addWatermarkInThread(pdf: Uint8Array): Uint8Array {
   const [fault] = pdf;
   if (fault === FAULTS.throws) throw new Error('requested fault');
   if (fault === FAULTS.exits) process.exit(7);

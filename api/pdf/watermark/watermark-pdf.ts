@@ -60,5 +60,9 @@ export async function addWatermark(pdf: Uint8Array): Promise<Uint8Array> {
   });
 }
 
-/** For the pool: the result is moved out of the thread, not copied. */
-export default async (pdf: Uint8Array) => move(await addWatermark(pdf));
+/**
+ * For the pool: the result is moved out of the thread, not copied. A default export would let Node
+ * abort the whole process when a thread ends while it loads this module: require() wraps a module
+ * that has one, and expects the wrapper to run.
+ */
+export const addWatermarkInThread = async (pdf: Uint8Array) => move(await addWatermark(pdf));

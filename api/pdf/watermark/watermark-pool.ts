@@ -27,7 +27,7 @@ const IDLE_MS = 60_000;
 const THREAD_HEAP_MIB = 512;
 
 interface Options {
-  /** The module whose default export adds the watermark. */
+  /** The module that adds the watermark, without a default export (see watermark-pdf.ts). */
   filename?: string;
   threads?: number;
   maxWaiting?: number;
@@ -108,6 +108,7 @@ export class WatermarkPool implements Service {
     const resourceLimits = { maxOldGenerationSizeMb: heapMiB };
     const pool = new Piscina<Uint8Array, Uint8Array>({
       filename,
+      name: 'addWatermarkInThread',
       minThreads: 0,
       maxThreads,
       idleTimeout: IDLE_MS,

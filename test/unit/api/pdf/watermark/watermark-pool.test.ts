@@ -2,12 +2,14 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
+import * as watermarkModule from '../../../../../api/pdf/watermark/watermark-pdf.ts';
 import { WatermarkPool } from '../../../../../api/pdf/watermark/watermark-pool.ts';
 import { ApiError } from '../../../../../common/contract/errors.ts';
 import { eventually } from '../../../../support/eventually.ts';
-import { FAULTS } from '../../../../support/faulty-watermark.ts';
+import * as faultyModule from '../../../../support/faulty-watermark.ts';
 
 const filename = fileURLToPath(new URL('../../../../support/faulty-watermark.ts', import.meta.url));
+const { FAULTS } = faultyModule;
 const never = new AbortController().signal;
 const pdf = (does: number) => new Uint8Array([does, 42]);
 
@@ -36,6 +38,13 @@ describe('the watermark pool', () => {
       () => expect.fail('it did not fail'),
       (error: ApiError) => error,
     );
+
+  it('runs modules without a default export, so that a thread may end while it loads one', () => {
+    // The pool requires the module. Node wraps a module with a default export, and aborts the
+    // process when the thread ends before the wrapper has run (CreateRequiredModuleFacade).
+    for (const module of [watermarkModule, faultyModule])
+      expect(Object.keys(module)).to.include('addWatermarkInThread').and.not.include('default');
+  });
 
   it('starts no thread before the first PDF', async () => {
     open();
