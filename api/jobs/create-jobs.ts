@@ -97,6 +97,7 @@ export function createJobs({
   const backlog = new BacklogReader(accounts => readBacklog(store, { plans, ...served }, accounts));
   const meters = jobMetrics(metrics, {
     running: () => runner.running(),
+    ready: () => runner.ready(),
     backlog: () => backlog.latest(),
   });
   const runner = new JobRunner({

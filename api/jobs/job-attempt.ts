@@ -19,6 +19,7 @@ import type { JobCipher } from './job-cipher.ts';
 import type { JobFiles } from './job-files.ts';
 import type { JobMetrics } from './job-metrics.ts';
 import { type Attempt, JobChanged, type JobOperations, type Requeue } from './job-operations.ts';
+import type { SlotWait } from './slot-order.ts';
 
 /** After the last one, a job fails. */
 export const MAX_ATTEMPTS = 3;
@@ -47,10 +48,8 @@ export interface AttemptDeps {
 }
 
 /** An attempt that is about to run. */
-export interface StartedAttempt extends AdmittedAttempt {
+export interface StartedAttempt extends AdmittedAttempt, SlotWait {
   job: JobDocument;
-  /** Called when the attempt waits for a slot or has one. */
-  onDispatched(): void;
   /** Aborts with AttemptStopped. */
   signal: AbortSignal;
 }
@@ -185,7 +184,7 @@ async function readRequest(
 /** Records the render as one of the account. */
 async function renderStored(
   { files, render, renders, log }: AttemptDeps,
-  { job, lease, requestId, onDispatched, signal }: StartedAttempt,
+  { job, lease, requestId, slotFree, dispatched, signal }: StartedAttempt,
   key: Buffer,
   reservation: ReturnType<ByteBudget['open']>,
   progress: Progress,
@@ -193,6 +192,7 @@ async function renderStored(
   const { bytes = 0 } = job.request ?? {};
   if (!reservation.reserve(bytes * HELD_PER_BODY_BYTE)) throw reservation.overBudget();
   const request = await readRequest(files, job, key);
+  await slotFree();
   const entry = newRenderEntry({ requestId, startMs: performance.now() });
   entry.who = { account: job.account, key: job.key };
   entry.request = redactedRequest(request);
@@ -205,7 +205,7 @@ async function renderStored(
       entry.trace,
     );
     // The use case dispatches the render after some microtasks.
-    setImmediate(onDispatched);
+    setImmediate(dispatched);
     return rendering;
   };
   try {

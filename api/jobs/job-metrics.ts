@@ -6,6 +6,8 @@ import { FINAL_STATUSES } from './job-status.ts';
 
 interface Sources {
   running(): number;
+  /** Running jobs that wait for a slot. */
+  ready(): number;
   backlog(): Backlog;
 }
 
@@ -15,13 +17,13 @@ export interface JobMetrics {
   interrupted(): void;
 }
 
-export function jobMetrics(metrics: Metrics, { running, backlog }: Sources): JobMetrics {
+export function jobMetrics(metrics: Metrics, { running, ready, backlog }: Sources): JobMetrics {
   const read = (name: string, help: string, value: () => number) =>
     metrics.gauge(name, help, [], gauge => gauge.set(value()));
   read(
     'pressroom_async_backlog',
-    'Waiting asynchronous renders that may run now, within the limits of their accounts. All API processes report the same figure: combine them with max().',
-    () => backlog().runnable,
+    'Waiting asynchronous renders that may run now, within the limits of their accounts, and those that this process has prepared. Combine processes with max().',
+    () => backlog().runnable + ready(),
   );
   read(
     'pressroom_async_waiting',

@@ -18,6 +18,7 @@ import {
 import type { BacklogReader } from './job-backlog.ts';
 import { JobChanged } from './job-operations.ts';
 import type { JobWatch } from './job-watch.ts';
+import { SlotOrder } from './slot-order.ts';
 
 export interface RunnerDeps extends Omit<AttemptDeps, 'leases'> {
   leases: Pick<MongoLeases, 'admitSubmitted' | 'settleWith' | 'release'>;
@@ -33,6 +34,8 @@ const POLL_MS = 2_000;
 const FIRST_PAUSE_MS = 250;
 /** Of an account that waits for long, such as one whose subscription is inactive. */
 const LONGEST_PAUSE_MS = 8_000;
+/** Jobs that are claimed and read while all slots are busy. */
+const PREPARED_AHEAD = 1;
 /** What aborted runs have to requeue their jobs after the deadline of a shutdown. */
 const ABORTED_MS = 500;
 
@@ -58,8 +61,7 @@ export class JobRunner implements Service {
   readonly #stopping = new AbortController();
   #starting = 0;
   #runs = 0;
-  /** Runs that have not asked the dispatcher for a slot yet. */
-  #preparing = 0;
+  readonly #order = new SlotOrder(() => this.#serve());
   #onIdle: (() => void) | undefined;
   readonly #poll: Service;
   #retry: NodeJS.Timeout | undefined;
@@ -82,6 +84,11 @@ export class JobRunner implements Service {
   /** Jobs that this process runs. */
   running(): number {
     return this.#runs;
+  }
+
+  /** Those of them that wait for a slot. */
+  ready(): number {
+    return this.#order.ready();
   }
 
   /** A job of the account was stored. */
@@ -139,17 +146,18 @@ export class JobRunner implements Service {
     return account;
   }
 
-  /** Free slots that no synchronous render waits for and no start is about to take. */
-  #freeSlots(): number {
-    const { workers, dispatcher } = this.#deps;
-    return workers.capacity().free - dispatcher.depth() - this.#starting - this.#preparing;
-  }
-
   #serve(): void {
+    const { workers, dispatcher } = this.#deps;
+    const free = workers.capacity().free - dispatcher.depth();
+    this.#order.serve(free);
     if (this.#state !== 'running') return;
-    while (this.#freeSlots() > 0) {
+    for (;;) {
       const accountId = this.#next();
       if (accountId === undefined) break;
+      // The first free slot must not wait for the database. Only for an account that runs a job:
+      // the plan leaves it other leases.
+      const ahead = this.#account(accountId).runs > 0 ? PREPARED_AHEAD : 0;
+      if (this.#starting + this.#order.count() >= free + ahead) break;
       void this.#begin(accountId);
     }
   }
@@ -205,7 +213,6 @@ export class JobRunner implements Service {
     account.waiting = true; // more may wait
     account.runs++;
     this.#runs++;
-    this.#preparing++;
     void this.#run({ requestId, lease }, job, account);
   }
 
@@ -216,21 +223,16 @@ export class JobRunner implements Service {
     const stop = () => ended.abort(new AttemptStopped());
     const unwatch = watch.watch(job, stop);
     const signal = AbortSignal.any([ended.signal, this.#stopping.signal]);
-    let preparing = true;
-    const onDispatched = () => {
-      if (preparing) this.#preparing--;
-      preparing = false;
-      this.#serve();
-    };
+    const wait = this.#order.add(signal);
     let hasEnded = true;
     try {
-      hasEnded = await runAttempt(this.#deps, { ...admitted, job, onDispatched, signal });
+      hasEnded = await runAttempt(this.#deps, { ...admitted, ...wait, job, signal });
     } catch (error) {
       const fields = { jobId: job._id, reason: (error as Error).message };
       if (!(error instanceof JobChanged))
         log.warn(fields, 'an asynchronous render could not be ended; it will be tried again');
     }
-    onDispatched();
+    wait.dispatched();
     unwatch();
     if (hasEnded) watch.ended(job._id);
     await leases.release(admitted.lease);

@@ -7,6 +7,7 @@ describe('metrics of asynchronous renders', () => {
     const metrics = createMetrics({ processDefaults: false });
     const meters = jobMetrics(metrics, {
       running: () => 3,
+      ready: () => 1,
       backlog: () => ({ runnable: 2, waiting: 9, oldestWaitMs: 4_500 }),
     });
     meters.ended('succeeded');
@@ -15,7 +16,7 @@ describe('metrics of asynchronous renders', () => {
     meters.interrupted();
     const lines = (await metrics.text()).split('\n');
     expect(lines).to.include.members([
-      'pressroom_async_backlog 2',
+      'pressroom_async_backlog 3',
       'pressroom_async_waiting 9',
       'pressroom_async_oldest_wait_seconds 4.5',
       'pressroom_async_running 3',
