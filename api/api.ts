@@ -13,7 +13,7 @@ import { type ConsoleDeps, createConsole } from './console/console.ts';
 import type { ConsoleRoute } from './console/kit/route.ts';
 import type { AccessTokens } from './console/oauth/access.ts';
 import { createClientFetch } from './console/oauth/client-fetch.ts';
-import { RenderLog } from './history/render-log.ts';
+import { RenderLog, type RenderLogTimes } from './history/render-log.ts';
 import { serverMetrics } from './http/access-log.ts';
 import { BODY_TIMES } from './http/body.ts';
 import { createByteBudget } from './http/byte-budget.ts';
@@ -89,6 +89,8 @@ export function complete(config: ApiConfig): CompleteApiConfig {
 export interface ApiOptions extends Pick<ConsoleDeps, 'onSetupLink'> {
   /** For tests: fetches client metadata documents. */
   clientFetch?: ConsoleDeps['clientFetch'] | undefined;
+  /** For tests, which wait for the rows. */
+  renderLog?: Partial<RenderLogTimes>;
 }
 
 /** The links to the workers of the pool. */
@@ -303,7 +305,7 @@ export function createApi(
   const budget = createByteBudget(config.inFlightMaxBytes);
   const trustedProxies = parseTrustedProxies(config.trustedProxies);
   const hasDashboard = config.dashboard.on && config.dashboard.secret !== undefined;
-  const renders = hasDashboard ? new RenderLog(store, log, metrics) : undefined;
+  const renders = hasDashboard ? new RenderLog(store, log, metrics, options.renderLog) : undefined;
   const shared = { store, requests, render, renders, budget, trustedProxies, log, metrics };
   const fleet = { dispatch: dispatcher, workers: workers.registry };
   const asynchronous = createAsynchronous(config, {

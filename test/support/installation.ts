@@ -13,6 +13,8 @@ import { testDatabase } from './servers/mongod.ts';
 import { startWorker, TEST_SECRET, type TestWorker } from './worker.ts';
 
 export const TEST_PEPPER = 'a pepper of the tests';
+/** Tests read rows of the render log after each render. */
+const RENDER_LOG_MS = 50;
 
 export type { Answer, Call };
 
@@ -94,7 +96,10 @@ export async function installation({
   );
   const config = configFor(workers.map(({ address }) => address));
   const metrics = createMetrics({ processDefaults: false });
-  const api = createApi(config, log, metrics, { clientFetch });
+  const api = createApi(config, log, metrics, {
+    clientFetch,
+    renderLog: { flushEveryMs: RENDER_LOG_MS },
+  });
   const store = connectStore({ uri, operationTimeoutMs: 5_000 }, log);
   const lifecycle = createLifecycle(log, 10_000, [store, ...api.services]);
   await lifecycle.start();

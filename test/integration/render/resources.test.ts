@@ -96,7 +96,6 @@ describe('resources of a page that do not load', () => {
         PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port},127.0.0.1:${CLOSED_PORT}`,
         PRESSROOM_EGRESS_PORTS: '80',
         PRESSROOM_DNS_SERVERS: dns.address,
-        PRESSROOM_RENDER_TIMEOUT: '4s',
         PRESSROOM_EGRESS_MAX_BYTES: '1MiB',
       },
     });
@@ -160,7 +159,7 @@ describe('resources of a page that do not load', () => {
     expect(header).to.equal('13');
     for (const { method, ms } of row.resources) {
       expect(method).to.equal('GET');
-      expect(ms).to.be.within(0, 4_000);
+      expect(ms).to.be.within(0, 60_000);
     }
     // What the guard resolved, where a redirect leads, and what may be secret.
     expect(JSON.stringify(row.resources)).to.not.match(/10\.9\.8\.7|10\.0\.0\.2|s3cret|pass/);
@@ -291,7 +290,10 @@ describe('resources of a page that do not load', () => {
   });
 
   it('lists what is pending at the time limit', async () => {
-    const { row } = await render({ html: html(`<img src="${base}/hangs.png?x">`) });
+    const { row } = await render({
+      html: html(`<img src="${base}/hangs.png?x">`),
+      timeout: '3s',
+    });
     expect(row).to.include({ outcome: 'error', reason: 'page_timeout' });
     expect(row.message).to.match(/ load event\. Still loading: http:\S+\/hangs\.png\.$/);
     expect(lines(row)).to.deep.equal(['image /hangs.png timeout']);
@@ -364,6 +366,7 @@ describe('resources of a page that do not load', () => {
       const error = await fails({
         html: html(`<script src="${base}/app.js"></script>`),
         wait_for_selector: '#ready',
+        timeout: '3s',
       });
       expect(error).to.include({ reason: 'page_status' });
       expect(error.message).to.include('/app.js (404)');
