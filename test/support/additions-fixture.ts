@@ -34,7 +34,7 @@ export interface AdditionsFixture {
   other: string;
   /** Number of times the slow font was sent. */
   fontsSent: number;
-  /** Starts an installation with a short render timeout. */
+  /** Starts an installation with a short render timeout and four slots. */
   shortTimeout(): Promise<Installation>;
   close(): Promise<void>;
 }
@@ -129,7 +129,7 @@ export async function additionsFixture(): Promise<AdditionsFixture> {
   });
   const base = `http://shop.example:${web.port}`;
   const other = `http://other.example:${web.port}`;
-  const start = (limit: string) =>
+  const start = (limit: string, slots = 2) =>
     installation({
       intranet: true,
       env: {
@@ -137,6 +137,7 @@ export async function additionsFixture(): Promise<AdditionsFixture> {
         PRESSROOM_EGRESS_ALLOW: `127.0.0.1:${web.port}`,
         PRESSROOM_EGRESS_PORTS: `80,443,${victim.port}`,
         PRESSROOM_RENDER_TIMEOUT: limit,
+        PRESSROOM_SLOTS: String(slots),
       },
     });
   const pressroom = await start('45s');
@@ -149,7 +150,7 @@ export async function additionsFixture(): Promise<AdditionsFixture> {
     other,
     fontsSent: 0,
     shortTimeout: async () => {
-      const extra = await start('5s');
+      const extra = await start('5s', 4);
       started.push(extra);
       return extra;
     },

@@ -5,6 +5,7 @@ import { type AdditionsFixture, additionsFixture, box } from '../../support/addi
 import type { Installation } from '../../support/installation.ts';
 import { pdfColour, pdfText } from '../../support/pdf.ts';
 import type { WebServer } from '../../support/servers/web-server.ts';
+import { startTogether } from '../../support/together.ts';
 
 const RED = [255, 0, 0];
 const GREEN = [0, 255, 0];
@@ -49,12 +50,17 @@ describe('css and javascript added to a page', () => {
       /javascript/,
     ],
   ];
-  for (const [what, fields, message] of endless)
+  const timedOut = startTogether(endless, ([, fields]) =>
+    shortTimeout.renderError({ url: `${base}/`, ...fields() }),
+  );
+  for (const row of endless) {
+    const [what, , message] = row;
     it(`names the field in the timeout error for ${what}`, async () => {
-      const error = await shortTimeout.renderError({ url: `${base}/`, ...fields() });
+      const error = await timedOut(row);
       expect(error).to.include({ status: 502, reason: 'page_timeout' });
       expect(error.message).to.match(message);
     });
+  }
 
   describe('css', () => {
     const failures: [string, () => string, object, RegExp][] = [
