@@ -66,28 +66,30 @@ describe('the slots of trial renders, on two API processes and eight worker slot
       60_000,
     );
 
-  it('are free for another process when theirs was killed and their leases have expired', async () => {
-    const calls = await fill(one);
+  it('are free for another process when the leases of killed and of frozen ones have expired', async () => {
+    const three = await deployment.addApi();
+    const [killed, frozen] = [trial(one, LONG), trial(three, LONG)];
+    await eventually(async () => expect(await claimed()).to.equal(2), 30_000);
     expect((await trial(two, LONG)).status).to.equal(429);
     await one.process.kill();
+    await three.process.freeze();
     const held = await trialLeases();
     expect(held).to.have.length(2);
-    for (const call of calls) expect(await call.catch(() => 'broken')).to.equal('broken');
-    // The pages have ended, the leases have not.
-    await eventually(async () => expect(await claimed()).to.equal(0), 30_000);
+    expect(await killed.catch(() => 'broken')).to.equal('broken');
+    // The page of the killed process has ended, its lease has not.
+    await eventually(async () => expect(await claimed()).to.be.lessThan(2), 30_000);
     expect((await trial(two, LONG)).status).to.equal(429);
+    await untilAdmitted(two);
+    const first = trial(two, LONG);
+    // With one slot in use, another render needs the second one.
     await untilAdmitted(two);
     const { localTime } = await deployment.cluster.client.db('admin').command({ hello: 1 });
     for (const { expires } of held) expect(localTime).to.be.at.least(expires);
-  });
-
-  it('are free again while their process is frozen, which aborts its renders when it resumes', async () => {
-    const calls = await fill(one);
-    await one.process.freeze();
-    await untilAdmitted(two);
-    one.process.thaw();
-    for (const call of calls) expect((await call).status).to.equal(502);
+    // It aborts its render when it resumes.
+    three.process.thaw();
+    expect((await frozen).status).to.equal(502);
     expect((await trial(two, { html: 'short' })).status).to.equal(200);
+    first.disconnect();
   });
 
   it('leave slots to a customer while anonymous clients exceed the trial', async () => {
