@@ -4,7 +4,8 @@ import { TRACE_DOCUMENTS } from '../../support/pages/trace-documents.ts';
 import { renderStatic, warmRenders, withoutDates } from '../../support/warm-renders.ts';
 import { startWorker, type TestWorker } from '../../support/worker.ts';
 
-const PAIRS = 500;
+/** PRESSROOM_FUZZ_PAIRS sets more. */
+const PAIRS = Number(process.env.PRESSROOM_FUZZ_PAIRS ?? 150);
 
 describe('documents in a warm page', function () {
   this.timeout(300_000);
