@@ -14,6 +14,9 @@ export interface ProgramRun {
   errors: string;
 }
 
+/** What the variable contains only makes a start faster. */
+const { NODE_COMPILE_CACHE } = process.env;
+
 /** `env`: the whole environment apart from PATH and HOME. `input`: standard input. */
 export async function runNodeProgram(
   program: string,
@@ -24,7 +27,7 @@ export async function runNodeProgram(
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [program, ...args], {
     ...(cwd !== undefined && { cwd }),
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), ...env },
   });
   child.stdin.end(input);
   const [out, errors, [code]] = await Promise.all([

@@ -18,6 +18,7 @@ import { freePort } from '../../support/servers/free-port.ts';
 import { mongodBinary, testDatabase } from '../../support/servers/mongod.ts';
 import { skip } from '../../support/skip.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
+import { startTogether } from '../../support/together.ts';
 import { startWorker, TEST_SECRET, type TestWorker } from '../../support/worker.ts';
 
 const IN_IMAGE = fileURLToPath(new URL('../../../cli/in-image.ts', import.meta.url));
@@ -66,6 +67,20 @@ describe('pressroom doctor in the image', () => {
     return { code, all, of };
   }
 
+  const silent = {
+    mongodb: (port: number) => ({
+      MONGODB_URI: `mongodb://user:hunter22@127.0.0.1:${port}/?replicaSet=rs`,
+    }),
+    worker: (port: number) => ({ PRESSROOM_WORKERS: `ws://127.0.0.1:${port}` }),
+    name: () => ({ PRESSROOM_WORKERS: 'dns://workers.invalid:9222' }),
+    pool: () => ({ PRESSROOM_POOL: 'other' }),
+  };
+  // Each run waits until the end for what does not respond.
+  const without = startTogether(Object.values(silent), async settings => {
+    const port = await freePort();
+    return { port, ...(await checks(settings(port))) };
+  });
+
   it('finds no problem, and prints one line for each check', async () => {
     const { code, out, errors } = await run();
     expect(code, out + errors).to.equal(0);
@@ -81,17 +96,8 @@ describe('pressroom doctor in the image', () => {
     for (const secret of [TEST_SECRET, 'a pepper of the tests']) expect(out).to.not.include(secret);
   });
 
-  it('leaves nothing in the database', async () => {
-    const store = connectStore({ uri: env['MONGODB_URI']!, operationTimeoutMs: 5_000 }, silentLog);
-    expect(await store.meta.countDocuments({ _id: /^doctor/ as never })).to.equal(0);
-    await store.stop(AbortSignal.timeout(5_000));
-  });
-
   it('reports MongoDB that does not respond, without the password of its URI', async () => {
-    const port = await freePort();
-    const { code, all, of } = await checks({
-      MONGODB_URI: `mongodb://user:hunter22@127.0.0.1:${port}/?replicaSet=rs`,
-    });
+    const { code, all, of } = await without(silent.mongodb);
     expect(code).to.equal(1);
     expect(of('Database')).to.include({ level: 'error' });
     expect(of('Database').message).to.include('does not respond');
@@ -123,18 +129,17 @@ describe('pressroom doctor in the image', () => {
   });
 
   it('reports that no worker responds', async () => {
-    const address = `ws://127.0.0.1:${await freePort()}`;
-    const { code, of } = await checks({ PRESSROOM_WORKERS: address });
+    const { code, of, port } = await without(silent.worker);
     expect(code).to.equal(1);
     expect(of('Workers')).to.include({ level: 'error' });
-    expect(of('Workers').message).to.include(address);
+    expect(of('Workers').message).to.include(`ws://127.0.0.1:${port}`);
   });
 
   it('names a host name of workers that does not resolve, and a worker of another pool', async () => {
-    const unresolved = await checks({ PRESSROOM_WORKERS: 'dns://workers.invalid:9222' });
+    const unresolved = await without(silent.name);
     expect(unresolved.of('Workers').message).to.include('workers.invalid').and.include('ENOTFOUND');
     // Its ticket is rejected before any status.
-    const other = await checks({ PRESSROOM_POOL: 'other' });
+    const other = await without(silent.pool);
     expect(other.of('Workers')).to.include({ level: 'error' });
   });
 
@@ -154,18 +159,18 @@ describe('pressroom doctor in the image', () => {
   });
 
   it('reports a public URL of another installation, of another server, and of none', async () => {
-    const another = await checks({
-      PRESSROOM_PUBLIC_URL: `http://127.0.0.1:${env['PRESSROOM_PORT']}`,
-    });
+    const withPort = (port: unknown) =>
+      checks({ PRESSROOM_PUBLIC_URL: `http://127.0.0.1:${port}` });
+    const [another, server, none] = await Promise.all([
+      withPort(env['PRESSROOM_PORT']),
+      withPort(env['PRESSROOM_OPERATIONS_PORT']),
+      withPort(await freePort()),
+    ]);
     expect(another.code).to.equal(1);
     expect(another.of('Public URL').message).to.include(
       `is http://localhost:${env['PRESSROOM_PORT']}`,
     );
-    const server = await checks({
-      PRESSROOM_PUBLIC_URL: `http://127.0.0.1:${env['PRESSROOM_OPERATIONS_PORT']}`,
-    });
     expect(server.of('Public URL').message).to.include('does not lead to Pressroom');
-    const none = await checks({ PRESSROOM_PUBLIC_URL: `http://127.0.0.1:${await freePort()}` });
     expect(none.of('Public URL')).to.include({ level: 'warning' });
     expect(none.of('Public URL').message).to.include('ECONNREFUSED');
   });
@@ -212,6 +217,12 @@ describe('pressroom doctor in the image', () => {
     const { code, of } = await checks({ PRESSROOM_PORT: String(await freePort()) });
     expect(code).to.equal(1);
     expect(of('API')).to.include({ level: 'error' });
+  });
+
+  it('leaves nothing in the database', async () => {
+    const store = connectStore({ uri: env['MONGODB_URI']!, operationTimeoutMs: 5_000 }, silentLog);
+    expect(await store.meta.countDocuments({ _id: /^doctor/ as never })).to.equal(0);
+    await store.stop(AbortSignal.timeout(5_000));
   });
 
   it('names the missing variables outside a pod of the API', async () => {
