@@ -310,7 +310,7 @@ describe('pressroom batch', function () {
   });
 
   it('shows a bar on a terminal', async () => {
-    await writeFile(at('bar.ndjson'), lines(page('1'), { ...page('2'), wait_delay: '6s' }));
+    await writeFile(at('bar.ndjson'), lines(page('1'), { ...page('2'), wait_delay: '3s' }));
     const { PATH = '', HOME = '' } = process.env;
     const command = `${process.execPath} ${PRESSROOM_PROGRAM} batch bar.ndjson -o bar`;
     const terminal = spawn('script', ['-qec', command, '/dev/null'], {
