@@ -84,7 +84,12 @@ const loadApi = () => import('../api/api.ts');
 /** The configuration of all processes. Throws an Error that names the invalid variables. */
 function readConfigs(environment: NodeJS.ProcessEnv) {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const env: NodeJS.ProcessEnv = { ...DEFAULTS, ...given };
+  const env: NodeJS.ProcessEnv = {
+    ...DEFAULTS,
+    // Other processes with the same MongoDB may have another secret.
+    ...(given['MONGODB_URI'] === undefined && { PRESSROOM_ASYNC: 'on' }),
+    ...given,
+  };
   const processConfig = readConfig(processVariables, env);
   const workerConfig = readWorkerConfig(env);
   const apiConfig = readApiConfig(env);

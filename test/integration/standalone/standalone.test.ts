@@ -7,6 +7,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { ownPort } from '../../fault/harness/ports.ts';
+import { asyncClient } from '../../support/async-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readmeCommand } from '../../support/readme-commands.ts';
 import { groupMembers, type NpmStart, npmStart } from '../../support/servers/npm-start.ts';
@@ -159,9 +160,12 @@ describe('npm start', () => {
     });
   });
 
-  it('leaves no mongod and no Chrome when it is killed, and accepts the same key after a restart', async () => {
-    const first = await start();
+  it('leaves no mongod and no Chrome when it is killed, and has keys and queued renders after a restart', async () => {
+    const first = await start({ env: { PRESSROOM_SLOTS: '1' } });
+    const client = (url: string) => asyncClient(Number(new URL(url).port), key);
     expect((await render(first.url, key)).status).to.equal(200);
+    const { id: running } = await client(first.url).submit({ html: 'a', wait_delay: '10s' });
+    const { id: queued } = await client(first.url).submit({ html: 'b' });
     first.killLeader();
     expect(await first.ended).to.equal(137);
     expect(groupMembers(first.leader)).to.deep.equal([]);
@@ -170,6 +174,8 @@ describe('npm start', () => {
     const answer = await render(second.url, key);
     expect(answer.status).to.equal(200);
     expect(Number(answer.headers.get('x-usage-count'))).to.be.greaterThan(2);
+    for (const id of [running, queued])
+      expect((await client(second.url).end(id)).status).to.equal('succeeded');
     second.ctrlC();
     expect(await second.ended).to.equal(0);
   });
