@@ -3,7 +3,6 @@
 // dependencies.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type LifecycleState, listen, type Service } from './lifecycle.ts';
 import { PROTOCOL } from './protocol.ts';
@@ -129,17 +128,12 @@ export function lifecycleMetrics(metrics: Metrics, state: () => LifecycleState):
   );
 }
 
-export interface OperationsServer extends Service {
-  /** The port it listens on after the start (`port: 0` selects a free one). */
-  port(): number;
-}
-
 /** `ready` is called at every probe and must not wait for I/O. */
 export function operationsServer(
   config: { host: string; port: number },
   metrics: Metrics,
   ready: () => boolean,
-): OperationsServer {
+): Service {
   const server = createServer((request, response) => {
     const answer = (status: number, body: string, type = 'text/plain; charset=utf-8') =>
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
@@ -158,7 +152,6 @@ export function operationsServer(
   server.requestTimeout = 10_000;
   return {
     name: 'operations port',
-    port: () => (server.address() as AddressInfo).port,
     start: () => listen(server, config.port, config.host, () => {}),
     stop: async () => {
       server.closeAllConnections();

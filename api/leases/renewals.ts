@@ -26,7 +26,6 @@ export interface Renewals {
   hold(lease: HeldLease, sentMs: number): AbortSignal;
   /** Stops renewing a lease that is settled or released. Ignores unknown IDs. */
   drop(id: string): void;
-  held(): number;
   start(): void;
   stop(): void;
 }
@@ -133,7 +132,6 @@ export function createRenewals(
       return abort.signal;
     },
     drop,
-    held: () => held.size,
     start() {
       running = true;
       timer = setTimeout(renewAll, renewEveryMs);

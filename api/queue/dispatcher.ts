@@ -110,8 +110,6 @@ export class Dispatcher<S extends SlotSession> {
   readonly #announcer: Announcer;
   readonly #metrics: DispatchMetrics;
   #throttledTimer: NodeJS.Timeout | undefined;
-  #active = 0;
-  #onDrained: (() => void)[] = [];
 
   constructor(options: DispatcherOptions<S>) {
     const { workers, pool, now = () => performance.now() } = options;
@@ -142,30 +140,6 @@ export class Dispatcher<S extends SlotSession> {
     });
   }
 
-  /**
-   * Waits for a slot, calls `work` with it, closes it, and resolves as `work` did. `work` rejects
-   * with SlotLost when its slot ended, with BrowserFailed when Chrome failed. `work` may be called
-   * twice: a slot that was lost with its worker or Chrome is replaced once, at the former position
-   * in the queue. Rejects with render_failed / queue_full, no_worker or worker_lost, with
-   * concurrency_limit when the account has its share of the queue, with the signal's reason, or
-   * with what `work` threw.
-   */
-  async dispatch<T>(
-    job: Job,
-    work: (session: S) => Promise<T>,
-    onPhase?: (phase: DispatchPhase) => void,
-  ): Promise<T> {
-    this.#active++;
-    try {
-      return await this.#run(job, work, onPhase);
-    } finally {
-      if (--this.#active === 0) {
-        for (const resolve of this.#onDrained) resolve();
-        this.#onDrained = [];
-      }
-    }
-  }
-
   /** Renders that wait for a slot. */
   depth(): number {
     return this.#queue.depth();
@@ -182,14 +156,15 @@ export class Dispatcher<S extends SlotSession> {
     return { byAccount, oldestMs: this.#queue.oldestWaitMs(this.#now()) };
   }
 
-  /** Resolves when no render waits or runs. */
-  drained(): Promise<void> {
-    return this.#active === 0
-      ? Promise.resolve()
-      : new Promise(resolve => this.#onDrained.push(resolve));
-  }
-
-  async #run<T>(
+  /**
+   * Waits for a slot, calls `work` with it, closes it, and resolves as `work` did. `work` rejects
+   * with SlotLost when its slot ended, with BrowserFailed when Chrome failed. `work` may be called
+   * twice: a slot that was lost with its worker or Chrome is replaced once, at the former position
+   * in the queue. Rejects with render_failed / queue_full, no_worker or worker_lost, with
+   * concurrency_limit when the account has its share of the queue, with the signal's reason, or
+   * with what `work` threw.
+   */
+  async dispatch<T>(
     job: Job,
     work: (session: S) => Promise<T>,
     onPhase?: (phase: DispatchPhase) => void,

@@ -12,11 +12,9 @@ import {
 /** An operation was not answered within its time limit. MongoDB may still execute it. */
 export class DatabaseTimeout extends Error {
   override name = 'DatabaseTimeout';
-  readonly limitMs: number;
 
   constructor(limitMs: number) {
     super(`MongoDB did not respond within ${limitMs} ms`);
-    this.limitMs = limitMs;
   }
 }
 

@@ -37,9 +37,6 @@ export interface Totals {
   workers: number;
   /** Of these: with a Chrome that is up. */
   serving: number;
-  /** Slots that can be opened, by the workers' reports. */
-  ready: number;
-  busy: number;
   /** Total capacity of the serving workers. */
   slots: number;
 }
@@ -178,12 +175,10 @@ export class WorkerRegistry {
   }
 
   totals(): Totals {
-    const totals = { workers: 0, serving: 0, ready: 0, busy: 0, slots: 0 };
+    const totals = { workers: 0, serving: 0, slots: 0 };
     for (const { status } of this.#entries.values()) {
-      totals.busy += status.busy;
       if (status.draining) continue;
       totals.workers++;
-      totals.ready += status.ready;
       if (status.chrome !== 'up') continue;
       totals.serving++;
       totals.slots += status.capacity;

@@ -31,8 +31,6 @@ interface File {
 }
 
 export interface StaticFiles {
-  /** Whether the page has been built. */
-  readonly built: boolean;
   /** Handles `/app/assets/…`. */
   asset(ctx: Context): Promise<void>;
   /** Sends the page itself. */
@@ -107,7 +105,6 @@ export async function staticFiles(folder = DASHBOARD_FOLDER): Promise<StaticFile
   }
 
   return {
-    built: index !== undefined,
     asset: sendAsset,
     page(ctx) {
       if (index === undefined)

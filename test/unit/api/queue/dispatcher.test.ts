@@ -187,24 +187,6 @@ describe('the dispatcher', () => {
     expect(fixture.dispatch.depth()).to.equal(4);
   });
 
-  it('is drained when no render is queued or runs', async () => {
-    await fixture.dispatch.drained();
-    fixture.registry.report('ws://a:1', workerStatus(1));
-    const finish = Promise.withResolvers<string>();
-    const running = fixture.call('x', () => finish.promise);
-    const waiting = fixture.call('y');
-    let drained = false;
-    const promise = fixture.dispatch.drained().then(() => {
-      drained = true;
-    });
-    finish.resolve('printed');
-    await running.answer;
-    await loopTurn();
-    expect(drained).to.equal(false);
-    waiting.abort(new Error('gone'));
-    await promise;
-  });
-
   it('exposes depth, oldest wait, workers and slot attempts with the label of the pool', async () => {
     fixture.call('x');
     fixture.call('y');
