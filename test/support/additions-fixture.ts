@@ -150,7 +150,7 @@ export async function additionsFixture(): Promise<AdditionsFixture> {
     other,
     fontsSent: 0,
     shortTimeout: async () => {
-      const extra = await start('5s', 4);
+      const extra = await start('15s', 4);
       started.push(extra);
       return extra;
     },

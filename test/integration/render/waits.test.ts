@@ -11,10 +11,10 @@ describe('waits', () => {
     pressroom = await installation({
       plan: 'many',
       env: {
-        PRESSROOM_RENDER_TIMEOUT: '4s',
+        PRESSROOM_RENDER_TIMEOUT: '10s',
         // For renders that end at the limit at the same time.
         PRESSROOM_PLANS: 'many=30',
-        PRESSROOM_SLOTS: '8',
+        PRESSROOM_SLOTS: '15',
       },
     });
   });
@@ -225,7 +225,7 @@ describe('waits', () => {
     [
       'the limit of the installation',
       {},
-      /^The render took longer than this installation's limit of 4 s while waiting for/,
+      /^The render took longer than this installation's limit of 10 s while waiting for/,
     ],
     [
       'its own limit, which does not include the delay',
@@ -251,10 +251,10 @@ describe('waits', () => {
     ).to.include('LATE');
   });
   it('rejects a timeout over the limit of the installation', async () => {
-    const error = await renderError({ html: html('x'), timeout: '4.5s' });
+    const error = await renderError({ html: html('x'), timeout: '10.5s' });
     expect(error).to.include({ status: 400, code: 'validation_error' });
     expect(error.message).to.equal(
-      '`timeout` must be a duration from 1s to 4s, the limit of this installation, such as `1.5s`, not "4.5s".',
+      '`timeout` must be a duration from 1s to 10s, the limit of this installation, such as `1.5s`, not "10.5s".',
     );
   });
 
