@@ -37,7 +37,7 @@ const LONGEST_PAUSE_MS = 8_000;
 /** Jobs that are claimed and read while all slots are busy. */
 const PREPARED_AHEAD = 1;
 /** What aborted runs have to requeue their jobs after the deadline of a shutdown. */
-const ABORTED_MS = 500;
+const ABORTED_MS = 2_000;
 
 /** What this process knows of an account with waiting jobs, or with running ones. */
 interface Account {
@@ -105,6 +105,7 @@ export class JobRunner implements Service {
   /** Lets the running jobs end until the deadline. Those that do not are tried again elsewhere. */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#state = 'stopping';
+    this.#order.stop(new AttemptStopped());
     clearTimeout(this.#retry);
     const onDeadline = () => this.#stopping.abort(new AttemptStopped());
     deadline.addEventListener('abort', onDeadline);

@@ -13,6 +13,7 @@ export class SlotOrder {
   #count = 0;
   /** Those that wait for a free slot. Called when one is. */
   readonly #ready = new Set<() => void>();
+  readonly #stopped = new AbortController();
   /** Those that may be dispatched and are not yet. */
   #leaving = 0;
   readonly #onChange: () => void;
@@ -30,7 +31,8 @@ export class SlotOrder {
     return this.#ready.size;
   }
 
-  add(signal: AbortSignal): SlotWait {
+  add(ended: AbortSignal): SlotWait {
+    const signal = AbortSignal.any([ended, this.#stopped.signal]);
     let state: 'prepared' | 'leaving' | 'dispatched' = 'prepared';
     this.#count++;
     return {
@@ -61,6 +63,11 @@ export class SlotOrder {
         this.#onChange();
       },
     };
+  }
+
+  /** No more jobs are dispatched: those that wait, and later ones, are aborted. */
+  stop(reason: Error): void {
+    this.#stopped.abort(reason);
   }
 
   /** `free`: slots that no synchronous render waits for. */

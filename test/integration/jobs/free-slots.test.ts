@@ -95,14 +95,17 @@ describe('the next asynchronous render', function () {
     await eventually(async () => expect(await pressroom.running()).to.equal(0));
   });
 
-  it('waits again when the process shuts down', async () => {
+  it('waits again as soon as the process shuts down', async () => {
     const reader = await installation({ uri: pressroom.uri, workers: 0 });
     try {
-      const ids = [await submitted(client, 'running'), await submitted(client, 'running')];
-      await pressroom.stop();
+      await submitted(client, 'running');
+      const _id = await submitted(client, 'running');
+      const stopped = pressroom.stop();
       const { jobs } = reader.store.asynchronous;
-      for (const _id of ids)
-        expect(await jobs.findOne({ _id })).to.deep.include({ status: 'queued', attemptLog: [] });
+      await eventually(async () =>
+        expect(await jobs.findOne({ _id })).to.deep.include({ status: 'queued', attemptLog: [] }),
+      );
+      await stopped;
     } finally {
       await reader.stop();
     }

@@ -82,4 +82,20 @@ describe('the order in which jobs get slots', () => {
     expect(left).to.deep.equal(['ended', 'next']);
     expect(order.count()).to.equal(1);
   });
+
+  it('aborts the jobs that wait, and later ones, when it stops', async () => {
+    const { order, left, add, setFree } = create();
+    const reason = new Error('stopped');
+    const { leaving } = add('waiting');
+    order.stop(reason);
+    setFree(2);
+    for (const each of [leaving, add('late').leaving])
+      expect(
+        await each.then(
+          () => undefined,
+          error => error,
+        ),
+      ).to.equal(reason);
+    expect(left).to.deep.equal([]);
+  });
 });
