@@ -17,7 +17,10 @@ export const batchHref = (batch: string) => `/async-renders${queryOf({ batch })}
 export const useAsyncFilters = () =>
   useUrlFilters(params => {
     const status = params.get('status') ?? '';
-    return { status: status in STATUS_LABELS ? status : '', batch: params.get('batch') ?? '' };
+    return {
+      status: Object.hasOwn(STATUS_LABELS, status) ? status : '',
+      batch: params.get('batch') ?? '',
+    };
   });
 
 export function AsyncFilterBar({
