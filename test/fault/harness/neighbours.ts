@@ -13,7 +13,7 @@ import type { ChromeProcess } from './chrome-processes.ts';
 import { type Deployment, type DeploymentAccount, startDeployment } from './deployment.ts';
 import { watchFootprint } from './footprint.ts';
 import { type Rest, remainsOf, restOf } from './neighbour-remains.ts';
-import { chromeLives } from './worker-look.ts';
+import { chromeLives, untilAllReady } from './worker-look.ts';
 
 const SLOTS = 4;
 const INNOCENT = 5;
@@ -225,6 +225,8 @@ export class Neighbourhood {
   /** Runs `hostile` beside the innocent for so long, and until all calls have ended. */
   async beside(name: string, hostile: readonly Caller[], seconds: number): Promise<Row> {
     const [worker] = this.deployment.workers as [Deployment['workers'][number]];
+    // What is left is compared with a worker that has opened the next page of every slot.
+    await untilAllReady(worker);
     const [before, lives] = [await restOf(this.deployment), await chromeLives(worker)];
     const requests = this.#server.requests();
     const watch = watchFootprint(worker.process.pid);
