@@ -23,7 +23,7 @@ import { SlotOrder } from './slot-order.ts';
 export interface RunnerDeps extends Omit<AttemptDeps, 'leases'> {
   leases: Pick<MongoLeases, 'admitSubmitted' | 'settleWith' | 'release'>;
   workers: Pick<WorkerRegistry, 'capacity' | 'onChange'>;
-  dispatcher: Pick<Dispatcher<Session>, 'depth'>;
+  dispatcher: Pick<Dispatcher<Session>, 'paidWaiting'>;
   watch: JobWatch;
   backlog: Pick<BacklogReader, 'found'>;
 }
@@ -149,7 +149,7 @@ export class JobRunner implements Service {
 
   #serve(): void {
     const { workers, dispatcher } = this.#deps;
-    const free = workers.capacity().free - dispatcher.depth();
+    const free = workers.capacity().free - dispatcher.paidWaiting();
     this.#order.serve(free);
     if (this.#state !== 'running') return;
     for (;;) {

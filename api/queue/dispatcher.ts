@@ -145,6 +145,11 @@ export class Dispatcher<S extends SlotSession> {
     return this.#queue.depth();
   }
 
+  /** Those of them for which no slot is being opened. Without trial renders, which go last. */
+  paidWaiting(): number {
+    return this.#queue.paidWaiting();
+  }
+
   /**
    * The same by account, and for how long the first of them has waited. Takes time in proportion to
    * the queue's length.

@@ -205,6 +205,12 @@ export class FairQueue<J extends Queued> {
     return this.#present.size - this.#taken;
   }
 
+  /** Those of them that are not trial renders. Takes time in proportion to the accounts. */
+  paidWaiting(): number {
+    const { returned, accounts } = this.#paid;
+    return accounts.values().reduce((sum, { entries }) => sum + entries.size, returned.length);
+  }
+
   bytes(): number {
     return this.#bytes.used;
   }

@@ -210,6 +210,17 @@ describe('the queue', () => {
     expect(idsTaken(queue)).to.deep.equal([1, 2, 0]);
   });
 
+  it('counts the paid jobs that wait, without those that a slot is opened for', () => {
+    const queue = new FairQueue<Job>(largeLimits);
+    add(queue, job('trial', 0, { trial: true }));
+    for (const id of [1, 2, 3]) add(queue, job(`account ${id % 2}`, id));
+    expect(queue.paidWaiting()).to.equal(3);
+    const taken = take(queue)!;
+    expect([queue.paidWaiting(), queue.depth()]).to.deep.equal([2, 4]);
+    queue.undoTake(taken, 0);
+    expect(queue.paidWaiting()).to.equal(3);
+  });
+
   it('serves a trial job only while more than half of the slots are free', () => {
     const queue = new FairQueue<Job>(largeLimits);
     queue.add(job('trial', 0, { trial: true }), 0);

@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { asyncClient } from '../../support/async-fixture.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type Installation, installation } from '../../support/installation.ts';
+import { HELLO, PROXIES, trial } from '../../support/trial-calls.ts';
+
+/** Until it is canceled. */
+const LONG = { html: 'long', wait_for_expression: 'false', timeout: '60s' };
+const ASYNC = { ...PROXIES, PRESSROOM_ASYNC: 'on', PRESSROOM_SECRET: 'a secret of these tests' };
+
+type Client = ReturnType<typeof asyncClient>;
+
+describe('a prepared asynchronous render', function () {
+  this.timeout(60_000);
+
+  let pressroom: Installation;
+  let client: Client;
+  /** Ends what still runs. */
+  const ends: (() => Promise<unknown>)[] = [];
+
+  const start = async (slots: number) => {
+    pressroom = await installation({ env: { ...ASYNC, PRESSROOM_SLOTS: String(slots) } });
+    client = asyncClient(pressroom.api.port(), pressroom.key);
+  };
+  const isNow = (who: Client, id: string, status: string) =>
+    eventually(async () => expect((await who.read(id)).status).to.equal(status));
+  const submitted = async (who: Client, status: string) => {
+    const { id } = await who.submit(LONG);
+    ends.push(() => who.call('DELETE', `/${id}`));
+    await isNow(who, id, status);
+    return id;
+  };
+
+  afterEach(async () => {
+    await Promise.allSettled(ends.splice(0).map(end => end()));
+    await pressroom.stop();
+  });
+
+  it('takes a free slot while a trial render waits for more of them', async () => {
+    await start(2);
+    await submitted(client, 'running');
+    const waiting = trial(pressroom, HELLO);
+    await eventually(async () =>
+      expect(await pressroom.metrics.text()).to.match(/^pressroom_queue_depth\{.*\} 1$/m),
+    );
+    const { id } = await client.submit({ html: 'short' });
+    expect((await client.end(id)).status).to.equal('succeeded');
+    expect(await pressroom.metrics.text()).to.match(/^pressroom_queue_depth\{.*\} 1$/m);
+    await Promise.all(ends.map(end => end()));
+    expect((await waiting).status).to.equal(200);
+  });
+});
