@@ -224,7 +224,7 @@ export class JobRunner implements Service {
     const stop = () => ended.abort(new AttemptStopped());
     const unwatch = watch.watch(job, stop);
     const signal = AbortSignal.any([ended.signal, this.#stopping.signal]);
-    const wait = this.#order.add(signal);
+    const wait = this.#order.add(AbortSignal.any([signal, admitted.lease.lost]));
     let hasEnded = true;
     try {
       hasEnded = await runAttempt(this.#deps, { ...admitted, ...wait, job, signal });

@@ -49,4 +49,21 @@ describe('a prepared asynchronous render', function () {
     await Promise.all(ends.map(end => end()));
     expect((await waiting).status).to.equal(200);
   });
+
+  it('waits again at once when its lease is lost, and the attempt does not count', async () => {
+    await start(1);
+    await submitted(client, 'running');
+    const id = await submitted(client, 'running');
+    const { jobs } = pressroom.store.asynchronous;
+    const { lease } = (await jobs.findOne({ _id: id }))!;
+    await pressroom.store.accounts.updateOne(
+      { 'leases.id': lease! },
+      { $pull: { leases: { id: lease! } } },
+    );
+    await eventually(async () => {
+      const job = (await jobs.findOne({ _id: id }))!;
+      expect(job.lease).to.be.a('string').and.not.equal(lease);
+      expect(job.attemptLog).to.have.length(1);
+    });
+  });
 });
