@@ -52,6 +52,9 @@ interface Account {
   pauseMs: number;
 }
 
+const mayStart = ({ waiting, starting, notBeforeMs }: Account, nowMs: number): boolean =>
+  waiting && !starting && notBeforeMs <= nowMs;
+
 export class JobRunner implements Service {
   readonly name = 'asynchronous renders';
   readonly #deps: RunnerDeps;
@@ -61,7 +64,10 @@ export class JobRunner implements Service {
   readonly #stopping = new AbortController();
   #starting = 0;
   #runs = 0;
-  readonly #order = new SlotOrder(() => this.#serve());
+  readonly #order = new SlotOrder({
+    onChange: () => this.#serve(),
+    putBackReason: () => new AttemptStopped(),
+  });
   #onIdle: (() => void) | undefined;
   readonly #poll: Service;
   #retry: NodeJS.Timeout | undefined;
@@ -105,7 +111,7 @@ export class JobRunner implements Service {
   /** Lets the running jobs end until the deadline. Those that do not are tried again elsewhere. */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#state = 'stopping';
-    this.#order.stop(new AttemptStopped());
+    this.#order.stop();
     clearTimeout(this.#retry);
     const onDeadline = () => this.#stopping.abort(new AttemptStopped());
     deadline.addEventListener('abort', onDeadline);
@@ -152,15 +158,31 @@ export class JobRunner implements Service {
     const free = workers.capacity().free - dispatcher.paidWaiting();
     this.#order.serve(free);
     if (this.#state !== 'running') return;
+    this.#order.putBack(id => this.#account(id).runs > 1 && this.#othersWait(id));
     for (;;) {
       const accountId = this.#next();
       if (accountId === undefined) break;
-      // The first free slot must not wait for the database. Only for an account that runs a job:
-      // the plan leaves it other leases.
-      const ahead = this.#account(accountId).runs > 0 ? PREPARED_AHEAD : 0;
+      const ahead = this.#isPreparedAhead(accountId) ? PREPARED_AHEAD : 0;
       if (this.#starting + this.#order.count() >= free + ahead) break;
       void this.#begin(accountId);
     }
+  }
+
+  /**
+   * The first free slot must not wait for the database. Only for an account that runs a job, since
+   * the plan leaves it other leases, and while no other one waits, since which of them is next
+   * depends on whose slot becomes free.
+   */
+  #isPreparedAhead(accountId: string): boolean {
+    return this.#account(accountId).runs > 0 && !this.#othersWait(accountId);
+  }
+
+  /** Another account starts a job or may start one. */
+  #othersWait(accountId: string): boolean {
+    const nowMs = this.#nowMs();
+    return this.#accounts
+      .entries()
+      .some(([id, account]) => id !== accountId && (account.starting || mayStart(account, nowMs)));
   }
 
   /** The account that may start a job and runs the fewest; the first in turn among equals. */
@@ -168,10 +190,10 @@ export class JobRunner implements Service {
     const nowMs = this.#nowMs();
     let next: string | undefined;
     let least = Number.POSITIVE_INFINITY;
-    for (const [accountId, { waiting, starting, runs, notBeforeMs }] of this.#accounts)
-      if (waiting && !starting && notBeforeMs <= nowMs && runs < least) {
+    for (const [accountId, account] of this.#accounts)
+      if (mayStart(account, nowMs) && account.runs < least) {
         next = accountId;
-        least = runs;
+        least = account.runs;
       }
     return next;
   }
@@ -224,7 +246,7 @@ export class JobRunner implements Service {
     const stop = () => ended.abort(new AttemptStopped());
     const unwatch = watch.watch(job, stop);
     const signal = AbortSignal.any([ended.signal, this.#stopping.signal]);
-    const wait = this.#order.add(AbortSignal.any([signal, admitted.lease.lost]));
+    const wait = this.#order.add(job.account, AbortSignal.any([signal, admitted.lease.lost]));
     let hasEnded = true;
     try {
       hasEnded = await runAttempt(this.#deps, { ...admitted, ...wait, job, signal });
@@ -236,6 +258,7 @@ export class JobRunner implements Service {
     wait.dispatched();
     unwatch();
     if (hasEnded) watch.ended(job._id);
+    else account.waiting = true;
     await leases.release(admitted.lease);
     this.#runs--;
     account.runs--;

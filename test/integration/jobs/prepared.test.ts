@@ -22,6 +22,11 @@ describe('a prepared asynchronous render', function () {
     pressroom = await installation({ env: { ...ASYNC, PRESSROOM_SLOTS: String(slots) } });
     client = asyncClient(pressroom.api.port(), pressroom.key);
   };
+  const other = async () => {
+    await pressroom.accounts.createAccount('other', { plan: 'scale', intranet: false });
+    const { text: key } = await pressroom.accounts.createKey('other', { name: 'test' });
+    return asyncClient(pressroom.api.port(), key);
+  };
   const isNow = (who: Client, id: string, status: string) =>
     eventually(async () => expect((await who.read(id)).status).to.equal(status));
   const submitted = async (who: Client, status: string) => {
@@ -36,18 +41,15 @@ describe('a prepared asynchronous render', function () {
     await pressroom.stop();
   });
 
-  it('takes a free slot while a trial render waits for more of them', async () => {
+  it('lets an account go first that runs fewer', async () => {
     await start(2);
+    const second = await other();
     await submitted(client, 'running');
-    const waiting = trial(pressroom, HELLO);
-    await eventually(async () =>
-      expect(await pressroom.metrics.text()).to.match(/^pressroom_queue_depth\{.*\} 1$/m),
-    );
-    const { id } = await client.submit({ html: 'short' });
-    expect((await client.end(id)).status).to.equal('succeeded');
-    expect(await pressroom.metrics.text()).to.match(/^pressroom_queue_depth\{.*\} 1$/m);
-    await Promise.all(ends.map(end => end()));
-    expect((await waiting).status).to.equal(200);
+    const running = await submitted(second, 'running');
+    await submitted(client, 'running'); // prepared
+    const waiting = await Promise.all([1, 2, 3].map(() => second.submit({ html: 'short' })));
+    await second.call('DELETE', `/${running}`);
+    for (const { id } of waiting) expect((await second.end(id)).status).to.equal('succeeded');
   });
 
   it('waits again at once when its lease is lost, and the attempt does not count', async () => {
@@ -65,5 +67,30 @@ describe('a prepared asynchronous render', function () {
       expect(job.lease).to.be.a('string').and.not.equal(lease);
       expect(job.attemptLog).to.have.length(1);
     });
+  });
+
+  it('waits again in the database when another account submits one', async () => {
+    await start(1);
+    const second = await other();
+    await submitted(client, 'running');
+    const id = await submitted(client, 'running');
+    await submitted(second, 'queued');
+    await isNow(client, id, 'queued');
+    const job = await pressroom.store.asynchronous.jobs.findOne({ _id: id });
+    expect(job).to.deep.include({ status: 'queued', attemptLog: [] });
+  });
+
+  it('takes a free slot while a trial render waits for more of them', async () => {
+    await start(2);
+    await submitted(client, 'running');
+    const waiting = trial(pressroom, HELLO);
+    await eventually(async () =>
+      expect(await pressroom.metrics.text()).to.match(/^pressroom_queue_depth\{.*\} 1$/m),
+    );
+    const { id } = await client.submit({ html: 'short' });
+    expect((await client.end(id)).status).to.equal('succeeded');
+    expect(await pressroom.metrics.text()).to.match(/^pressroom_queue_depth\{.*\} 1$/m);
+    await Promise.all(ends.map(end => end()));
+    expect((await waiting).status).to.equal(200);
   });
 });

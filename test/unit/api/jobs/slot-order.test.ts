@@ -4,13 +4,28 @@ import { SlotOrder } from '../../../../api/jobs/slot-order.ts';
 /** Lets promises settle. */
 const settled = () => new Promise<void>(resolve => setImmediate(resolve));
 
-function create(free = 0) {
-  const order: SlotOrder = new SlotOrder(() => order.serve(slots.free));
+const putBack = new Error('put back');
+const reasonOf = (leaving: Promise<void>) =>
+  leaving.then(
+    () => undefined,
+    error => error,
+  );
+
+const created: SlotOrder[] = [];
+
+function create(free = 0, waitMs = 60_000) {
+  const order: SlotOrder = new SlotOrder({
+    onChange: () => order.serve(slots.free),
+    putBackReason: () => putBack,
+    waitMs,
+  });
+  created.push(order);
   const slots = { free };
   const left: string[] = [];
   const add = (name: string, signal = new AbortController().signal) => {
-    const wait = order.add(signal);
+    const wait = order.add(`account of ${name}`, signal);
     const leaving = wait.slotFree().then(() => void left.push(name));
+    leaving.catch(() => {});
     return { ...wait, leaving };
   };
   const setFree = (now: number) => {
@@ -21,6 +36,10 @@ function create(free = 0) {
 }
 
 describe('the order in which jobs get slots', () => {
+  afterEach(() => {
+    for (const order of created.splice(0)) order.putBack(() => true);
+  });
+
   it('lets as many leave as slots are free, the first first', async () => {
     const { order, left, add, setFree } = create();
     for (const name of ['a', 'b', 'c']) add(name);
@@ -57,12 +76,7 @@ describe('the order in which jobs get slots', () => {
     controller.abort(reason);
     const late = add('late', controller.signal);
     for (const { leaving, dispatched } of [waiting, late]) {
-      expect(
-        await leaving.then(
-          () => undefined,
-          error => error,
-        ),
-      ).to.equal(reason);
+      expect(await reasonOf(leaving)).to.equal(reason);
       dispatched();
     }
     expect([order.count(), order.ready()]).to.deep.equal([0, 0]);
@@ -83,19 +97,31 @@ describe('the order in which jobs get slots', () => {
     expect(order.count()).to.equal(1);
   });
 
-  it('aborts the jobs that wait, and later ones, when it stops', async () => {
+  it('puts back the jobs that wait, and later ones, when it stops', async () => {
     const { order, left, add, setFree } = create();
-    const reason = new Error('stopped');
     const { leaving } = add('waiting');
-    order.stop(reason);
+    order.stop();
     setFree(2);
     for (const each of [leaving, add('late').leaving])
-      expect(
-        await each.then(
-          () => undefined,
-          error => error,
-        ),
-      ).to.equal(reason);
+      expect(await reasonOf(each)).to.equal(putBack);
     expect(left).to.deep.equal([]);
+  });
+
+  it('puts back what waits for too long, and what it is told to', async () => {
+    const short = create(0, 1);
+    const late = short.add('late');
+    expect(await reasonOf(late.leaving)).to.equal(putBack);
+    late.dispatched();
+    const { order, left, add, setFree } = create();
+    const [first] = [add('a'), add('b')];
+    await settled();
+    order.putBack(account => account === 'account of a');
+    expect(await reasonOf(first.leaving)).to.equal(putBack);
+    first.dispatched();
+    for (const each of [short.order, order]) expect(each.ready()).to.equal(each.count());
+    setFree(2);
+    order.putBack(() => true); // too late
+    await settled();
+    expect(left).to.deep.equal(['b']);
   });
 });
