@@ -31,7 +31,7 @@ describe('the runner of jobs', () => {
         },
       },
       workers: { capacity: () => ({ free: 2 }), onChange: () => {} },
-      dispatcher: { depth: () => 0 },
+      dispatcher: { paidWaiting: () => 0 },
       backlog: { found: async (accounts: string[]) => void polls.push(accounts) },
       log,
     };
