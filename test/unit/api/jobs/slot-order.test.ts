@@ -107,7 +107,7 @@ describe('the order in which jobs get slots', () => {
     expect(left).to.deep.equal([]);
   });
 
-  it('puts back what waits for too long, and what it is told to', async () => {
+  it('puts back a job that waits for too long, and those of a chosen account', async () => {
     const short = create(0, 1);
     const late = short.add('late');
     expect(await reasonOf(late.leaving)).to.equal(putBack);
