@@ -227,6 +227,7 @@ describe('npm start', () => {
     expect(others).to.deep.equal([]);
     const debug = await requests({ env: { PRESSROOM_LOG_LEVEL: 'debug' } });
     expect(debug.map(({ path }) => path)).to.include('/healthz');
+    expect(await requests({ env: { PRESSROOM_LOG_LEVEL: 'warn' } })).to.deep.equal([]);
   });
 
   it('stops when its launcher is killed', async () => {
