@@ -276,6 +276,7 @@ describe('Pressroom on a real node', function () {
       await sleep(SHORT_RENDERS_MS);
       await short.stop();
       expect(short.flaws).to.deep.equal([]);
+      await slowPrometheus.untilLongestPause('pressroom_queue_depth');
       const { sizes, flaws } = await sizesInBurst(40, slow(8));
       console.log(
         `      ${sizes.map(({ atMs, pods }) => `${pods} pods after ${(atMs / 1_000).toFixed(1)} s`).join(', ')}`,

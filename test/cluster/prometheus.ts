@@ -14,6 +14,8 @@ import type { PrometheusBinaries } from './prometheus-binaries.ts';
 const LIMIT_MS = 60_000;
 /** New samples appear once per second at best. */
 const ASK_MS = 250;
+/** Longer than one scrape. */
+const SCRAPE_MS = 200;
 
 export interface Target {
   /** `host:port` of /metrics. */
@@ -34,6 +36,11 @@ export interface Prometheus {
   query(promql: string): Promise<Sample[]>;
   /** Resolves with the samples once `fits` is true (default: at least one sample). */
   until(promql: string, fits?: (samples: Sample[]) => boolean): Promise<Sample[]>;
+  /**
+   * Resolves at the start of the longest time without a scrape of these series, so that the next
+   * scrapes see the whole of what begins then.
+   */
+  untilLongestPause(selector: string): Promise<void>;
   /** The `data` of a GET request below /api/v1. */
   api<T>(path: string): Promise<T>;
   /** Replaces the targets; takes effect within a second or two. */
@@ -145,6 +152,32 @@ export async function startPrometheus({
   const query = async (promql: string) =>
     samplesOf(await api<QueryData>(`query?query=${encodeURIComponent(promql)}`));
 
+  const until: Prometheus['until'] = async (promql, fits = samples => samples.length > 0) => {
+    for (const end = performance.now() + LIMIT_MS; ; await sleep(ASK_MS)) {
+      const samples = await query(promql);
+      if (fits(samples)) return samples;
+      if (performance.now() > end)
+        throw new Error(`${promql} returned ${JSON.stringify(samples.slice(0, 5))}`);
+    }
+  };
+
+  /** Prometheus scrapes a target always at the same offset within the interval. */
+  async function untilLongestPause(selector: string): Promise<void> {
+    const intervalMs = intervalS * 1_000;
+    const samples = await until(`timestamp(${selector})`);
+    const offsets = samples
+      .map(({ value }) => (value * 1_000) % intervalMs)
+      .sort((one, other) => one - other);
+    const [longest] = offsets
+      .map((startMs, index) => ({
+        startMs,
+        pauseMs: (offsets[index + 1] ?? offsets[0]! + intervalMs) - startMs,
+      }))
+      .sort((one, other) => other.pauseMs - one.pauseMs);
+    const inMs = longest!.startMs + SCRAPE_MS - (Date.now() % intervalMs);
+    await sleep((inMs + intervalMs) % intervalMs);
+  }
+
   try {
     await eventually(async () => {
       if (!process.alive()) return;
@@ -161,14 +194,8 @@ export async function startPrometheus({
     url,
     pid: process.pid,
     query,
-    until: async (promql, fits = samples => samples.length > 0) => {
-      for (const end = performance.now() + LIMIT_MS; ; await sleep(ASK_MS)) {
-        const samples = await query(promql);
-        if (fits(samples)) return samples;
-        if (performance.now() > end)
-          throw new Error(`${promql} returned ${JSON.stringify(samples.slice(0, 5))}`);
-      }
-    },
+    until,
+    untilLongestPause,
     api,
     setTargets,
     freeze: process.freeze,
