@@ -219,8 +219,8 @@ describe('waits', () => {
   const limits: [what: string, options: object, message: RegExp][] = [
     [
       'its own limit',
-      { timeout: '1s' },
-      /^The render took longer than its `timeout` of 1 s while waiting for `wait_for_selector`/,
+      { timeout: '5s' },
+      /^The render took longer than its `timeout` of 5 s while waiting for `wait_for_selector`/,
     ],
     [
       'the limit of the installation',
@@ -229,8 +229,8 @@ describe('waits', () => {
     ],
     [
       'its own limit, which does not include the delay',
-      { timeout: '1.5s', wait_delay: '100ms' },
-      /^The render took longer than its `timeout` of 1\.5 s plus `wait_delay` while/,
+      { timeout: '5.5s', wait_delay: '100ms' },
+      /^The render took longer than its `timeout` of 5\.5 s plus `wait_delay` while/,
     ],
   ];
   const exceeded = startTogether(limits, ([, options]) =>
