@@ -33,18 +33,13 @@ export function CancelDialog({ folder, query, id, done, onClose, ...dialog }: Pr
     after: onClose,
     errorInPlace: true,
   });
-  const close = () => {
-    cancel.reset();
-    onClose();
-  };
   return (
     <ConfirmDialog
       {...dialog}
-      onClose={close}
+      onClose={onClose}
       danger
+      action={cancel}
       onConfirm={() => cancel.mutate()}
-      busy={cancel.isPending}
-      error={cancel.error}
     />
   );
 }

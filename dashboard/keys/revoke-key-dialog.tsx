@@ -19,21 +19,16 @@ export function RevokeKeyDialog({ forKey, onClose }: { forKey: Key | undefined; 
     after: onClose,
     errorInPlace: true,
   });
-  const close = () => {
-    revoke.reset();
-    onClose();
-  };
   const expired = forKey?.expired ?? false;
   return (
     <ConfirmDialog
       opened={forKey !== undefined}
-      onClose={close}
+      onClose={onClose}
       title={expired ? 'Delete this key?' : 'Revoke this key?'}
       confirm={expired ? 'Delete key' : 'Revoke key'}
       danger
+      action={revoke}
       onConfirm={() => forKey && revoke.mutate(forKey)}
-      busy={revoke.isPending}
-      error={revoke.error}
       {...(forKey && !expired && { typed: forKey.name })}
     >
       {expired ? (

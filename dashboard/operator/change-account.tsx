@@ -132,13 +132,9 @@ export function ChangeAccount({ account }: { account: OperatorAccount }) {
         danger={!suspended}
         title={suspended ? `Reactivate ${account.name}?` : `Suspend ${account.name}?`}
         confirm={suspended ? 'Reactivate account' : 'Suspend account'}
-        busy={suspend.isPending}
-        error={suspend.error}
+        action={suspend}
         onConfirm={() => suspend.mutate(suspended ? 'active' : 'paused')}
-        onClose={() => {
-          suspend.reset();
-          setSuspending(false);
-        }}
+        onClose={() => setSuspending(false)}
       >
         {suspended
           ? 'New renders will be accepted immediately. API keys, team and render log are unchanged.'

@@ -28,13 +28,9 @@ export function DeleteAccount({ account: { id, name } }: { account: OperatorAcco
         title={`Delete ${name}?`}
         confirm="Delete account"
         typed={name}
-        busy={action.isPending}
-        error={action.error}
+        action={action}
         onConfirm={() => action.mutate()}
-        onClose={() => {
-          action.reset();
-          setOpened(false);
-        }}
+        onClose={() => setOpened(false)}
       >
         Its API keys stop working, and renders in progress will fail. Asynchronous renders, PDFs,
         render log and usage are deleted. Members keep their login, and the audit log is kept. This

@@ -201,13 +201,9 @@ export default function OperatorUsersScreen() {
           danger={'disabled' in pending.change && pending.change.disabled}
           title={message.title}
           confirm={message.confirm}
-          busy={change.isPending}
-          error={change.error}
+          action={change}
           onConfirm={() => change.mutate(pending)}
-          onClose={() => {
-            change.reset();
-            setPending(undefined);
-          }}
+          onClose={() => setPending(undefined)}
         >
           {message.text}
         </ConfirmDialog>

@@ -41,13 +41,9 @@ function DisconnectDialog({ app, onClose }: { app: ConnectedApp | undefined; onC
       danger
       title="Disconnect this app?"
       confirm="Disconnect app"
-      busy={disconnect.isPending}
-      error={disconnect.error}
+      action={disconnect}
       onConfirm={() => app && disconnect.mutate(app)}
-      onClose={() => {
-        disconnect.reset();
-        onClose();
-      }}
+      onClose={onClose}
     >
       {app && (
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

@@ -109,13 +109,9 @@ export function SessionsPanel() {
         danger
         title="Sign out all other sessions?"
         confirm="Sign out"
-        busy={endOthers.isPending}
-        error={endOthers.error}
+        action={endOthers}
         onConfirm={() => endOthers.mutate()}
-        onClose={() => {
-          endOthers.reset();
-          setEnding(false);
-        }}
+        onClose={() => setEnding(false)}
       >
         You will be signed out everywhere except in this browser.
       </ConfirmDialog>

@@ -152,8 +152,7 @@ function RemoveDialog({ member, onClose }: { member: TeamMember; onClose(): void
       danger
       title={you ? `Leave ${account.name}?` : `Remove ${name}?`}
       confirm={you ? 'Leave' : 'Remove'}
-      busy={removal.isPending}
-      error={removal.error}
+      action={removal}
       onConfirm={() => removal.mutate()}
       onClose={onClose}
     >
@@ -180,8 +179,7 @@ function RevokeDialog({ invitation, onClose }: { invitation: Invitation; onClose
       danger
       title="Revoke this invitation?"
       confirm="Revoke invitation"
-      busy={revoke.isPending}
-      error={revoke.error}
+      action={revoke}
       onConfirm={() => revoke.mutate()}
       onClose={onClose}
     >
