@@ -1,6 +1,5 @@
 // An asynchronous render: its status, attempts, times and error, with Cancel and Download.
 import { Alert, Anchor, Badge, Button, Code, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Ban, Clock, Download } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
@@ -13,8 +12,9 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { When } from '../parts/when.tsx';
 import { RenderError } from '../renders/render-error.tsx';
 import { callerOf } from '../renders/render-table.tsx';
-import { get, queryOf } from '../session/api.ts';
+import { queryOf } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
+import { useGet } from '../session/use-get.ts';
 import { attemptsMs, hasPdf, isUnfinished } from './async-render.ts';
 import { AttemptTable } from './attempt-table.tsx';
 import { CancelDialog } from './cancel-dialog.tsx';
@@ -27,15 +27,13 @@ const REFRESH_MS = 2_000;
 export default function AsyncRenderScreen() {
   const { id = '' } = useParams<{ id: string }>();
   const account = useAccount();
-  const render = useQuery({
-    queryKey: ['async-render', account.id, id],
-    queryFn: ({ signal }) =>
-      get<AsyncRenderDetail>(
-        `/accounts/${account.id}/async-renders/${encodeURIComponent(id)}`,
-        signal,
-      ),
-    refetchInterval: ({ state }) => (state.data && isUnfinished(state.data) ? REFRESH_MS : false),
-  });
+  const render = useGet<AsyncRenderDetail>(
+    ['async-render', account.id, id],
+    `/accounts/${account.id}/async-renders/${encodeURIComponent(id)}`,
+    {
+      refetchInterval: ({ state }) => (state.data && isUnfinished(state.data) ? REFRESH_MS : false),
+    },
+  );
   return (
     <DetailPage
       query={render}

@@ -1,6 +1,5 @@
 // The batch by which the list is filtered: its progress by status, and Cancel the rest.
 import { Button, Group, Paper, Progress, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Ban } from 'lucide-react';
 import { useState } from 'react';
 import type { Batch } from '../../common/contract/batches.ts';
@@ -8,8 +7,8 @@ import { Failure } from '../parts/failure.tsx';
 import { formatCount, formatCountOf } from '../parts/format.ts';
 import { Loading } from '../parts/loading.tsx';
 import { When } from '../parts/when.tsx';
-import { get } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
+import { useGet } from '../session/use-get.ts';
 import classes from './async-renders.module.css';
 import { CancelDialog } from './cancel-dialog.tsx';
 import { STATUS_LABELS } from './status-badge.tsx';
@@ -32,13 +31,14 @@ const unfinishedOf = ({ counts }: Batch) => counts.queued + counts.running;
 
 export function BatchPanel({ id }: { id: string }) {
   const account = useAccount();
-  const batch = useQuery({
-    queryKey: ['async-batch', account.id, id],
-    queryFn: ({ signal }) =>
-      get<Batch>(`/accounts/${account.id}/batches/${encodeURIComponent(id)}`, signal),
-    refetchInterval: ({ state }) =>
-      state.data && unfinishedOf(state.data) > 0 ? REFRESH_MS : false,
-  });
+  const batch = useGet<Batch>(
+    ['async-batch', account.id, id],
+    `/accounts/${account.id}/batches/${encodeURIComponent(id)}`,
+    {
+      refetchInterval: ({ state }) =>
+        state.data && unfinishedOf(state.data) > 0 ? REFRESH_MS : false,
+    },
+  );
   if (batch.data) return <BatchProgress batch={batch.data} />;
   return batch.error ? (
     <Failure

@@ -1,14 +1,14 @@
 // The plan, subscription and prices of the account, for each billing mode of the installation.
 import { Alert, Button, Group, Stack } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { ExternalLink, Info } from 'lucide-react';
 import type { BillingView } from '../../api/console/contract/accounts.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { useAction } from '../parts/use-action.ts';
-import { get, post } from '../session/api.ts';
+import { post } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
+import { useGet } from '../session/use-get.ts';
 import { BillingStatus } from './billing-status.tsx';
 import { PlanCards } from './plan-cards.tsx';
 
@@ -21,11 +21,8 @@ const MODES: Record<BillingView['mode'], string> = {
 export default function BillingScreen() {
   const account = useAccount();
   const mayPay = useMay('billing.write');
-  const billing = useQuery({
-    queryKey: ['billing', account.id],
-    queryFn: ({ signal }) => get<BillingView>(`/accounts/${account.id}/billing`, signal),
-  });
   const path = `/accounts/${account.id}/billing`;
+  const billing = useGet<BillingView>(['billing', account.id], path);
   const openUrl = ({ url }: { url: string }) => location.assign(url);
   const checkout = useAction({
     run: (plan: string) => post<{ url: string }>(`${path}/checkout`, { plan }),

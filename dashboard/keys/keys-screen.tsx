@@ -1,6 +1,5 @@
 // The API keys of the account: list, create, rotate and revoke.
 import { Badge, Button, Code, Group, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { Key } from '../../api/console/contract/accounts.ts';
@@ -11,8 +10,8 @@ import { capitalize, formatKey } from '../parts/format.ts';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { When } from '../parts/when.tsx';
-import { get } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
+import { useGet } from '../session/use-get.ts';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
 import { RevokeKeyDialog } from './revoke-key-dialog.tsx';
 import { RotateKeyDialog } from './rotate-key-dialog.tsx';
@@ -78,10 +77,7 @@ const FACTS: Column<Key>[] = [
 export default function Keys() {
   const account = useAccount();
   const mayWrite = useMay('keys.write');
-  const keys = useQuery({
-    queryKey: ['keys', account.id],
-    queryFn: ({ signal }) => get<{ items: Key[] }>(`/accounts/${account.id}/keys`, signal),
-  });
+  const keys = useGet<{ items: Key[] }>(['keys', account.id], `/accounts/${account.id}/keys`);
   const [creating, setCreating] = useState(false);
   const [rotating, setRotating] = useState<Key>();
   const [revoking, setRevoking] = useState<Key>();

@@ -1,6 +1,5 @@
 // An account in the operator's view: plan and state, recent renders, team and API keys.
 import { Button, Code, SimpleGrid, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import type { Key, OperatorAccount, Overview } from '../../api/console/contract/accounts.ts';
@@ -16,7 +15,7 @@ import { Panel } from '../parts/panel.tsx';
 import { Section } from '../parts/section.tsx';
 import { When } from '../parts/when.tsx';
 import { RENDER_COLUMNS } from '../renders/render-table.tsx';
-import { get } from '../session/api.ts';
+import { useGet } from '../session/use-get.ts';
 import { InviteDialog } from '../team/invite-dialog.tsx';
 import { roleLabel } from '../team/roles.ts';
 import { ChangeAccount } from './change-account.tsx';
@@ -86,22 +85,10 @@ function InviteButton({ accountId }: { accountId: string }) {
 }
 
 export function AccountDetail({ id }: { id: string }) {
-  const account = useQuery({
-    queryKey: ['operator', 'account', id],
-    queryFn: ({ signal }) => get<OperatorAccount>(`/operator/accounts/${id}`, signal),
-  });
-  const overview = useQuery({
-    queryKey: ['overview', id],
-    queryFn: ({ signal }) => get<Overview>(`/accounts/${id}/overview`, signal),
-  });
-  const team = useQuery({
-    queryKey: ['team', id],
-    queryFn: ({ signal }) => get<Team>(`/accounts/${id}/team`, signal),
-  });
-  const keys = useQuery({
-    queryKey: ['keys', id],
-    queryFn: ({ signal }) => get<{ items: Key[] }>(`/accounts/${id}/keys`, signal),
-  });
+  const account = useGet<OperatorAccount>(['operator', 'account', id], `/operator/accounts/${id}`);
+  const overview = useGet<Overview>(['overview', id], `/accounts/${id}/overview`);
+  const team = useGet<Team>(['team', id], `/accounts/${id}/team`);
+  const keys = useGet<{ items: Key[] }>(['keys', id], `/accounts/${id}/keys`);
   const { data } = account;
   return (
     <>

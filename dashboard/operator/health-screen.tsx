@@ -1,13 +1,12 @@
 // The health checks of the installation, each with a hint how to fix it.
 import { Alert, Badge, Button, Paper, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { CircleAlert, CircleCheck, RefreshCw, TriangleAlert } from 'lucide-react';
 import type { Health } from '../../api/console/contract/accounts.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { TextWithCode } from '../parts/text-with-code.tsx';
-import { get } from '../session/api.ts';
+import { useGet } from '../session/use-get.ts';
 import classes from './health.module.css';
 
 const CHECKS = {
@@ -26,9 +25,7 @@ const OVERALL = {
 };
 
 export default function OperatorHealthScreen() {
-  const health = useQuery({
-    queryKey: ['operator', 'health'],
-    queryFn: ({ signal }) => get<Health>('/operator/health', signal),
+  const health = useGet<Health>(['operator', 'health'], '/operator/health', {
     refetchInterval: 15_000,
   });
   // An outdated result would be misleading: hide it after an error.

@@ -1,6 +1,5 @@
 // Workers and queue in real time, refetched every two seconds while the tab is visible.
 import { Anchor, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { ServerOff } from 'lucide-react';
 import { Link } from 'wouter';
 import type { Live } from '../../api/console/contract/accounts.ts';
@@ -12,7 +11,7 @@ import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Section } from '../parts/section.tsx';
-import { get } from '../session/api.ts';
+import { useGet } from '../session/use-get.ts';
 import { FigureList } from './figure-list.tsx';
 import { Minutes } from './minutes.tsx';
 import { ProcessPanel } from './process-panel.tsx';
@@ -50,9 +49,7 @@ function Now({ live }: { live: Live }) {
 }
 
 export default function OperatorLiveScreen() {
-  const live = useQuery({
-    queryKey: ['operator', 'live'],
-    queryFn: ({ signal }) => get<Live>('/operator/live', signal),
+  const live = useGet<Live>(['operator', 'live'], '/operator/live', {
     refetchInterval: REFRESH_MS,
     staleTime: 0,
   });

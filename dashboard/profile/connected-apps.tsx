@@ -1,6 +1,5 @@
 // The MCP apps that the user has authorized, with the option to disconnect them.
 import { Anchor, Button, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Plug } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -13,8 +12,9 @@ import { Loading } from '../parts/loading.tsx';
 import { Section } from '../parts/section.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { When } from '../parts/when.tsx';
-import { get, remove } from '../session/api.ts';
+import { remove } from '../session/api.ts';
 import { useSession } from '../session/session.tsx';
+import { useGet } from '../session/use-get.ts';
 
 type ConnectedApp = ConnectedApps['items'][number];
 
@@ -74,10 +74,7 @@ function NoApps() {
 }
 
 export function ConnectedAppsPanel() {
-  const apps = useQuery({
-    queryKey: ['apps'],
-    queryFn: ({ signal }) => get<ConnectedApps>('/me/apps', signal),
-  });
+  const apps = useGet<ConnectedApps>(['apps'], '/me/apps');
   const [disconnecting, setDisconnecting] = useState<ConnectedApp>();
   return (
     <Section title="Connected apps">

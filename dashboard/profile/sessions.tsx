@@ -1,6 +1,5 @@
 // The active sessions of the signed-in user, with the option to sign them out.
 import { Badge, Button, Group, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { SessionInfo } from '../../api/console/contract/users.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
@@ -10,7 +9,8 @@ import { Loading } from '../parts/loading.tsx';
 import { Section } from '../parts/section.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { When } from '../parts/when.tsx';
-import { get, remove } from '../session/api.ts';
+import { remove } from '../session/api.ts';
+import { useGet } from '../session/use-get.ts';
 import { deviceLabel } from './device.ts';
 
 const METHODS: Record<SessionInfo['method'], string> = {
@@ -21,10 +21,7 @@ const METHODS: Record<SessionInfo['method'], string> = {
 };
 
 export function SessionsPanel() {
-  const sessions = useQuery({
-    queryKey: ['sessions'],
-    queryFn: ({ signal }) => get<{ items: SessionInfo[] }>('/me/sessions', signal),
-  });
+  const sessions = useGet<{ items: SessionInfo[] }>(['sessions'], '/me/sessions');
   const [ending, setEnding] = useState(false);
   const end = useAction({
     run: ({ id }: SessionInfo) => remove(`/me/sessions/${id}`),

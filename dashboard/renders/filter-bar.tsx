@@ -1,12 +1,11 @@
 // The filters of the render log.
 import { Button, NativeSelect, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { ListFilter } from 'lucide-react';
 import { useState } from 'react';
 import type { Key } from '../../api/console/contract/accounts.ts';
 import { ClearFilters, TextFilter } from '../parts/filtered-list.tsx';
-import { get } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
+import { useGet } from '../session/use-get.ts';
 import classes from './filter-bar.module.css';
 import { type Filters, localTime, timeOf, type useFilters } from './filters.ts';
 import { CODES } from './hints.ts';
@@ -26,9 +25,7 @@ export function FilterBar({ filters, change, clear, filtered }: ReturnType<typeo
   // The filters are collapsible on phones only.
   const [opened, setOpened] = useState(false);
   const mayReadKeys = useMay('keys.read');
-  const keys = useQuery({
-    queryKey: ['keys', id],
-    queryFn: ({ signal }) => get<{ items: Key[] }>(`/accounts/${id}/keys`, signal),
+  const keys = useGet<{ items: Key[] }>(['keys', id], `/accounts/${id}/keys`, {
     enabled: mayReadKeys,
   });
   // A revoked key is not in the list, but the log can still be filtered by it.

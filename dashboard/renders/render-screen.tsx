@@ -1,6 +1,5 @@
 // The details of one render: outcome, phases, options, failed requests and console output.
 import { Badge, Button, Code, Paper, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { FlaskConical } from 'lucide-react';
 import { Link, useParams } from 'wouter';
 import type { RenderDetail } from '../../api/console/contract/accounts.ts';
@@ -13,8 +12,9 @@ import { OutcomeBadge } from '../parts/outcome-badge.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Section } from '../parts/section.tsx';
 import { When } from '../parts/when.tsx';
-import { get, queryOf } from '../session/api.ts';
+import { queryOf } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
+import { useGet } from '../session/use-get.ts';
 import { FailedRequests } from './failed-requests.tsx';
 import { RenderError } from './render-error.tsx';
 import classes from './render-screen.module.css';
@@ -55,13 +55,12 @@ function ConsoleLines({ lines }: { lines: RenderDetail['console'] }) {
 export default function Render() {
   const { id = '' } = useParams<{ id: string }>();
   const account = useAccount();
-  const render = useQuery({
-    queryKey: ['render', account.id, id],
-    queryFn: ({ signal }) =>
-      get<RenderDetail>(`/accounts/${account.id}/renders/${encodeURIComponent(id)}`, signal),
+  const render = useGet<RenderDetail>(
+    ['render', account.id, id],
+    `/accounts/${account.id}/renders/${encodeURIComponent(id)}`,
     // A finished render does not change.
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+    { staleTime: Number.POSITIVE_INFINITY },
+  );
   return (
     <DetailPage query={render} href="/renders" back="All renders" title="Render" id={id}>
       {data => <Detail render={data} />}

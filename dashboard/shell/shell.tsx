@@ -1,14 +1,13 @@
 // The frame of every screen: session, header, navigation, account banner and the current screen.
 import { Container } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
 import type { Me } from '../../api/console/contract/users.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { Notices } from '../parts/notices.tsx';
-import { get } from '../session/api.ts';
 import { readPreference, savePreference } from '../session/preferences.ts';
 import { type DashboardSession, SessionContext } from '../session/session.tsx';
+import { useGet } from '../session/use-get.ts';
 import { AccountBanner } from './account-banner.tsx';
 import { CurrentScreen } from './current-screen.tsx';
 import { Header } from './header.tsx';
@@ -18,11 +17,7 @@ import classes from './shell.module.css';
 const MAIN_ID = 'main';
 
 export function Shell() {
-  const me = useQuery({
-    queryKey: ['me'],
-    queryFn: ({ signal }) => get<Me>('/me', signal),
-    staleTime: 60_000,
-  });
+  const me = useGet<Me>(['me'], '/me', { staleTime: 60_000 });
   const [chosen, choose] = useState(() => readPreference('account'));
   const openAccount = useCallback((id: string) => {
     savePreference('account', id);

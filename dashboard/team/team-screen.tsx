@@ -1,6 +1,6 @@
 // The team of the account: members with their roles, and pending invitations.
 import { Badge, Button, Group, Stack, Title } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import type { Team } from '../../api/console/contract/users.ts';
@@ -12,8 +12,9 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { UserCell } from '../parts/user-cell.tsx';
 import { When } from '../parts/when.tsx';
-import { get, remove } from '../session/api.ts';
+import { remove } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
+import { useGet } from '../session/use-get.ts';
 import { InviteDialog } from './invite-dialog.tsx';
 import { RoleDialog, type TeamMember } from './role-dialog.tsx';
 import { roleLabel } from './roles.ts';
@@ -195,10 +196,7 @@ export default function TeamScreen() {
   const [roleOf, setRoleOf] = useState<TeamMember>();
   const [leaving, setLeaving] = useState<TeamMember>();
   const [revoking, setRevoking] = useState<Invitation>();
-  const team = useQuery({
-    queryKey: ['team', account.id],
-    queryFn: ({ signal }) => get<Team>(`/accounts/${account.id}/team`, signal),
-  });
+  const team = useGet<Team>(['team', account.id], `/accounts/${account.id}/team`);
 
   return (
     <>

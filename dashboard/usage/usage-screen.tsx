@@ -10,7 +10,7 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { ChartColumn, Download } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import type { Usage } from '../../api/console/contract/accounts.ts';
@@ -18,8 +18,9 @@ import { Empty } from '../parts/empty.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { formatBytes, formatCount, formatDay } from '../parts/format.ts';
 import { PageHeader } from '../parts/page-header.tsx';
-import { get, queryOf } from '../session/api.ts';
+import { queryOf } from '../session/api.ts';
 import { useAccount } from '../session/session.tsx';
+import { useGet } from '../session/use-get.ts';
 import { type Choice, useRange } from './range.ts';
 import { DayTable, hasRenders, KeyTable } from './usage-tables.tsx';
 
@@ -29,9 +30,7 @@ export default function UsageScreen() {
   const { id } = useAccount();
   const { choice, range, choose, setRange } = useRange();
   const query = queryOf(range);
-  const usage = useQuery({
-    queryKey: ['usage', id, range],
-    queryFn: ({ signal }) => get<Usage>(`/accounts/${id}/usage${query}`, signal),
+  const usage = useGet<Usage>(['usage', id, range], `/accounts/${id}/usage${query}`, {
     // Shows the previous range while the next one loads.
     placeholderData: keepPreviousData,
   });
