@@ -3,9 +3,8 @@ import { Button, Group, Paper, Progress, Text } from '@mantine/core';
 import { Ban } from 'lucide-react';
 import { useState } from 'react';
 import type { Batch } from '../../common/contract/batches.ts';
-import { Failure } from '../parts/failure.tsx';
 import { formatCount, formatCountOf } from '../parts/format.ts';
-import { Loading } from '../parts/loading.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { When } from '../parts/when.tsx';
 import { useAccount, useMay } from '../session/session.tsx';
 import { useGet } from '../session/use-get.ts';
@@ -40,15 +39,7 @@ export function BatchPanel({ id }: { id: string }) {
     },
   );
   if (batch.data) return <BatchProgress batch={batch.data} />;
-  return batch.error ? (
-    <Failure
-      error={batch.error}
-      retry={() => void batch.refetch()}
-      title="Could not load this batch"
-    />
-  ) : (
-    <Loading rows={1} height={96} />
-  );
+  return <QueryState query={batch} title="Could not load this batch" rows={1} height={96} />;
 }
 
 function BatchProgress({ batch }: { batch: Batch }) {

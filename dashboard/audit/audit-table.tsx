@@ -7,7 +7,7 @@ import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { formatTime } from '../parts/format.ts';
-import { Loading } from '../parts/loading.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { usePages } from '../parts/use-pages.ts';
 import { When } from '../parts/when.tsx';
 import { actionLabel, detailLabel } from './labels.ts';
@@ -70,9 +70,8 @@ interface Props {
 
 export function AuditTable({ queryKey, path, allAccounts = false }: Props) {
   const [search, setSearch] = useState('');
-  const { rows, error, retry, more } = usePages<Entry>(queryKey, path);
-  if (error && !rows) return <Failure error={error} retry={retry} />;
-  if (!rows) return <Loading rows={8} />;
+  const { query, rows, more } = usePages<Entry>(queryKey, path);
+  if (!rows) return <QueryState query={query} rows={8} />;
   if (rows.length === 0)
     return (
       <Empty icon={ScrollText} title="No activity yet">
@@ -108,7 +107,7 @@ export function AuditTable({ queryKey, path, allAccounts = false }: Props) {
         columns={allAccounts ? [...COLUMNS.slice(0, 2), ACCOUNT, ...COLUMNS.slice(2)] : COLUMNS}
         more={more}
       />
-      {error && <Failure error={error} retry={more.load} />}
+      {query.error && <Failure error={query.error} retry={more.load} />}
     </>
   );
 }

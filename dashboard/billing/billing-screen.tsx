@@ -2,9 +2,8 @@
 import { Alert, Button, Group, Stack } from '@mantine/core';
 import { ExternalLink, Info } from 'lucide-react';
 import type { BillingView } from '../../api/console/contract/accounts.ts';
-import { Failure } from '../parts/failure.tsx';
-import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { post } from '../session/api.ts';
 import { useAccount, useMay } from '../session/session.tsx';
@@ -49,8 +48,7 @@ export default function BillingScreen() {
           )
         }
       />
-      {billing.isPending && <Loading rows={3} height={120} />}
-      {billing.error && <Failure error={billing.error} retry={() => void billing.refetch()} />}
+      <QueryState query={billing} rows={3} height={120} />
       {data && (
         <Stack gap="lg">
           {data.notice && (

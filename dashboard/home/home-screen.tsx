@@ -5,10 +5,10 @@ import { CircleCheck } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { Empty } from '../parts/empty.tsx';
-import { Failure } from '../parts/failure.tsx';
 import { capitalize } from '../parts/format.ts';
 import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { Section } from '../parts/section.tsx';
 import { RenderTable } from '../renders/render-table.tsx';
 import { useOverview } from '../session/overview.ts';
@@ -37,15 +37,9 @@ export default function Home() {
           )
         }
       />
-      {overview.error && (
-        <Failure
-          error={overview.error}
-          retry={() => void overview.refetch()}
-          title={data ? 'Could not refresh' : 'Could not load the overview'}
-          {...(data && { dataUpdatedAt: overview.dataUpdatedAt })}
-        />
-      )}
-      {!data && !overview.error && <FiguresLoading />}
+      <QueryState query={overview} title="Could not load the overview" keepsData>
+        <FiguresLoading />
+      </QueryState>
       {data && (
         <Stack gap="xl">
           <Figures {...data} />

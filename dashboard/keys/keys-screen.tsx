@@ -5,10 +5,9 @@ import { useState } from 'react';
 import type { Key } from '../../api/console/contract/accounts.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
-import { Failure } from '../parts/failure.tsx';
 import { capitalize, formatKey } from '../parts/format.ts';
-import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { When } from '../parts/when.tsx';
 import { useAccount, useMay } from '../session/session.tsx';
 import { useGet } from '../session/use-get.ts';
@@ -120,14 +119,7 @@ export default function Keys() {
         description="API keys authenticate your requests. Each key belongs to this account."
         actions={mayWrite && create}
       />
-      {keys.error && (
-        <Failure
-          error={keys.error}
-          retry={() => void keys.refetch()}
-          title="Could not load API keys"
-        />
-      )}
-      {keys.isPending && <Loading rows={4} height={48} />}
+      <QueryState query={keys} title="Could not load API keys" rows={4} height={48} />
       {keys.data?.items.length === 0 && (
         <Empty icon={KeyRound} title="No API keys yet">
           {mayWrite

@@ -7,11 +7,10 @@ import type { Team } from '../../api/console/contract/users.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { BackLink } from '../parts/detail-page.tsx';
 import { Fact } from '../parts/fact.tsx';
-import { Failure } from '../parts/failure.tsx';
 import { formatCount, formatKey } from '../parts/format.ts';
-import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Panel } from '../parts/panel.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { Section } from '../parts/section.tsx';
 import { When } from '../parts/when.tsx';
 import { RENDER_COLUMNS } from '../renders/render-table.tsx';
@@ -98,8 +97,7 @@ export function AccountDetail({ id }: { id: string }) {
         mark={data && <StateBadge state={data.state} />}
         actions={data && <InviteButton accountId={id} />}
       />
-      {account.isPending && <Loading rows={4} height={72} />}
-      {account.error && <Failure error={account.error} retry={() => void account.refetch()} />}
+      <QueryState query={account} rows={4} height={72} />
       {data && (
         <Stack gap="lg">
           <FigureList
@@ -132,15 +130,11 @@ export function AccountDetail({ id }: { id: string }) {
             </Panel>
           </SimpleGrid>
           <Section title="Recent renders">
-            {overview.isPending && <Loading rows={3} />}
-            {overview.error && (
-              <Failure error={overview.error} retry={() => void overview.refetch()} />
-            )}
+            <QueryState query={overview} rows={3} />
             {overview.data && <Renders overview={overview.data} />}
           </Section>
           <Section title="Team">
-            {team.isPending && <Loading rows={2} />}
-            {team.error && <Failure error={team.error} retry={() => void team.refetch()} />}
+            <QueryState query={team} rows={2} />
             {team.data &&
               (team.data.members.length === 0 ? (
                 <Text size="sm">No members yet. Invite the owner of this account.</Text>
@@ -158,8 +152,7 @@ export function AccountDetail({ id }: { id: string }) {
               ))}
           </Section>
           <Section title="API keys">
-            {keys.isPending && <Loading rows={2} />}
-            {keys.error && <Failure error={keys.error} retry={() => void keys.refetch()} />}
+            <QueryState query={keys} rows={2} />
             {keys.data && <Keys keys={keys.data.items} />}
           </Section>
         </Stack>

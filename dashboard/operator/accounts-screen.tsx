@@ -6,10 +6,9 @@ import { useLocation, useSearch } from 'wouter';
 import type { OperatorAccount } from '../../api/console/contract/accounts.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
-import { Failure } from '../parts/failure.tsx';
 import { formatCount } from '../parts/format.ts';
-import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { usePages } from '../parts/use-pages.ts';
 import { useSearchText } from '../parts/use-search-text.ts';
 import { When } from '../parts/when.tsx';
@@ -24,7 +23,7 @@ function AllAccounts() {
   const [state, setState] = useState('');
   const [creating, setCreating] = useState(false);
   const [, navigate] = useLocation();
-  const { rows, error, retry, more } = usePages<OperatorAccount>(
+  const { query, rows, more } = usePages<OperatorAccount>(
     ['operator', 'accounts'],
     '/operator/accounts',
     {
@@ -64,8 +63,7 @@ function AllAccounts() {
         />
       </Group>
       <Stack>
-        {error && <Failure error={error} retry={retry} />}
-        {!rows && !error && <Loading rows={6} />}
+        <QueryState query={query} rows={6} />
         {rows?.length === 0 && (
           <Empty
             icon={Building2}

@@ -2,9 +2,8 @@
 import { Alert, Badge, Button, Paper, Stack, Text, Title } from '@mantine/core';
 import { CircleAlert, CircleCheck, RefreshCw, TriangleAlert } from 'lucide-react';
 import type { Health } from '../../api/console/contract/accounts.ts';
-import { Failure } from '../parts/failure.tsx';
-import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { TextWithCode } from '../parts/text-with-code.tsx';
 import { useGet } from '../session/use-get.ts';
 import classes from './health.module.css';
@@ -45,14 +44,7 @@ export default function OperatorHealthScreen() {
           </Button>
         }
       />
-      {health.isPending && <Loading rows={5} height={72} />}
-      {health.error && (
-        <Failure
-          error={health.error}
-          retry={() => void health.refetch()}
-          title="Could not run the health checks"
-        />
-      )}
+      <QueryState query={health} title="Could not run the health checks" rows={5} height={72} />
       {data && (
         <Stack>
           <Alert variant="light" {...OVERALL[data.status]} />

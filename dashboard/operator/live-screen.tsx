@@ -5,11 +5,10 @@ import { Link } from 'wouter';
 import type { Live } from '../../api/console/contract/accounts.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
-import { Failure } from '../parts/failure.tsx';
 import { formatCount, formatMs } from '../parts/format.ts';
-import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Panel } from '../parts/panel.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { Section } from '../parts/section.tsx';
 import { useGet } from '../session/use-get.ts';
 import { FigureList } from './figure-list.tsx';
@@ -57,15 +56,13 @@ export default function OperatorLiveScreen() {
   return (
     <>
       <PageHeader title="Workers & queue" description="Updates every 2 seconds." />
-      {live.isPending && <Loading rows={4} height={96} />}
-      {live.error && (
-        <Failure
-          error={live.error}
-          retry={() => void live.refetch()}
-          title={data ? 'Could not refresh' : 'Could not load workers and queue'}
-          {...(data && { dataUpdatedAt: live.dataUpdatedAt })}
-        />
-      )}
+      <QueryState
+        query={live}
+        title="Could not load workers and queue"
+        keepsData
+        rows={4}
+        height={96}
+      />
       {data && (
         <Stack gap="lg">
           <Now live={data} />

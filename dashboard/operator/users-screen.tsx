@@ -6,9 +6,8 @@ import type { OperatorUser } from '../../api/console/contract/accounts.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
-import { Failure } from '../parts/failure.tsx';
-import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { usePages } from '../parts/use-pages.ts';
 import { useSearchText } from '../parts/use-search-text.ts';
@@ -162,11 +161,9 @@ function UserTable({ rows, more, onChange }: TableProps) {
 export default function OperatorUsersScreen() {
   const search = useSearchText();
   const [pending, setPending] = useState<PendingChange>();
-  const { rows, error, retry, more } = usePages<OperatorUser>(
-    ['operator', 'people'],
-    '/operator/users',
-    { search: search.query },
-  );
+  const { query, rows, more } = usePages<OperatorUser>(['operator', 'people'], '/operator/users', {
+    search: search.query,
+  });
   const change = useAction({
     run: ({ user, change: body }: PendingChange) => patch(`/operator/users/${user.id}`, body),
     done: (_, { user }) => `${user.name} updated.`,
@@ -190,8 +187,7 @@ export default function OperatorUsersScreen() {
         onChange={({ currentTarget }) => search.setText(currentTarget.value)}
       />
       <Stack>
-        {error && <Failure error={error} retry={retry} />}
-        {!rows && !error && <Loading rows={6} height={52} />}
+        <QueryState query={query} rows={6} height={52} />
         {rows?.length === 0 && <Empty icon={Users} title="No matching users" />}
         {rows && rows.length > 0 && <UserTable rows={rows} more={more} onChange={setPending} />}
       </Stack>

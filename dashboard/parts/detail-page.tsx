@@ -5,9 +5,8 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { ArrowLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { Failure } from './failure.tsx';
-import { Loading } from './loading.tsx';
 import { PageHeader } from './page-header.tsx';
+import { QueryState } from './query-state.tsx';
 
 export function BackLink({ href, children }: { href: string; children: ReactNode }) {
   return (
@@ -30,20 +29,18 @@ interface Props<T> {
 }
 
 export function DetailPage<T>({ query, href, back, title, id, children }: Props<T>) {
-  const { data, error, dataUpdatedAt } = query;
+  const { data } = query;
   return (
     <>
       <BackLink href={href}>{back}</BackLink>
       {data ? children(data) : <PageHeader title={title} description={id} />}
-      {error && (
-        <Failure
-          error={error}
-          retry={() => void query.refetch()}
-          title={data ? 'Could not refresh' : `Could not load this ${title.toLowerCase()}`}
-          {...(data && { dataUpdatedAt })}
-        />
-      )}
-      {query.isPending && <Loading rows={6} height={56} />}
+      <QueryState
+        query={query}
+        title={`Could not load this ${title.toLowerCase()}`}
+        keepsData
+        rows={6}
+        height={56}
+      />
     </>
   );
 }

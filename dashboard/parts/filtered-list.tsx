@@ -4,18 +4,17 @@ import { Button, TextInput, type TextInputProps } from '@mantine/core';
 import { RefreshCw, SearchX, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Empty } from './empty.tsx';
-import { Failure } from './failure.tsx';
-import { Loading } from './loading.tsx';
+import { QueryState } from './query-state.tsx';
 import type { Pages } from './use-pages.ts';
 
-export function RefreshList({ list: { query, retry } }: { list: Pages }) {
+export function RefreshList({ list: { query } }: { list: Pages }) {
   return (
     <Button
       variant="default"
       size="xs"
       leftSection={<RefreshCw size={14} aria-hidden />}
       aria-disabled={query.isFetching}
-      onClick={retry}
+      onClick={() => void query.refetch()}
     >
       Refresh
     </Button>
@@ -33,12 +32,11 @@ interface StatesProps {
 }
 
 export function ListStates({ list, what, filtered, clear, children }: StatesProps) {
-  const { query, rows, error, retry } = list;
+  const { query, rows } = list;
   const isEmpty = query.isSuccess && rows?.length === 0;
   return (
     <>
-      {error && <Failure error={error} retry={retry} title={`Could not load ${what}`} />}
-      {query.isPending && <Loading rows={8} height={44} />}
+      <QueryState query={query} title={`Could not load ${what}`} rows={8} height={44} />
       {isEmpty && !filtered && children}
       {isEmpty && filtered && (
         <Empty icon={SearchX} title="No renders match these filters">

@@ -30,8 +30,6 @@ export function usePages<T>(
   return {
     query,
     rows: query.data?.pages.flatMap(({ items }) => items),
-    error: query.error,
-    retry: () => void query.refetch(),
     more: {
       has: query.hasNextPage,
       busy: query.isFetchingNextPage,

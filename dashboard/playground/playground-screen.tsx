@@ -17,9 +17,8 @@ import { Play, X } from 'lucide-react';
 import { type KeyboardEvent, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { type Json, KEY_VARIABLE, snippets } from '../../common/contract/snippets.ts';
 import { CodeBlock } from '../parts/code-block.tsx';
-import { Failure } from '../parts/failure.tsx';
-import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { CallFailed } from '../session/api.ts';
 import { useAccount, useSession } from '../session/session.tsx';
 import { EXAMPLES } from './examples.ts';
@@ -186,8 +185,7 @@ function RequestForm({ draft, onChange, fieldErrors }: FormProps) {
           </Button>
         )}
       </Group>
-      {schema.isPending && <Loading rows={7} height={44} />}
-      {schema.error && <Failure error={schema.error} retry={() => void schema.refetch()} />}
+      <QueryState query={schema} rows={7} height={44} />
       {schema.data && (
         <OptionsForm
           sections={sections}

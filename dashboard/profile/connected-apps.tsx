@@ -7,8 +7,7 @@ import type { ConnectedApps } from '../../api/console/contract/users.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Empty } from '../parts/empty.tsx';
-import { Failure } from '../parts/failure.tsx';
-import { Loading } from '../parts/loading.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { Section } from '../parts/section.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { When } from '../parts/when.tsx';
@@ -78,8 +77,7 @@ export function ConnectedAppsPanel() {
   const [disconnecting, setDisconnecting] = useState<ConnectedApp>();
   return (
     <Section title="Connected apps">
-      {apps.isPending && <Loading rows={2} height={52} />}
-      {apps.error && <Failure error={apps.error} retry={() => void apps.refetch()} />}
+      <QueryState query={apps} rows={2} height={52} />
       {apps.data?.items.length === 0 && <NoApps />}
       {apps.data && apps.data.items.length > 0 && (
         <DataTable

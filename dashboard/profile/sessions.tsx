@@ -4,8 +4,7 @@ import { useState } from 'react';
 import type { SessionInfo } from '../../api/console/contract/users.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { DataTable } from '../parts/data-table.tsx';
-import { Failure } from '../parts/failure.tsx';
-import { Loading } from '../parts/loading.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { Section } from '../parts/section.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { When } from '../parts/when.tsx';
@@ -47,8 +46,7 @@ export function SessionsPanel() {
         )
       }
     >
-      {sessions.isPending && <Loading rows={2} height={52} />}
-      {sessions.error && <Failure error={sessions.error} retry={() => void sessions.refetch()} />}
+      <QueryState query={sessions} rows={2} height={52} />
       {sessions.data && (
         <DataTable
           label="Sessions"

@@ -2,9 +2,8 @@
 import { Container } from '@mantine/core';
 import { useCallback, useMemo, useState } from 'react';
 import type { Me } from '../../api/console/contract/users.ts';
-import { Failure } from '../parts/failure.tsx';
-import { Loading } from '../parts/loading.tsx';
 import { Notices } from '../parts/notices.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { readPreference, savePreference } from '../session/preferences.ts';
 import { type DashboardSession, SessionContext } from '../session/session.tsx';
 import { useGet } from '../session/use-get.ts';
@@ -35,15 +34,7 @@ export function Shell() {
   if (!session)
     return (
       <Container size="sm" py="xl">
-        {me.error ? (
-          <Failure
-            error={me.error}
-            retry={() => void me.refetch()}
-            title="Could not load the dashboard"
-          />
-        ) : (
-          <Loading rows={6} />
-        )}
+        <QueryState query={me} title="Could not load the dashboard" rows={6} />
       </Container>
     );
   return (

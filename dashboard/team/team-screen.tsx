@@ -6,9 +6,8 @@ import { useState } from 'react';
 import type { Team } from '../../api/console/contract/users.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { DataTable } from '../parts/data-table.tsx';
-import { Failure } from '../parts/failure.tsx';
-import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { UserCell } from '../parts/user-cell.tsx';
 import { When } from '../parts/when.tsx';
@@ -214,8 +213,7 @@ export default function TeamScreen() {
           )
         }
       />
-      {team.isPending && <Loading rows={4} height={52} />}
-      {team.error && <Failure error={team.error} retry={() => void team.refetch()} />}
+      <QueryState query={team} rows={4} height={52} />
       {team.data && (
         <Stack gap="xl">
           <Members members={team.data.members} onRole={setRoleOf} onRemove={setLeaving} />

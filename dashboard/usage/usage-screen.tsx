@@ -15,9 +15,9 @@ import { ChartColumn, Download } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import type { Usage } from '../../api/console/contract/accounts.ts';
 import { Empty } from '../parts/empty.tsx';
-import { Failure } from '../parts/failure.tsx';
 import { formatBytes, formatCount, formatDay } from '../parts/format.ts';
 import { PageHeader } from '../parts/page-header.tsx';
+import { QueryState } from '../parts/query-state.tsx';
 import { queryOf } from '../session/api.ts';
 import { useAccount } from '../session/session.tsx';
 import { useGet } from '../session/use-get.ts';
@@ -86,14 +86,9 @@ export default function UsageScreen() {
           </>
         )}
       </Group>
-      {usage.error && (
-        <Failure
-          error={usage.error}
-          retry={() => void usage.refetch()}
-          title="Could not load usage"
-        />
-      )}
-      {usage.isPending && <ChartsLoading />}
+      <QueryState query={usage} title="Could not load usage">
+        <ChartsLoading />
+      </QueryState>
       {usage.data && !usage.error && <Figures usage={usage.data} />}
     </>
   );
