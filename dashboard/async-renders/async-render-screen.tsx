@@ -57,7 +57,7 @@ function Detail({ render }: { render: AsyncRenderDetail }) {
           <>
             <StatusBadge status={status} />
             {sandbox && (
-              <Badge size="sm" radius="sm" variant="default" tt="none">
+              <Badge size="sm" radius="sm" variant="default">
                 Sandbox
               </Badge>
             )}

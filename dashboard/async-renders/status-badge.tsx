@@ -30,14 +30,7 @@ const COLORS: Record<Badged, string> = {
 
 export function StatusBadge({ status }: { status: Badged }) {
   return (
-    <Badge
-      color={COLORS[status]}
-      variant="light"
-      size="sm"
-      radius="sm"
-      className={classes.badge}
-      tt="none"
-    >
+    <Badge color={COLORS[status]} variant="light" size="sm" radius="sm" className={classes.badge}>
       {LABELS[status]}
     </Badge>
   );

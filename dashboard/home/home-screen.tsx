@@ -31,7 +31,7 @@ export default function Home() {
         title="Home"
         mark={
           data && (
-            <Badge variant="light" tt="none" radius="sm">
+            <Badge variant="light" radius="sm">
               {capitalize(data.account.plan)} plan
             </Badge>
           )

@@ -22,17 +22,17 @@ const FACTS: Column<Key>[] = [
       <Group gap="xs" component="span">
         <span>{name}</span>
         {test && (
-          <Badge color="blue" variant="light" size="sm" radius="sm" tt="none">
+          <Badge color="blue" variant="light" size="sm" radius="sm">
             Test
           </Badge>
         )}
         {expired ? (
-          <Badge color="gray" variant="light" size="sm" radius="sm" tt="none">
+          <Badge color="gray" variant="light" size="sm" radius="sm">
             Expired
           </Badge>
         ) : (
           replacedBy && (
-            <Badge color="yellow" variant="light" size="sm" radius="sm" tt="none">
+            <Badge color="yellow" variant="light" size="sm" radius="sm">
               Replaced
             </Badge>
           )

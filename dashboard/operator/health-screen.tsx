@@ -51,7 +51,7 @@ export default function OperatorHealthScreen() {
           <Stack component="ul" gap="xs" m={0} p={0} aria-label="Checks">
             {data.checks.map(({ name, status, message, hint }) => (
               <Paper component="li" withBorder p="md" key={name} className={classes.check}>
-                <Badge variant="light" color={CHECKS[status].color} tt="none">
+                <Badge variant="light" color={CHECKS[status].color}>
                   {CHECKS[status].label}
                 </Badge>
                 <div>

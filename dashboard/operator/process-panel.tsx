@@ -60,7 +60,7 @@ export function ProcessPanel({ process }: { process: Process }) {
             {
               title: 'State',
               cell: ({ state }) => (
-                <Badge variant="light" color={state === 'serving' ? 'teal' : 'yellow'} tt="none">
+                <Badge variant="light" color={state === 'serving' ? 'teal' : 'yellow'}>
                   {capitalize(state)}
                 </Badge>
               ),

@@ -36,7 +36,7 @@ export const STATES: {
 export function StateBadge({ state }: { state: OperatorAccountState }) {
   const { label, color } = STATES.find(each => each.state === state)!;
   return (
-    <Badge variant="light" color={color} tt="none">
+    <Badge variant="light" color={color}>
       {label}
     </Badge>
   );

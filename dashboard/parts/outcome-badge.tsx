@@ -13,7 +13,7 @@ const LOOKS = {
 export function OutcomeBadge({ outcome, rejected }: Pick<RenderSummary, 'outcome' | 'rejected'>) {
   const { color, text } = LOOKS[rejected ? 'rejected' : outcome];
   return (
-    <Badge color={color} variant="light" size="sm" radius="sm" className={classes.badge} tt="none">
+    <Badge color={color} variant="light" size="sm" radius="sm" className={classes.badge}>
       {text}
     </Badge>
   );

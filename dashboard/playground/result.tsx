@@ -75,14 +75,10 @@ function Failed({ error, tookMs }: Extract<RenderState, { is: 'failed' }>) {
       icon={<CircleAlert size={18} aria-hidden />}
     >
       <Group gap="xs" mb="xs">
-        <Badge color="red" variant="filled" tt="none">
+        <Badge color="red" variant="filled">
           {error.code}
         </Badge>
-        {error.reason && (
-          <Badge variant="default" tt="none">
-            {error.reason}
-          </Badge>
-        )}
+        {error.reason && <Badge variant="default">{error.reason}</Badge>}
         <Text size="xs">after {formatMs(tookMs)}</Text>
       </Group>
       <Text size="sm">

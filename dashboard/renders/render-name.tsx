@@ -24,7 +24,7 @@ export function RenderName({ badge, name, error, sandbox }: Props) {
         )}
       </span>
       {sandbox && (
-        <Badge size="sm" radius="sm" variant="default" tt="none" className={classes.mark}>
+        <Badge size="sm" radius="sm" variant="default" className={classes.mark}>
           Sandbox
         </Badge>
       )}

@@ -24,7 +24,7 @@ import { Waterfall } from './waterfall.tsx';
 function CountBadge({ count }: { count: number }) {
   if (count === 0) return null;
   return (
-    <Badge variant="default" radius="sm" tt="none">
+    <Badge variant="default" radius="sm">
       {formatCount(count)}
     </Badge>
   );
