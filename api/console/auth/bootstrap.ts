@@ -16,24 +16,9 @@ import type { FirstAdmin } from './admin-config.ts';
 /** The account that `npm start` creates at its first start. */
 export const WAITING_ACCOUNT = 'default';
 
-export interface FirstOwner {
-  /** The id of the account `default` while it has no owner. */
-  waiting(): Promise<string | undefined>;
-  /** Makes the user its owner. False when it already has one. */
-  own(accountId: string, userId: string): Promise<boolean>;
-  /** Adds the user as an owner. False when no account has this name. */
-  addOwner(accountName: string, userId: string): Promise<boolean>;
-  /**
-   * Creates an account on the largest plan with the user as its owner. Rejects with ApiError
-   * `validation_error` for a name that is taken.
-   */
-  ownNew(name: string, userId: string): Promise<string>;
-  isTaken(name: string): Promise<boolean>;
-  /** Whether any account exists. */
-  hasAccounts(): Promise<boolean>;
-}
+type FirstOwner = ReturnType<typeof createFirstOwner>;
 
-export function createFirstOwner(store: Store, plans: readonly Plan[]): FirstOwner {
+export function createFirstOwner(store: Store, plans: readonly Plan[]) {
   const teams = createTeams(store);
   const { limits, limited } = store;
   const byName = (name: string) =>
@@ -47,6 +32,7 @@ export function createFirstOwner(store: Store, plans: readonly Plan[]): FirstOwn
     { user, role: 'owner', since: new Date() },
   ];
 
+  /** Makes the user the owner of the account. False when it already has one. */
   async function own(accountId: string, userId: string): Promise<boolean> {
     let owned = false;
     await teams.change(accountId, ({ members }) => {
@@ -58,17 +44,23 @@ export function createFirstOwner(store: Store, plans: readonly Plan[]): FirstOwn
 
   return {
     own,
-    addOwner: async (name, userId) => {
+    /** Adds the user as an owner. False when no account has this name. */
+    addOwner: async (name: string, userId: string) => {
       const account = await byName(name);
       if (account)
         await teams.change(account._id, ({ members }) => ({ members: withOwner(members, userId) }));
       return account !== null;
     },
+    /** The id of the account `default` while it has no owner. */
     waiting: async () => {
       const account = await byName(WAITING_ACCOUNT);
       return account && !(await hasOwner(account._id)) ? account._id : undefined;
     },
-    ownNew: async (name, userId) => {
+    /**
+     * Creates an account on the largest plan with the user as its owner. Rejects with ApiError
+     * `validation_error` for a name that is taken.
+     */
+    ownNew: async (name: string, userId: string) => {
       const largest = plans.reduce((best, plan) => (plan.parallel > best.parallel ? plan : best));
       const settings: AccountSettings = { plan: largest.name };
       // Creates no key, so no pepper is needed.
@@ -79,7 +71,8 @@ export function createFirstOwner(store: Store, plans: readonly Plan[]): FirstOwn
       await own(id, userId);
       return id;
     },
-    isTaken: async name => (await byName(name)) !== null,
+    isTaken: async (name: string) => (await byName(name)) !== null,
+    /** Whether any account exists. */
     hasAccounts: async () =>
       (await limited(store.accounts.findOne({}, { projection: { _id: 1 }, ...limits }))) !== null,
   };
@@ -124,34 +117,14 @@ async function createAdmin(
   }
 }
 
-/** Undefined once a user exists. */
-async function setupLink({
-  setup,
-  publicUrl,
-}: {
-  setup: Setup;
-  publicUrl: string;
-}): Promise<string | undefined> {
-  return (await setup.needed()) ? `${publicUrl}/app/setup#${await setup.createToken()}` : undefined;
-}
-
 const LASTS_MS = 24 * 3600e3;
 /** Each start creates one; the oldest are removed. */
 const MAX_TOKENS = 20;
 const ID = 'setup';
 
-export interface Setup {
-  /** True while no user exists. */
-  needed(): Promise<boolean>;
-  /** Returns a new token, of which only the hash is stored. */
-  createToken(): Promise<string>;
-  /** Consumes all tokens. Of several concurrent calls exactly one returns true. */
-  use(token: string): Promise<boolean>;
-  /** Whether the token could be used now. */
-  isGood(token: string): Promise<boolean>;
-}
+type Setup = ReturnType<typeof createSetup>;
 
-export function createSetup(store: Store, now = () => Date.now()): Setup {
+export function createSetup(store: Store, now = () => Date.now()) {
   const { meta, limits, limited } = store;
   const withToken = (token: string) => ({
     _id: ID,
@@ -159,9 +132,11 @@ export function createSetup(store: Store, now = () => Date.now()): Setup {
   });
 
   return {
+    /** True while no user exists. */
     needed: async () =>
       (await limited(store.console.users.findOne({}, { projection: { _id: 1 }, ...limits }))) ===
       null,
+    /** Returns a new token, of which only the hash is stored. */
     createToken: async () => {
       const token = createToken();
       const made = { hash: hashToken(token), expires: new Date(now() + LASTS_MS) };
@@ -174,11 +149,13 @@ export function createSetup(store: Store, now = () => Date.now()): Setup {
       );
       return token;
     },
-    use: async token =>
+    /** Consumes all tokens. Of several concurrent calls exactly one returns true. */
+    use: async (token: string) =>
       isToken(token) &&
       (await limited(meta.findOneAndUpdate(withToken(token), { $set: { tokens: [] } }, limits))) !==
         null,
-    isGood: async token =>
+    /** Whether the token could be used now. */
+    isGood: async (token: string) =>
       isToken(token) && (await limited(meta.findOne(withToken(token), limits))) !== null,
   };
 }
@@ -193,7 +170,7 @@ interface BootstrapDeps {
 
 /** At startup: creates the configured administrator, or publishes the setup link. */
 export function bootstrapService(
-  auth: { users: Users; audit: Audit; firstOwner: FirstOwner; setup: Setup; publicUrl: string },
+  auth: { users: Users; audit: Audit; firstOwner: FirstOwner; setup: Setup },
   { secure }: { secure: boolean },
   { admin, publicUrl, log, onSetupLink }: BootstrapDeps,
 ): Service {
@@ -212,8 +189,8 @@ export function bootstrapService(
           { publicUrl },
           'the dashboard and /mcp only work at the root of a host: set PRESSROOM_PUBLIC_URL to a URL without a path',
         );
-      const link = await setupLink(auth);
-      if (!link) return;
+      if (!(await auth.setup.needed())) return;
+      const link = `${publicUrl}/app/setup#${await auth.setup.createToken()}`;
       if (onSetupLink) onSetupLink(link);
       else log.warn({ link }, 'this installation is not set up: open the link (it works once)');
     },

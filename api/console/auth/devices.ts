@@ -8,31 +8,28 @@ import type { Cookies } from '../kit/cookies.ts';
 
 const KEPT_MS = 180 * 24 * 3600e3;
 
-export interface Devices {
-  /** The id of the device when this user signed in on it before. */
-  known(ctx: Context, userId: string | undefined): string | undefined;
-  /** Sets the cookie. A known device keeps its id. */
-  remember(ctx: Context, userId: string): void;
-}
+export type Devices = ReturnType<typeof createDevices>;
 
-export function createDevices(secret: string, cookies: Cookies, now = () => Date.now()): Devices {
+export function createDevices(secret: string, cookies: Cookies) {
   const encryption = createEncryption(secret, 'device');
 
+  /** The id of the device when this user signed in on it before. */
   function known(ctx: Context, userId: string | undefined): string | undefined {
     const cookie = cookies.passing(ctx, 'device');
     const text = cookie && userId ? encryption.decrypt(cookie, userId) : undefined;
     const [id, until] = text?.split(' ') ?? [];
-    return Number(until) > now() ? id : undefined;
+    return Number(until) > Date.now() ? id : undefined;
   }
 
   return {
     known,
-    remember: (ctx, userId) => {
+    /** Sets the cookie. A known device keeps its id. */
+    remember: (ctx: Context, userId: string) => {
       const id = known(ctx, userId) ?? randomBase62(20);
       cookies.setPassing(
         ctx,
         'device',
-        encryption.encrypt(`${id} ${now() + KEPT_MS}`, userId),
+        encryption.encrypt(`${id} ${Date.now() + KEPT_MS}`, userId),
         KEPT_MS,
       );
     },

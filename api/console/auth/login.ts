@@ -12,18 +12,6 @@ import type { Devices } from './devices.ts';
 import { credentialsHash } from './pending-two-factor.ts';
 import type { Sessions } from './sessions.ts';
 
-export interface Login {
-  /**
-   * Opens a session with a new token, ends the previous one of the browser, and writes to the audit
-   * log. `user`: as read before the credentials were checked. Rejects with ApiError `unauthorized`
-   * when the credentials have changed since, or the user was disabled.
-   */
-  openSession(ctx: Context, user: UserDocument, method: SessionDocument['method']): Promise<void>;
-  /** The user who is signed in in this browser. */
-  signedIn(ctx: Context): Promise<SignedIn | undefined>;
-  ipOf(ctx: Context): string;
-}
-
 interface Deps {
   sessions: Sessions;
   cookies: Cookies;
@@ -33,21 +21,20 @@ interface Deps {
   trustedProxies: readonly Network[];
 }
 
-export function createLogin({
-  sessions,
-  cookies,
-  users,
-  audit,
-  devices,
-  trustedProxies,
-}: Deps): Login {
+export function createLogin({ sessions, cookies, users, audit, devices, trustedProxies }: Deps) {
   const ipOf = (ctx: Context) => callerIp(ctx, trustedProxies);
 
+  /** The user who is signed in in this browser. */
   async function signedIn(ctx: Context): Promise<SignedIn | undefined> {
     const token = cookies.session(ctx);
     return token === undefined ? undefined : sessions.find(token);
   }
 
+  /**
+   * Opens a session with a new token, ends the previous one of the browser, and writes to the audit
+   * log. `user`: as read before the credentials were checked. Rejects with ApiError `unauthorized`
+   * when the credentials have changed since, or the user was disabled.
+   */
   async function openSession(
     ctx: Context,
     user: UserDocument,

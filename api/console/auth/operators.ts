@@ -13,16 +13,9 @@ export interface UserChange {
   company?: false | undefined;
 }
 
-export interface Operators {
-  /**
-   * Changes another user. Disabling or unlinking ends the user's sessions and disconnects their
-   * apps. Revokes invitations that the user may no longer create. Returns the user before the
-   * change. Throws ApiError `not_found`, or `conflict` for oneself and for the last operator.
-   */
-  change(actor: string, user: string, change: UserChange): Promise<UserDocument>;
-}
+export type Operators = ReturnType<typeof createOperators>;
 
-export function createOperators(store: Store, sessions: Pick<Sessions, 'endAll'>): Operators {
+export function createOperators(store: Store, sessions: Pick<Sessions, 'endAll'>) {
   const { users } = store.console;
   const { limits, limited } = store;
   const { change: changeTeam } = createTeams(store);
@@ -44,6 +37,11 @@ export function createOperators(store: Store, sessions: Pick<Sessions, 'endAll'>
       users.countDocuments({ operator: true, disabled: { $ne: true } }, { limit: 1, ...limits }),
     )) > 0;
 
+  /**
+   * Changes another user. Disabling or unlinking ends the user's sessions and disconnects their
+   * apps. Revokes invitations that the user may no longer create. Returns the user before the
+   * change. Throws ApiError `not_found`, or `conflict` for oneself and for the last operator.
+   */
   async function change(
     actor: string,
     user: string,

@@ -12,17 +12,6 @@ const LASTS_MS = 5 * 60_000;
 
 type Method = SessionDocument['method'];
 
-export interface PendingTwoFactor {
-  /** `method`: of the first step. */
-  begin(ctx: Context, user: UserDocument, method: Method): void;
-  /**
-   * The user who completed the first step. Undefined when it expired, or when the password or the
-   * second factor has changed since.
-   */
-  waiting(ctx: Context): Promise<{ user: UserDocument; id: string; method: Method } | undefined>;
-  end(ctx: Context): void;
-}
-
 /** Changes with the password and with the second factor. */
 export const credentialsHash = ({ password, twoFactor }: UserDocument): string =>
   createHash('sha256')
@@ -34,9 +23,13 @@ export function createPendingTwoFactor(
   cookies: Cookies,
   users: Users,
   now = () => Date.now(),
-): PendingTwoFactor {
+) {
   const encryption = createEncryption(secret, 'second step');
 
+  /**
+   * The user who completed the first step. Undefined when it expired, or when the password or the
+   * second factor has changed since.
+   */
   async function waiting(ctx: Context) {
     const cookie = cookies.passing(ctx, 'second-factor');
     const text = cookie && encryption.decrypt(cookie);
@@ -56,7 +49,8 @@ export function createPendingTwoFactor(
   }
 
   return {
-    begin: (ctx, user, method) => {
+    /** `method`: of the first step. */
+    begin: (ctx: Context, user: UserDocument, method: Method) => {
       const text = JSON.stringify([
         randomBase62(20),
         user._id,
@@ -67,6 +61,6 @@ export function createPendingTwoFactor(
       cookies.setPassing(ctx, 'second-factor', encryption.encrypt(text), LASTS_MS);
     },
     waiting,
-    end: ctx => cookies.clear(ctx, 'second-factor'),
+    end: (ctx: Context) => cookies.clear(ctx, 'second-factor'),
   };
 }

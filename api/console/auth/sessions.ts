@@ -24,20 +24,7 @@ export interface NewSession {
   userAgent: string;
 }
 
-export interface Sessions {
-  /** Returns the token for the cookie, of which only the hash is stored, and its lifetime. */
-  open(session: NewSession): Promise<{ token: string; publicId: string; maxAgeMs: number }>;
-  /**
-   * The signed-in user; undefined when the session has ended or the user is disabled. Extends the
-   * session.
-   */
-  find(token: string): Promise<SignedIn | undefined>;
-  listOf(user: string): Promise<SessionDocument[]>;
-  /** By its public id. False when it does not exist. */
-  end(user: string, publicId: string): Promise<boolean>;
-  /** Ends all sessions, or all but one. Returns how many. */
-  endAll(user: string, exceptPublicId?: string): Promise<number>;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 /** The same message for an unknown session, an ended one and a deleted user. */
 export const notSignedIn = () =>
@@ -46,10 +33,11 @@ export const notSignedIn = () =>
     'You are not signed in, or your session has expired. Sign in again.',
   );
 
-export function createSessions(store: Store, now = () => Date.now()): Sessions {
+export function createSessions(store: Store, now = () => Date.now()) {
   const { sessions, users } = store.console;
   const { limits, limited } = store;
 
+  /** Returns the token for the cookie, of which only the hash is stored, and its lifetime. */
   async function open({ user, method, ip, userAgent }: NewSession) {
     const token = createToken();
     const publicId = randomBase62(16);
@@ -84,6 +72,10 @@ export function createSessions(store: Store, now = () => Date.now()): Sessions {
     return { token, publicId, maxAgeMs: SESSION_MAX_MS };
   }
 
+  /**
+   * The signed-in user; undefined when the session has ended or the user is disabled. Extends the
+   * session.
+   */
   async function find(token: string): Promise<SignedIn | undefined> {
     if (!isToken(token)) return undefined;
     const _id = hashToken(token);
@@ -114,7 +106,7 @@ export function createSessions(store: Store, now = () => Date.now()): Sessions {
   return {
     open,
     find,
-    listOf: user =>
+    listOf: (user: string) =>
       limited(
         sessions
           .find(
@@ -123,9 +115,11 @@ export function createSessions(store: Store, now = () => Date.now()): Sessions {
           )
           .toArray(),
       ),
-    end: async (user, publicId) =>
+    /** By its public id. False when it does not exist. */
+    end: async (user: string, publicId: string) =>
       (await limited(sessions.deleteOne({ user, publicId }, limits))).deletedCount > 0,
-    endAll: async (user, exceptPublicId) =>
+    /** Ends all sessions, or all but one. Returns how many. */
+    endAll: async (user: string, exceptPublicId?: string) =>
       (
         await limited(
           sessions.deleteMany(
