@@ -45,7 +45,7 @@ export function createAuth(deps: AuthDeps) {
     sso,
     passwordSignIn,
   } = deps;
-  const users = createUsers(store, passwords);
+  const users = createUsers(store);
   const devices = createDevices(secret, cookies);
   return {
     publicUrl,

@@ -1,15 +1,11 @@
 // The cookies of the dashboard. Owns their names and attributes, not their contents.
 import type { Context } from '../../http/state.ts';
 
-export interface Cookies {
-  session(ctx: Context): string | undefined;
-  setSession(ctx: Context, token: string, maxAgeMs: number): void;
-  /** A short-lived cookie between two pages, such as a pending two-factor or SSO login. */
-  passing(ctx: Context, name: PassingName): string | undefined;
-  setPassing(ctx: Context, name: PassingName, value: string, maxAgeMs: number): void;
-  clear(ctx: Context, name: PassingName | 'session'): void;
-}
-export type PassingName = 'second-factor' | 'invitation' | 'company' | 'next' | 'device';
+export type Cookies = ReturnType<typeof createCookies>;
+
+/** Short-lived cookies between two pages, such as a pending two-factor or SSO login. */
+type PassingName = 'second-factor' | 'invitation' | 'company' | 'device';
+type Name = PassingName | 'session';
 
 /**
  * Safari stores no Secure cookie that came over http, not even from localhost
@@ -23,7 +19,7 @@ const isSafari = (userAgent: string) =>
  * which browsers accept only over https and on localhost; plain http elsewhere has neither, and the
  * log warns about it.
  */
-export function createCookies(publicUrl: string): Cookies & { secure: boolean } {
+export function createCookies(publicUrl: string) {
   const { protocol, hostname } = new URL(publicUrl);
   const https = protocol === 'https:';
   const secure = https || hostname === 'localhost' || hostname.endsWith('.localhost');
@@ -34,7 +30,7 @@ export function createCookies(publicUrl: string): Cookies & { secure: boolean } 
    * other hosts of the domain can fake the `__Host-` prefix (PortSwigger's research on cookie
    * prefixes, 2025).
    */
-  function read(ctx: Context, name: string): string | undefined {
+  function read(ctx: Context, name: Name): string | undefined {
     const prefix = `${securely(ctx) ? '__Host-' : ''}pressroom-${name}=`;
     const found = (ctx.get('Cookie') || '')
       .split(';')
@@ -43,7 +39,7 @@ export function createCookies(publicUrl: string): Cookies & { secure: boolean } 
     return found?.slice(prefix.length) || undefined;
   }
 
-  function write(ctx: Context, name: string, value: string, maxAgeMs: number): void {
+  function write(ctx: Context, name: Name, value: string, maxAgeMs: number): void {
     const [prefix, own] = securely(ctx) ? ['__Host-', ['Secure']] : ['', []];
     // Lax, not Strict: links from an email open the dashboard signed in. Changes are protected by
     // Origin and Fetch Metadata.
@@ -59,10 +55,12 @@ export function createCookies(publicUrl: string): Cookies & { secure: boolean } 
 
   return {
     secure,
-    session: ctx => read(ctx, 'session'),
-    setSession: (ctx, token, maxAgeMs) => write(ctx, 'session', token, maxAgeMs),
-    passing: read,
-    setPassing: write,
-    clear: (ctx, name) => write(ctx, name, '', 0),
+    session: (ctx: Context) => read(ctx, 'session'),
+    setSession: (ctx: Context, token: string, maxAgeMs: number) =>
+      write(ctx, 'session', token, maxAgeMs),
+    passing: (ctx: Context, name: PassingName) => read(ctx, name),
+    setPassing: (ctx: Context, name: PassingName, value: string, maxAgeMs: number) =>
+      write(ctx, name, value, maxAgeMs),
+    clear: (ctx: Context, name: Name) => write(ctx, name, '', 0),
   };
 }

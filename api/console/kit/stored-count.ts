@@ -6,26 +6,11 @@ import {
   upserted,
 } from '../../store/store.ts';
 
-export interface CountWindow {
-  max: number;
-  windowMs: number;
-}
-
-export interface StoredCount {
-  /**
-   * Counts one event. Returns the milliseconds to wait when more than `max` occurred in the window,
-   * which starts with the first event; otherwise 0.
-   */
-  within(name: string, window: CountWindow): Promise<number>;
-  /** Updates the counter atomically and returns it as it was before. */
-  change(name: string, pipeline: Document[]): Promise<SignInLimitDocument | undefined>;
-  forget(name: string): Promise<void>;
-}
-
 /** Names are stored: they must not identify a client. */
-export function createStoredCount(store: Store, now = () => Date.now()): StoredCount {
+export function createStoredCount(store: Store, now: () => number) {
   const { signInLimits } = store.console;
 
+  /** Updates the counter atomically and returns it as it was before. */
   async function change(
     _id: string,
     pipeline: Document[],
@@ -40,7 +25,11 @@ export function createStoredCount(store: Store, now = () => Date.now()): StoredC
 
   return {
     change,
-    within: async (name, { max, windowMs }) => {
+    /**
+     * Counts one event. Returns the milliseconds to wait when more than `max` occurred in the
+     * window, which starts with the first event; otherwise 0.
+     */
+    within: async (name: string, { max, windowMs }: { max: number; windowMs: number }) => {
       const at = new Date(now());
       const runs = { $gt: ['$expires', at] };
       const before = await change(name, [
@@ -55,7 +44,7 @@ export function createStoredCount(store: Store, now = () => Date.now()): StoredC
         ? before.expires.getTime() - at.getTime()
         : 0;
     },
-    forget: async name =>
+    forget: async (name: string) =>
       void (await store.limited(signInLimits.deleteOne({ _id: name }, store.limits))),
   };
 }

@@ -7,39 +7,19 @@ import { type Members, validInvitations, without, withRole } from './team-rules.
 
 export type TeamUser = Pick<UserDocument, '_id' | 'name' | 'email' | 'lastSignInAt' | 'disabled'>;
 
-export interface Teams {
-  /** An account without a team document has a team without members. */
-  of(account: string): Promise<TeamDocument>;
-  /** Users by id; deleted ones are missing. */
-  usersOf(ids: readonly string[]): Promise<Map<string, TeamUser>>;
-  /**
-   * Returns the previous role. Throws ApiError `forbidden`, `not_found`, or `conflict` for the last
-   * owner. Revokes invitations that the user may no longer create.
-   */
-  setRole(account: string, actor: string, user: string, role: Role): Promise<Role>;
-  /** The same for leaving and removing. Also disconnects the user's apps from the account. */
-  remove(account: string, actor: string, user: string): Promise<Role>;
-  /**
-   * Reads the team and writes what `next` returns, unless the team changed in between: then it
-   * repeats both. Returns the team before the change. Rejects with what `next` throws, and with
-   * ApiError `conflict` after too many rounds.
-   */
-  change(
-    account: string,
-    next: (team: TeamDocument) => Partial<Pick<TeamDocument, 'members' | 'invitations'>>,
-  ): Promise<TeamDocument>;
-}
+export type Teams = ReturnType<typeof createTeams>;
 
 /** Bounds the concurrent changes of one team: each round lets one of them succeed. */
 const ROUNDS = 40;
 const MAX_PAUSE_MS = 25;
 
-export function createTeams(store: Store): Teams {
+export function createTeams(store: Store) {
   const { teams, users, oauthGrants } = store.console;
   const { limits, limited } = store;
 
   const stored = async (_id: string) =>
     (await limited(teams.findOne({ _id }, limits))) ?? undefined;
+  /** An account without a team document has a team without members. */
   const of = async (account: string): Promise<TeamDocument> =>
     (await stored(account)) ?? { _id: account, members: [], invitations: [] };
 
@@ -54,7 +34,15 @@ export function createTeams(store: Store): Teams {
     return of(_id);
   }
 
-  const change: Teams['change'] = async (account, next) => {
+  /**
+   * Reads the team and writes what `next` returns, unless the team changed in between: then it
+   * repeats both. Returns the team before the change. Rejects with what `next` throws, and with
+   * ApiError `conflict` after too many rounds.
+   */
+  async function change(
+    account: string,
+    next: (team: TeamDocument) => Partial<Pick<TeamDocument, 'members' | 'invitations'>>,
+  ): Promise<TeamDocument> {
     for (let round = 0; round < ROUNDS; round += 1) {
       const team = (await stored(account)) ?? (await createTeam(account));
       const { _id, members, invitations } = team;
@@ -68,7 +56,7 @@ export function createTeams(store: Store): Teams {
       'conflict',
       'The team is being changed by others. Reload it, then try again.',
     );
-  };
+  }
 
   async function changeMembers(
     account: string,
@@ -85,16 +73,22 @@ export function createTeams(store: Store): Teams {
   return {
     of,
     change,
-    usersOf: async ids => {
+    /** Users by id; deleted ones are missing. */
+    usersOf: async (ids: readonly string[]): Promise<Map<string, TeamUser>> => {
       const projection = { name: 1, email: 1, lastSignInAt: 1, disabled: 1 } as const;
       const found = await limited(
         users.find({ _id: { $in: [...ids] } }, { projection, ...limits }).toArray(),
       );
       return new Map(found.map(user => [user._id, user]));
     },
-    setRole: (account, actor, user, role) =>
+    /**
+     * Returns the previous role. Throws ApiError `forbidden`, `not_found`, or `conflict` for the
+     * last owner. Revokes invitations that the user may no longer create.
+     */
+    setRole: (account: string, actor: string, user: string, role: Role) =>
       changeMembers(account, user, members => withRole(members, actor, user, role)),
-    remove: async (account, actor, user) => {
+    /** The same for leaving and removing. Also disconnects the user's apps from the account. */
+    remove: async (account: string, actor: string, user: string) => {
       const role = await changeMembers(account, user, members => without(members, actor, user));
       // Tokens of a user who left are rejected, but would work again if the user came back.
       await limited(oauthGrants.deleteMany({ user, account }, limits));

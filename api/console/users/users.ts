@@ -4,7 +4,7 @@
 import { ApiError } from '../../../common/contract/errors.ts';
 import { randomBase62 } from '../../accounts/keys.ts';
 import { isDuplicate, type Store, type UserDocument } from '../../store/store.ts';
-import { type Passwords, passwords as sharedPasswords } from '../security/passwords.ts';
+import { passwords } from '../security/passwords.ts';
 
 /** A user at the identity provider: issuer and subject. */
 export type Identity = UserDocument['identities'][number];
@@ -19,37 +19,23 @@ export interface NewUser {
   identity?: Identity | undefined;
 }
 
-export interface Users {
-  /** Rejects with ApiError `conflict` when the address or the identity is taken. */
-  create(user: NewUser): Promise<UserDocument>;
-  byEmail(email: string): Promise<UserDocument | undefined>;
-  byId(id: string): Promise<UserDocument | undefined>;
-  byIdentity(issuer: string, subject: string): Promise<UserDocument | undefined>;
-  /**
-   * Does nothing when it is linked already. Rejects with ApiError `conflict` when the identity
-   * belongs to another user, or the user has another identity of this issuer.
-   */
-  linkIdentity(userId: string, identity: Identity): Promise<void>;
-  /** `password` in plain text. False when the stored hash is no longer `onlyIf`. */
-  setPassword(userId: string, password: string, onlyIf?: string | null): Promise<boolean>;
-  /** Stores the time of the sign-in. */
-  signedIn(userId: string): Promise<void>;
-}
+export type Users = ReturnType<typeof createUsers>;
 
 export const normalEmail = (email: string): string => email.trim().toLowerCase();
 
-export function createUsers(store: Store, passwords: Passwords = sharedPasswords): Users {
+const taken = (email: string, identity: Identity | undefined) =>
+  new ApiError(
+    'conflict',
+    identity
+      ? `A user with the email address ${email} or with this SSO identity already exists.`
+      : `A user with the email address ${email} already exists.`,
+  );
+
+export function createUsers(store: Store) {
   const { users } = store.console;
   const { limits, limited } = store;
 
-  const taken = (email: string, identity: Identity | undefined) =>
-    new ApiError(
-      'conflict',
-      identity
-        ? `A user with the email address ${email} or with this SSO identity already exists.`
-        : `A user with the email address ${email} already exists.`,
-    );
-
+  /** Rejects with ApiError `conflict` when the address or the identity is taken. */
   async function create({
     email: written,
     name,
@@ -78,6 +64,10 @@ export function createUsers(store: Store, passwords: Passwords = sharedPasswords
   const find = async (filter: Parameters<typeof users.findOne>[0]) =>
     (await limited(users.findOne(filter!, limits))) ?? undefined;
 
+  /**
+   * Does nothing when it is linked already. Rejects with ApiError `conflict` when the identity
+   * belongs to another user, or the user has another identity of this issuer.
+   */
   async function linkIdentity(userId: string, { issuer, subject }: Identity): Promise<void> {
     const conflict = () =>
       new ApiError(
@@ -102,6 +92,7 @@ export function createUsers(store: Store, passwords: Passwords = sharedPasswords
     }
   }
 
+  /** `password` in plain text. False when the stored hash is no longer `onlyIf`. */
   async function setPassword(
     userId: string,
     password: string,
@@ -118,12 +109,14 @@ export function createUsers(store: Store, passwords: Passwords = sharedPasswords
 
   return {
     create,
-    byEmail: email => find({ email: normalEmail(email) }),
-    byId: id => find({ _id: id }),
-    byIdentity: (issuer, subject) => find({ identities: { $elemMatch: { issuer, subject } } }),
+    byEmail: (email: string) => find({ email: normalEmail(email) }),
+    byId: (id: string) => find({ _id: id }),
+    byIdentity: (issuer: string, subject: string) =>
+      find({ identities: { $elemMatch: { issuer, subject } } }),
     linkIdentity,
     setPassword,
-    signedIn: async userId => {
+    /** Stores the time of the sign-in. */
+    signedIn: async (userId: string) => {
       await limited(
         users.updateOne({ _id: userId }, { $set: { lastSignInAt: new Date() } }, limits),
       );
