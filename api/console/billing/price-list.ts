@@ -7,10 +7,7 @@ import type { Prices } from './prices.ts';
 /** `amount`: such as `€29.00 / month`; null for a price without a single amount. */
 export type PlanPrice = Awaited<ReturnType<Payments['price']>>;
 
-export interface PriceList {
-  /** By plan. `complete` is false while a price has never been read. Never throws. */
-  read(): Promise<{ prices: ReadonlyMap<string, PlanPrice>; complete: boolean }>;
-}
+export type PriceList = ReturnType<typeof createPriceList>;
 
 const REFRESH_MS = 600e3;
 /** Opening the page repeatedly while the provider is unavailable does not call it each time. */
@@ -20,7 +17,7 @@ const RETRY_MS = 15e3;
 export function createPriceList(
   { payments, prices, log }: { payments: Pick<Payments, 'price'>; prices: Prices; log: Log },
   nowMs = () => performance.now(),
-): PriceList {
+) {
   const known = new Map<string, PlanPrice>();
   let refreshing: Promise<void> | undefined;
   let refreshAtMs = Number.NEGATIVE_INFINITY;
@@ -39,6 +36,7 @@ export function createPriceList(
   }
 
   return {
+    /** By plan. `complete` is false while a price has never been read. Never throws. */
     async read() {
       if (nowMs() >= refreshAtMs) {
         refreshing ??= refresh().finally(() => {

@@ -27,15 +27,7 @@ const PAUSE_MS = 40;
 
 type SyncedAccount = Pick<AccountDocument, '_id' | 'name' | 'plan' | 'state' | 'billing'>;
 
-export interface Sync {
-  /**
-   * Resolves when the account matches the provider. Throws ApiError `unavailable` or `conflict`
-   * (see Payments).
-   */
-  account(accountId: string): Promise<void>;
-  /** The same for the account of a customer. Returns false when no account has this customer. */
-  customer(customer: string): Promise<boolean>;
-}
+export type Sync = ReturnType<typeof createSync>;
 
 interface SyncDeps {
   store: Store;
@@ -103,7 +95,7 @@ const PROBLEMS: Record<SubscriptionChange['problems'][number]['what'], string> =
     'a subscription has a price without a plan: the plan of the account is unchanged',
 };
 
-export function createSync({ store, payments, prices, audit, log }: SyncDeps): Sync {
+export function createSync({ store, payments, prices, audit, log }: SyncDeps) {
   const { accounts, limits } = store;
 
   /** Null when another process wrote since `before` was read. */
@@ -164,6 +156,10 @@ export function createSync({ store, payments, prices, audit, log }: SyncDeps): S
     return after !== null;
   }
 
+  /**
+   * Resolves when the account matches the provider. Throws ApiError `unavailable` or `conflict`
+   * (see Payments).
+   */
   async function account(accountId: string): Promise<void> {
     for (let tries = 0; tries < TRIES; tries += 1) {
       const before = await store.limited(
@@ -180,6 +176,7 @@ export function createSync({ store, payments, prices, audit, log }: SyncDeps): S
     );
   }
 
+  /** The same for the account of a customer. Returns false when no account has this customer. */
   async function customer(id: string): Promise<boolean> {
     const found = await store.limited(
       accounts.findOne({ 'billing.customer': id }, { projection: { _id: 1 }, ...limits }),

@@ -13,23 +13,6 @@ const KEPT_MS = 60_000;
 /** Per consent. A call whose cancellation is dropped runs to its end. */
 const MAX_KEPT = 50;
 
-export interface Cancellations {
-  /**
-   * `session`: as returned at `initialize`; without one a call cannot be cancelled, since message
-   * ids repeat from client to client.
-   */
-  begin(
-    grantId: string,
-    session: string | undefined,
-    id: unknown,
-  ): { signal: AbortSignal; end(): void };
-  /**
-   * Resolves when the call is cancelled here, or the cancellation is stored for the other
-   * processes. Never rejects: without it the render runs to its end.
-   */
-  cancel(grantId: string, session: string | undefined, id: unknown): Promise<void>;
-}
-
 function nameOf(session: string | undefined, id: unknown): string | undefined {
   if (session === undefined || (typeof id !== 'string' && typeof id !== 'number')) return undefined;
   if (String(id).length > ID_MAX_LENGTH) return undefined;
@@ -44,7 +27,7 @@ interface Running {
 }
 
 /** `reason` creates the abort reason of a cancelled call's signal. */
-export function createCancellations(store: Store, log: Log, reason: () => Error): Cancellations {
+export function createCancellations(store: Store, log: Log, reason: () => Error) {
   const { cancelledCalls } = store.console;
   const { limits, limited } = store;
   const running = new Map<string, Running>();
@@ -85,7 +68,11 @@ export function createCancellations(store: Store, log: Log, reason: () => Error)
   }
 
   return {
-    begin(grantId, session, id) {
+    /**
+     * `session`: as returned at `initialize`; without one a call cannot be cancelled, since message
+     * ids repeat from client to client.
+     */
+    begin(grantId: string, session: string | undefined, id: unknown) {
       const controller = new AbortController();
       const name = nameOf(session, id);
       if (name === undefined) return { signal: controller.signal, end: () => {} };
@@ -102,7 +89,11 @@ export function createCancellations(store: Store, log: Log, reason: () => Error)
         },
       };
     },
-    async cancel(grantId, session, id) {
+    /**
+     * Resolves when the call is cancelled here, or the cancellation is stored for the other
+     * processes. Never rejects: without it the render runs to its end.
+     */
+    async cancel(grantId: string, session: string | undefined, id: unknown) {
       const name = nameOf(session, id);
       if (name === undefined) return;
       const here = running.get(keyOf(grantId, name));

@@ -15,22 +15,7 @@ export interface PendingConsent {
   redirectUri: string;
 }
 
-export interface Consents {
-  /** Undefined when this browser has no pending consent of this id. */
-  find(
-    request: IncomingMessage,
-    response: ServerResponse,
-    uid: string,
-  ): Promise<PendingConsent | undefined>;
-  /** Returns the URL to continue at. The caller has checked `account`. */
-  allow(
-    request: IncomingMessage,
-    response: ServerResponse,
-    consent: PendingConsent,
-    by: { user: string; account: string },
-  ): Promise<string>;
-  deny(request: IncomingMessage, response: ServerResponse): Promise<string>;
-}
+export type Consents = ReturnType<typeof createConsents>;
 
 interface Deps {
   provider(): Promise<Provider>;
@@ -44,9 +29,14 @@ const isGone = (error: unknown) => error instanceof Error && error.name === 'Ses
 
 const ONCE = { mergeWithLastSubmission: false };
 
-export function createConsents({ provider, grants, count, resource }: Deps): Consents {
+export function createConsents({ provider, grants, count, resource }: Deps) {
   return {
-    find: async (request, response, uid) => {
+    /** Undefined when this browser has no pending consent of this id. */
+    find: async (
+      request: IncomingMessage,
+      response: ServerResponse,
+      uid: string,
+    ): Promise<PendingConsent | undefined> => {
       try {
         const {
           uid: found,
@@ -65,7 +55,13 @@ export function createConsents({ provider, grants, count, resource }: Deps): Con
         throw error;
       }
     },
-    allow: async (request, response, { clientId, clientName, redirectUri }, { user, account }) => {
+    /** Returns the URL to continue at. The caller has checked `account`. */
+    allow: async (
+      request: IncomingMessage,
+      response: ServerResponse,
+      { clientId, clientName, redirectUri }: PendingConsent,
+      { user, account }: { user: string; account: string },
+    ) => {
       const library = await provider();
       const grant = new library.Grant({ accountId: user, clientId });
       grant.addResourceScope(resource, SCOPE);
@@ -83,7 +79,7 @@ export function createConsents({ provider, grants, count, resource }: Deps): Con
       count('consent_allowed');
       return onward;
     },
-    deny: async (request, response) => {
+    deny: async (request: IncomingMessage, response: ServerResponse) => {
       const result = { error: 'access_denied', error_description: 'the user denied access' };
       const onward = await (await provider()).interactionResult(request, response, result, ONCE);
       count('consent_denied');

@@ -1,6 +1,6 @@
 // The consents of users for apps, one document each, and whether a consent is still valid. The
 // adapter owns their tokens.
-import type { OAuthGrantDocument, Store } from '../../store/store.ts';
+import type { OAuthGrantDocument, Store, TeamDocument } from '../../store/store.ts';
 import { MAY } from '../contract/permissions.ts';
 import { SCOPE } from './access.ts';
 
@@ -22,50 +22,32 @@ export type NewGrant = Pick<
   '_id' | 'user' | 'account' | 'clientId' | 'clientName' | 'redirect'
 >;
 
-export interface Grants {
-  begin(grant: NewGrant): Promise<void>;
-  /** The consent, if the user is enabled and may render in the account. Never cached. */
-  valid(grantId: string): Promise<OAuthGrantDocument | undefined>;
-  /** Stores that it was used now. */
-  used(grant: OAuthGrantDocument): Promise<void>;
-  /** Prolongs it until one of its tokens expires. */
-  keepUntil(grantId: string, until: Date): Promise<void>;
-  /** Newest first. */
-  listOf(user: string): Promise<OAuthGrantDocument[]>;
-  /**
-   * Ends it and all its tokens at once; with `user`, only a consent of this user. Returns undefined
-   * when there was none.
-   */
-  end(grantId: string, user?: string): Promise<OAuthGrantDocument | undefined>;
-  /** Whether the user exists and is not disabled. */
-  isEnabled(user: string): Promise<boolean>;
-  /** The accounts in which the user may render, sorted by name. */
-  accountsOf(user: string): Promise<{ id: string; name: string }[]>;
-}
+export type Grants = ReturnType<typeof createGrants>;
 
-export function createGrants(store: Store, now = () => Date.now()): Grants {
+/** Whether the role of the user in this team may authorize an app. */
+const mayRender = (members: TeamDocument['members'], user: string): boolean =>
+  members.some(member => member.user === user && MAY[member.role].includes(REQUIRED_PERMISSION));
+
+export function createGrants(store: Store) {
   const { oauth, oauthGrants, users, teams } = store.console;
   const { limits, limited } = store;
 
+  /** Whether the user exists and is not disabled. */
   const isEnabled = async (user: string) =>
     (await limited(
       users.countDocuments({ _id: user, disabled: { $ne: true } }, { limit: 1, ...limits }),
     )) > 0;
 
-  async function mayRender(user: string, account: string): Promise<boolean> {
+  async function mayRenderIn(_id: string, user: string): Promise<boolean> {
     const team = await limited(
-      teams.findOne(
-        { _id: account, 'members.user': user },
-        { projection: { members: 1 }, ...limits },
-      ),
+      teams.findOne({ _id, 'members.user': user }, { projection: { members: 1 }, ...limits }),
     );
-    const role = team?.members.find(member => member.user === user)?.role;
-    return role !== undefined && MAY[role].includes(REQUIRED_PERMISSION);
+    return team !== null && mayRender(team.members, user);
   }
 
   return {
-    begin: async grant => {
-      const at = now();
+    begin: async (grant: NewGrant) => {
+      const at = Date.now();
       const document = {
         ...grant,
         scope: SCOPE,
@@ -74,34 +56,39 @@ export function createGrants(store: Store, now = () => Date.now()): Grants {
       };
       await limited(oauthGrants.insertOne(document, limits));
     },
-    valid: async grantId => {
+    /** The consent, if the user is enabled and may render in the account. Never cached. */
+    valid: async (grantId: string) => {
       const grant = await limited(
-        oauthGrants.findOne({ _id: grantId, expiresAt: { $gt: new Date(now()) } }, limits),
+        oauthGrants.findOne({ _id: grantId, expiresAt: { $gt: new Date() } }, limits),
       );
       if (!grant) return undefined;
       const checks = await Promise.all([
         isEnabled(grant.user),
-        mayRender(grant.user, grant.account),
+        mayRenderIn(grant.account, grant.user),
       ]);
       return checks.every(Boolean) ? grant : undefined;
     },
-    used: async ({ _id, lastUsedAt }) => {
-      const at = now();
+    /** Stores that it was used now. */
+    used: async ({ _id, lastUsedAt }: OAuthGrantDocument) => {
+      const at = Date.now();
       if (lastUsedAt && at - lastUsedAt.getTime() < TOUCH_EVERY_MS) return;
       await limited(oauthGrants.updateOne({ _id }, { $max: { lastUsedAt: new Date(at) } }, limits));
     },
-    keepUntil: async (_id, until) =>
+    /** Prolongs it until one of its tokens expires. */
+    keepUntil: async (_id: string, until: Date) =>
       void (await limited(oauthGrants.updateOne({ _id }, { $max: { expiresAt: until } }, limits))),
-    listOf: user =>
+    /** Newest first. */
+    listOf: (user: string) =>
       limited(
         oauthGrants
-          .find(
-            { user, expiresAt: { $gt: new Date(now()) } },
-            { sort: { createdAt: -1 }, ...limits },
-          )
+          .find({ user, expiresAt: { $gt: new Date() } }, { sort: { createdAt: -1 }, ...limits })
           .toArray(),
       ),
-    end: async (_id, user) => {
+    /**
+     * Ends it and all its tokens at once; with `user`, only a consent of this user. Returns
+     * undefined when there was none.
+     */
+    end: async (_id: string, user?: string) => {
       const grant = await limited(
         oauthGrants.findOneAndDelete({ _id, ...(user !== undefined && { user }) }, limits),
       );
@@ -110,17 +97,12 @@ export function createGrants(store: Store, now = () => Date.now()): Grants {
       return grant ?? undefined;
     },
     isEnabled,
-    accountsOf: async user => {
+    /** The accounts in which the user may render, sorted by name. */
+    accountsOf: async (user: string) => {
       const found = await limited(
         teams.find({ 'members.user': user }, { projection: { members: 1 }, ...limits }).toArray(),
       );
-      const ids = found
-        .filter(({ members }) =>
-          members.some(
-            member => member.user === user && MAY[member.role].includes(REQUIRED_PERMISSION),
-          ),
-        )
-        .map(({ _id }) => _id);
+      const ids = found.filter(({ members }) => mayRender(members, user)).map(({ _id }) => _id);
       const accounts = store.accounts.find(
         { _id: { $in: ids } },
         { projection: { name: 1 }, sort: { name: 1 }, ...limits },

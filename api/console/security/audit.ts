@@ -9,22 +9,10 @@ import type { ConsoleCall } from '../kit/route.ts';
 export type AuditAction = Pick<AuditDocument, 'action' | 'target' | 'details'>;
 export type Actor = Pick<AuditDocument, 'account' | 'user' | 'actor' | 'ip'>;
 
-export interface Audit {
-  /**
-   * Records the action of a signed-in user on the account of the call, or on the installation.
-   * `session`: as part of its transaction.
-   */
-  record(
-    call: Pick<ConsoleCall, 'signedIn' | 'account' | 'clientIp'>,
-    action: AuditAction,
-    about?: 'account' | 'installation',
-    session?: ClientSession,
-  ): Promise<void>;
-  /** The same without a call: sign-in, command line, payment provider. */
-  note(actor: Actor, action: AuditAction, session?: ClientSession): Promise<void>;
-}
+export type Audit = ReturnType<typeof createAudit>;
 
-export function createAudit(store: Store): Audit {
+export function createAudit(store: Store) {
+  /** Without a call: sign-in, command line, payment provider. `session`: of a transaction. */
   async function note(actor: Actor, action: AuditAction, session?: ClientSession): Promise<void> {
     const entry: AuditDocument = {
       _id: `aud_${randomBase62(20)}`,
@@ -37,7 +25,13 @@ export function createAudit(store: Store): Audit {
   }
   return {
     note,
-    record: ({ signedIn, account, clientIp }, action, about = 'account', session) =>
+    /** The same for a signed-in user, on the account of the call or on the installation. */
+    record: (
+      { signedIn, account, clientIp }: Pick<ConsoleCall, 'signedIn' | 'account' | 'clientIp'>,
+      action: AuditAction,
+      about: 'account' | 'installation' = 'account',
+      session?: ClientSession,
+    ) =>
       note(
         {
           ...(about === 'account' && { account: account.id }),

@@ -27,41 +27,23 @@ const OF_SSO_CALLBACKS = { max: 100, windowMs: 60_000 };
 /** Of one pending two-factor login. */
 const OF_PENDING = { max: 5, windowMs: 600_000 };
 
-export type Confirmation = 'password' | 'code';
+type Confirmation = 'password' | 'code';
 
-export interface SignInLimits {
-  /**
-   * Counts an attempt before it is checked. `device`: the id of one on which this user signed in
-   * before; it has its own count, which attempts from elsewhere do not affect. Rejects with ApiError
-   * `rate_limited`, whether the user exists or not.
-   */
-  password(attempt: { email: string; ip: string; device: string | undefined }): Promise<void>;
-  /** Resets the count after a correct password. */
-  passwordWasRight(attempt: {
-    email: string;
-    ip: string;
-    device: string | undefined;
-  }): Promise<void>;
-  /**
-   * Counts an attempt with a code. `start over`: this sign-in has used its five attempts. Rejects
-   * with ApiError `rate_limited` after too many attempts for this user.
-   */
-  secondFactor(attempt: {
-    user: string;
-    passing: string;
-    device: string | undefined;
-  }): Promise<'go on' | 'start over'>;
-  /** Resets the count after a correct code. */
-  secondFactorWasRight(attempt: { user: string; device: string | undefined }): Promise<void>;
-  /**
-   * Counts an attempt to confirm an action inside a session. Passwords and codes are counted
-   * separately: otherwise a correct password would reset the count of wrong codes. Rejects with
-   * ApiError `rate_limited`.
-   */
-  again(user: string, what: Confirmation): Promise<void>;
-  againWasRight(user: string, what: Confirmation): Promise<void>;
-  /** Counts an SSO callback. Rejects with ApiError `rate_limited`. */
-  ssoCallback(ip: string): Promise<void>;
+/**
+ * `device`: the id of one on which this user signed in before; it has its own count, which attempts
+ * from elsewhere do not affect.
+ */
+interface PasswordAttempt {
+  email: string;
+  ip: string;
+  device: string | undefined;
+}
+
+interface CodeAttempt {
+  user: string;
+  /** The id of the sign-in. */
+  passing: string;
+  device: string | undefined;
 }
 
 export const pauseAfterMs = (tries: number): number =>
@@ -77,11 +59,7 @@ function tooMany(waitMs: number): ApiError {
   });
 }
 
-export function createSignInLimits(
-  store: Store,
-  secret: string,
-  now = () => Date.now(),
-): SignInLimits {
+export function createSignInLimits(store: Store, secret: string, now = () => Date.now()) {
   const { change, within, forget } = createStoredCount(store, now);
   const digest = createDigest(secret, 'sign-in limits');
 
@@ -124,32 +102,51 @@ export function createSignInLimits(
     }
   }
 
-  const pair = (email: string, ip: string, device: string | undefined) =>
+  const pair = ({ email, ip, device }: PasswordAttempt) =>
     device === undefined
       ? digest('pair', email, subscriberOf(ip))
       : digest('device', email, device);
-  const codes = (user: string, device: string | undefined) => digest('codes', user, device ?? '');
+  const codes = ({ user, device }: Pick<CodeAttempt, 'user' | 'device'>) =>
+    digest('codes', user, device ?? '');
 
   return {
-    password: ({ email, ip, device }) =>
+    /**
+     * Counts an attempt before it is checked. Rejects with ApiError `rate_limited`, whether the
+     * user exists or not.
+     */
+    password: (attempt: PasswordAttempt) =>
       checkAll(
-        ...(device === undefined
+        ...(attempt.device === undefined
           ? [
-              () => within(digest('subscriber', subscriberOf(ip)), OF_SUBSCRIBER),
-              () => within(digest('email', email), OF_EMAIL),
+              () => within(digest('subscriber', subscriberOf(attempt.ip)), OF_SUBSCRIBER),
+              () => within(digest('email', attempt.email), OF_EMAIL),
             ]
           : []),
-        () => growing(pair(email, ip, device)),
+        () => growing(pair(attempt)),
       ),
-    passwordWasRight: ({ email, ip, device }) => forget(pair(email, ip, device)),
-    secondFactor: async ({ user, passing, device }) => {
-      await checkAll(() => within(codes(user, device), OF_SECOND_FACTOR));
-      return (await within(digest('passing', passing), OF_PENDING)) > 0 ? 'start over' : 'go on';
+    /** Resets the count after a correct password. */
+    passwordWasRight: (attempt: PasswordAttempt) => forget(pair(attempt)),
+    /**
+     * Counts an attempt with a code. `start over`: this sign-in has used its five attempts. Rejects
+     * with ApiError `rate_limited` after too many attempts for this user.
+     */
+    secondFactor: async (attempt: CodeAttempt): Promise<'go on' | 'start over'> => {
+      await checkAll(() => within(codes(attempt), OF_SECOND_FACTOR));
+      const waitMs = await within(digest('passing', attempt.passing), OF_PENDING);
+      return waitMs > 0 ? 'start over' : 'go on';
     },
-    secondFactorWasRight: ({ user, device }) => forget(codes(user, device)),
-    again: (user, what) => checkAll(() => growing(digest('again', what, user))),
-    againWasRight: (user, what) => forget(digest('again', what, user)),
-    ssoCallback: ip =>
+    /** Resets the count after a correct code. */
+    secondFactorWasRight: (attempt: Pick<CodeAttempt, 'user' | 'device'>) => forget(codes(attempt)),
+    /**
+     * Counts an attempt to confirm an action inside a session. Passwords and codes are counted
+     * separately: otherwise a correct password would reset the count of wrong codes. Rejects with
+     * ApiError `rate_limited`.
+     */
+    again: (user: string, what: Confirmation) =>
+      checkAll(() => growing(digest('again', what, user))),
+    againWasRight: (user: string, what: Confirmation) => forget(digest('again', what, user)),
+    /** Counts an SSO callback. Rejects with ApiError `rate_limited`. */
+    ssoCallback: (ip: string) =>
       checkAll(() => within(digest('company', subscriberOf(ip)), OF_SSO_CALLBACKS)),
   };
 }
