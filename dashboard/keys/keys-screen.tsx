@@ -85,33 +85,28 @@ export default function Keys() {
       Create API key
     </Button>
   );
-  const actions: Column<Key> = {
-    title: 'Actions',
-    hiddenTitle: true,
-    align: 'end',
-    cell: key => (
-      <Group gap={6} wrap="nowrap" justify="flex-end">
-        {!key.expired && !key.replacedBy && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            onClick={() => setRotating(key)}
-            aria-label={`Rotate ${key.name} …${key.last4}`}
-          >
-            Rotate
-          </Button>
-        )}
+  const actionsOf = (key: Key) => (
+    <Group gap={6} wrap="nowrap" justify="flex-end">
+      {!key.expired && !key.replacedBy && (
         <Button
           size="compact-sm"
           variant="default"
-          onClick={() => setRevoking(key)}
-          aria-label={`${key.expired ? 'Delete' : 'Revoke'} ${key.name} …${key.last4}`}
+          onClick={() => setRotating(key)}
+          aria-label={`Rotate ${key.name} …${key.last4}`}
         >
-          {key.expired ? 'Delete' : 'Revoke'}
+          Rotate
         </Button>
-      </Group>
-    ),
-  };
+      )}
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={() => setRevoking(key)}
+        aria-label={`${key.expired ? 'Delete' : 'Revoke'} ${key.name} …${key.last4}`}
+      >
+        {key.expired ? 'Delete' : 'Revoke'}
+      </Button>
+    </Group>
+  );
   return (
     <>
       <PageHeader
@@ -132,7 +127,8 @@ export default function Keys() {
           label="API keys"
           rows={keys.data.items}
           rowKey={({ id }) => id}
-          columns={mayWrite ? [...FACTS, actions] : FACTS}
+          columns={FACTS}
+          actions={mayWrite ? actionsOf : undefined}
         />
       )}
       <CreateKeyDialog opened={creating} onClose={() => setCreating(false)} />

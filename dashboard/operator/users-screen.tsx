@@ -147,13 +147,8 @@ function UserTable({ rows, more, onChange }: TableProps) {
           title: 'Last sign-in',
           cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'Never'),
         },
-        {
-          title: 'Actions',
-          hiddenTitle: true,
-          align: 'end',
-          cell: user => user.id !== self.id && <UserActions user={user} onChange={onChange} />,
-        },
       ]}
+      actions={user => user.id !== self.id && <UserActions user={user} onChange={onChange} />}
     />
   );
 }

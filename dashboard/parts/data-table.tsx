@@ -11,8 +11,6 @@ export interface Column<T> {
   align?: 'end';
   /** The column takes the remaining width and truncates its content. */
   fill?: boolean;
-  /** The title is for screen readers only, as for a column of buttons. */
-  hiddenTitle?: boolean;
 }
 
 interface Props<T> {
@@ -23,11 +21,16 @@ interface Props<T> {
   rowKey(row: T): string;
   /** The link target of the whole row. */
   href?: (row: T) => string;
+  /** The buttons of a row, in a last column whose title is for screen readers only. */
+  actions?: ((row: T) => ReactNode) | undefined;
   /** Loads further pages. Absent when `rows` is complete. */
   more?: { has: boolean; busy: boolean; load(): void };
 }
 
-export function DataTable<T>({ label, columns, rows, rowKey, href, more }: Props<T>) {
+export function DataTable<T>({ label, columns, rows, rowKey, href, actions, more }: Props<T>) {
+  const all: (Column<T> & { hiddenTitle?: boolean })[] = actions
+    ? [...columns, { title: 'Actions', hiddenTitle: true, align: 'end', cell: actions }]
+    : columns;
   return (
     <>
       <Paper withBorder className={classes.frame}>
@@ -40,7 +43,7 @@ export function DataTable<T>({ label, columns, rows, rowKey, href, more }: Props
         >
           <Table.Thead>
             <Table.Tr>
-              {columns.map(({ title, align, hiddenTitle }) => (
+              {all.map(({ title, align, hiddenTitle }) => (
                 <Table.Th key={title} scope="col" data-align={align} className={classes.title}>
                   <span className={hiddenTitle ? classes.quiet : undefined}>{title}</span>
                 </Table.Th>
@@ -50,7 +53,7 @@ export function DataTable<T>({ label, columns, rows, rowKey, href, more }: Props
           <Table.Tbody>
             {rows.map(row => (
               <Table.Tr key={rowKey(row)} className={classes.row}>
-                {columns.map(({ title, align, cell, hiddenTitle, fill }, index) =>
+                {all.map(({ title, align, cell, hiddenTitle, fill }, index) =>
                   index === 0 ? (
                     <Table.Th key={title} scope="row" className={classes.name} data-fill={fill}>
                       {href ? (

@@ -102,22 +102,17 @@ export function ConnectedAppsPanel() {
               title: 'Last used',
               cell: ({ lastUsedAt }) => (lastUsedAt ? <When at={lastUsedAt} /> : 'Never'),
             },
-            {
-              title: 'Actions',
-              hiddenTitle: true,
-              align: 'end',
-              cell: app => (
-                <Button
-                  size="xs"
-                  variant="default"
-                  aria-label={`Disconnect ${appName(app)}, ${appOrigin(app)}`}
-                  onClick={() => setDisconnecting(app)}
-                >
-                  Disconnect
-                </Button>
-              ),
-            },
           ]}
+          actions={app => (
+            <Button
+              size="xs"
+              variant="default"
+              aria-label={`Disconnect ${appName(app)}, ${appOrigin(app)}`}
+              onClick={() => setDisconnecting(app)}
+            >
+              Disconnect
+            </Button>
+          )}
         />
       )}
       <DisconnectDialog app={disconnecting} onClose={() => setDisconnecting(undefined)} />

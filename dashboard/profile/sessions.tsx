@@ -79,24 +79,20 @@ export function SessionsPanel() {
               ),
             },
             { title: 'Last used', cell: ({ lastSeenAt }) => <When at={lastSeenAt} /> },
-            {
-              title: 'Actions',
-              hiddenTitle: true,
-              align: 'end',
-              cell: session =>
-                !session.current && (
-                  <Button
-                    size="xs"
-                    variant="default"
-                    loading={end.isPending && end.variables.id === session.id}
-                    aria-label={`Sign out ${deviceLabel(session.userAgent)} at ${session.ip}`}
-                    onClick={() => end.mutate(session)}
-                  >
-                    Sign out
-                  </Button>
-                ),
-            },
           ]}
+          actions={session =>
+            !session.current && (
+              <Button
+                size="xs"
+                variant="default"
+                loading={end.isPending && end.variables.id === session.id}
+                aria-label={`Sign out ${deviceLabel(session.userAgent)} at ${session.ip}`}
+                onClick={() => end.mutate(session)}
+              >
+                Sign out
+              </Button>
+            )
+          }
         />
       )}
       <ConfirmDialog

@@ -58,36 +58,31 @@ function Members({
           title: 'Last sign-in',
           cell: ({ lastSignInAt }) => (lastSignInAt ? <When at={lastSignInAt} /> : 'Never'),
         },
-        {
-          title: 'Actions',
-          hiddenTitle: true,
-          align: 'end',
-          cell: member => (
-            <Group gap="xs" justify="flex-end" wrap="nowrap">
-              {mayChange(member) && (
-                <Button
-                  size="xs"
-                  variant="default"
-                  onClick={() => onRole(member)}
-                  aria-label={`Change role of ${member.name}`}
-                >
-                  Change role
-                </Button>
-              )}
-              {(member.you || mayChange(member)) && (
-                <Button
-                  size="xs"
-                  variant="default"
-                  onClick={() => onRemove(member)}
-                  aria-label={member.you ? 'Leave account' : `Remove ${member.name}`}
-                >
-                  {member.you ? 'Leave' : 'Remove'}
-                </Button>
-              )}
-            </Group>
-          ),
-        },
       ]}
+      actions={member => (
+        <Group gap="xs" justify="flex-end" wrap="nowrap">
+          {mayChange(member) && (
+            <Button
+              size="xs"
+              variant="default"
+              onClick={() => onRole(member)}
+              aria-label={`Change role of ${member.name}`}
+            >
+              Change role
+            </Button>
+          )}
+          {(member.you || mayChange(member)) && (
+            <Button
+              size="xs"
+              variant="default"
+              onClick={() => onRemove(member)}
+              aria-label={member.you ? 'Leave account' : `Remove ${member.name}`}
+            >
+              {member.you ? 'Leave' : 'Remove'}
+            </Button>
+          )}
+        </Group>
+      )}
     />
   );
 }
@@ -110,23 +105,19 @@ function Invitations({
         { title: 'Role', cell: ({ role }) => roleLabel(role) },
         { title: 'Invited by', cell: ({ invitedBy }) => invitedBy },
         { title: 'Expires', cell: ({ expiresAt }) => <When at={expiresAt} /> },
-        {
-          title: 'Actions',
-          hiddenTitle: true,
-          align: 'end',
-          cell: invitation =>
-            mayWrite && (
-              <Button
-                size="xs"
-                variant="default"
-                onClick={() => onRevoke(invitation)}
-                aria-label={`Revoke invitation for ${invitation.email}`}
-              >
-                Revoke
-              </Button>
-            ),
-        },
       ]}
+      actions={invitation =>
+        mayWrite && (
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => onRevoke(invitation)}
+            aria-label={`Revoke invitation for ${invitation.email}`}
+          >
+            Revoke
+          </Button>
+        )
+      }
     />
   );
 }
