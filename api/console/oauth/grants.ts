@@ -2,6 +2,7 @@
 // adapter owns their tokens.
 import type { OAuthGrantDocument, Store, TeamDocument } from '../../store/store.ts';
 import { MAY } from '../contract/permissions.ts';
+import { accountNames } from '../kit/account-names.ts';
 import { SCOPE } from './access.ts';
 
 /** The permission that a role needs to authorize an app. */
@@ -103,11 +104,7 @@ export function createGrants(store: Store) {
         teams.find({ 'members.user': user }, { projection: { members: 1 }, ...limits }).toArray(),
       );
       const ids = found.filter(({ members }) => mayRender(members, user)).map(({ _id }) => _id);
-      const accounts = store.accounts.find(
-        { _id: { $in: ids } },
-        { projection: { name: 1 }, sort: { name: 1 }, ...limits },
-      );
-      return (await limited(accounts.toArray())).map(({ _id: id, name }) => ({ id, name }));
+      return [...(await accountNames(store, ids))].map(([id, name]) => ({ id, name }));
     },
   };
 }

@@ -9,6 +9,7 @@ import type { Auth } from '../auth/auth.ts';
 import { notSignedIn } from '../auth/sessions.ts';
 import { MAY } from '../contract/permissions.ts';
 import { me, passwordChange, profileChange, sessions as sessionList } from '../contract/users.ts';
+import { accountNames } from '../kit/account-names.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 
 const DAY_MS = 24 * 3600e3;
@@ -51,17 +52,14 @@ export async function checkPassword(
   await limits.againWasRight(user._id, 'password');
 }
 
-async function accountsOf({ console, accounts, limited, limits }: Store, user: string) {
+async function accountsOf(store: Store, user: string) {
+  const { console, limited, limits } = store;
   const teams = await limited(console.teams.find({ 'members.user': user }, limits).toArray());
-  const found = await limited(
-    accounts
-      .find(
-        { _id: { $in: teams.map(({ _id }) => _id) } },
-        { projection: { name: 1 }, sort: { name: 1 }, ...limits },
-      )
-      .toArray(),
+  const names = await accountNames(
+    store,
+    teams.map(({ _id }) => _id),
   );
-  return found.map(({ _id: id, name }) => {
+  return [...names].map(([id, name]) => {
     const { role } = teams
       .find(team => team._id === id)!
       .members.find(member => member.user === user)!;
