@@ -43,30 +43,8 @@ interface Parameter {
   schema: object;
 }
 
-export interface ConsoleOperation {
-  operationId: string;
-  summary: string;
-  description: string;
-  tags: Tag[];
-  security?: [];
-  parameters: Parameter[];
-  requestBody?: { required: true; content: { 'application/json': { schema: object } } };
-  responses: Record<string, Answer>;
-}
-
-export interface ConsoleOpenApi {
-  openapi: '3.1.0';
-  info: { title: string; version: string; description: string; license: typeof LICENSE };
-  tags: { name: string; description: string }[];
-  servers: { url: string }[];
-  security: Record<string, string[]>[];
-  paths: Record<string, Record<string, ConsoleOperation>>;
-  components: {
-    schemas: Schemas;
-    headers: Record<string, object>;
-    securitySchemes: Record<string, object>;
-  };
-}
+export type ConsoleOpenApi = ReturnType<typeof consoleOpenApi>;
+export type ConsoleOperation = ConsoleOpenApi['paths'][string][string];
 
 /** Generated clients group the operations by tag. */
 const TAGS = {
@@ -212,7 +190,7 @@ function parametersOf({ id, path, query }: ConsoleRoute, schemas: Schemas): Para
 }
 
 /** `publicUrl`: without a trailing slash. */
-export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[]): ConsoleOpenApi {
+export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[]) {
   const schemas: Schemas = {};
   const add = (defaultName: string, schema: z.ZodType, io: 'input' | 'output') =>
     addComponent(schema, io, { schemas, defaultName, names });
@@ -241,7 +219,7 @@ export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[])
     };
   }
 
-  const operation = (row: ConsoleRoute): ConsoleOperation => ({
+  const operation = (row: ConsoleRoute) => ({
     operationId: row.id,
     summary: row.summary,
     description: accessText(row),
@@ -259,7 +237,7 @@ export function consoleOpenApi(publicUrl: string, rows: readonly ConsoleRoute[])
     responses: { ...goodAnswer(row), ...errorAnswers(row) },
   });
 
-  const paths: ConsoleOpenApi['paths'] = {};
+  const paths: Record<string, Record<string, ReturnType<typeof operation>>> = {};
   for (const row of rows) {
     const path = row.path.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [row.method]: operation(row) };

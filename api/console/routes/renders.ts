@@ -1,4 +1,5 @@
 // The routes for the render log of an account: a paginated list, and one render in detail.
+import type { z } from 'zod';
 import { ApiError, REJECTION_CODES } from '../../../common/contract/errors.ts';
 import { keyNames } from '../../history/key-names.ts';
 import { after, pageOf } from '../../http/cursor.ts';
@@ -6,15 +7,6 @@ import type { Document, Store } from '../../store/store.ts';
 import { type RenderStatus, renderDetail, renderPage, renderQuery } from '../contract/accounts.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 import { detailOf, SUMMARY_FIELDS, summaryOf } from '../reports/render-summary.ts';
-
-interface Asked {
-  status?: RenderStatus | undefined;
-  code?: string | undefined;
-  key?: string | undefined;
-  reference?: string | undefined;
-  from?: string | undefined;
-  to?: string | undefined;
-}
 
 const STATUS_FILTERS: Record<RenderStatus, Document[]> = {
   ok: [{ outcome: 'ok' }],
@@ -27,7 +19,7 @@ const STATUS_FILTERS: Record<RenderStatus, Document[]> = {
 /** The indexes cover account with key or outcome, by time. Only errors have a code. */
 const filterOf = (
   account: string,
-  { status, code, key, reference, from, to }: Asked,
+  { status, code, key, reference, from, to }: z.output<typeof renderQuery>,
 ): Document[] => [
   { account },
   ...(status === undefined ? [] : STATUS_FILTERS[status]),

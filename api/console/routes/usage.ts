@@ -6,19 +6,20 @@ import { usage, usageQuery } from '../contract/accounts.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 import { csv } from '../reports/csv.ts';
 
-const HEAD = [
-  'day',
-  'key',
-  'key_name',
-  'ok',
-  'sandbox',
-  'failed',
-  'pages',
-  'bytes',
-  'p50_ms',
-  'p95_ms',
-  'rejected',
-];
+/** The columns of the CSV, with the field of each. */
+const COLUMNS = {
+  day: 'day',
+  key: 'key',
+  key_name: 'name',
+  ok: 'ok',
+  sandbox: 'sandbox',
+  failed: 'failed',
+  pages: 'pages',
+  bytes: 'bytes',
+  p50_ms: 'p50Ms',
+  p95_ms: 'p95Ms',
+  rejected: 'rejected',
+} as const;
 
 export const usageRoutes = ({ store }: { store: Store }): ConsoleRoute[] => [
   route({
@@ -45,24 +46,12 @@ export const usageRoutes = ({ store }: { store: Store }): ConsoleRoute[] => [
     handle: async ({ account: { id }, query, ctx }) => {
       const range = rangeOf(query, Date.now());
       const days = await exportedUsage(store, id, range, query.key);
-      const lines = days.map(day => [
-        day.day,
-        day.key,
-        day.name,
-        day.ok,
-        day.sandbox,
-        day.failed,
-        day.pages,
-        day.bytes,
-        day.p50Ms,
-        day.p95Ms,
-        day.rejected,
-      ]);
+      const lines = days.map(day => Object.values(COLUMNS).map(field => day[field]));
       ctx.set(
         'Content-Disposition',
         `attachment; filename="pressroom-usage-${range.from}-${range.to}.csv"`,
       );
-      ctx.body = csv([HEAD, ...lines]);
+      ctx.body = csv([Object.keys(COLUMNS), ...lines]);
     },
   }),
 ];
