@@ -40,13 +40,11 @@ export class PdfStore {
   readonly #store: Store;
   readonly #chunks: StoredChunks;
   readonly #limits: PdfStoreLimits;
-  readonly #now: () => number;
 
-  constructor(store: Store, limits: PdfStoreLimits, now = () => Date.now()) {
+  constructor(store: Store, limits: PdfStoreLimits) {
     this.#store = store;
     this.#chunks = new StoredChunks(store);
     this.#limits = limits;
-    this.#now = now;
   }
 
   /**
@@ -55,7 +53,7 @@ export class PdfStore {
    */
   async checkQuota(account: string): Promise<void> {
     const { accountMaxBytes } = this.#limits;
-    const at = new Date(this.#now());
+    const at = new Date();
     const [found] = await this.#limited(() =>
       this.#files
         .aggregate<{ bytes: number; first: Date }>(
@@ -91,7 +89,7 @@ export class PdfStore {
     const { renderId, account, user, filename, pages, pdf } = given;
     const { limits } = this.#store;
     const token = createToken();
-    const at = this.#now();
+    const at = Date.now();
     const { ttlMs } = this.#limits;
     const expiresAt = new Date(at + ttlMs);
     const rememberedUntil = new Date(at + ttlMs + GONE_ANSWER_MS);
@@ -196,6 +194,6 @@ export class PdfStore {
   }
 
   #unexpired(file: StoredPdfDocument | null): StoredPdfDocument | undefined {
-    return file && file.metadata.expiresAt.getTime() > this.#now() ? file : undefined;
+    return file && file.metadata.expiresAt.getTime() > Date.now() ? file : undefined;
   }
 }

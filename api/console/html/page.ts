@@ -101,13 +101,12 @@ export interface FormField {
   /** The previous input. Never a password. */
   value?: string | undefined;
   autocomplete: string;
-  inputmode?: 'numeric' | 'email' | 'text';
+  inputmode?: 'numeric';
   hint?: string | undefined;
   /** A sentence. */
   error?: string | undefined;
   /** At most one per page. */
   focus?: boolean;
-  optional?: boolean;
   minLength?: number;
   maxLength?: number;
 }
@@ -126,7 +125,6 @@ export function field({
   hint,
   error,
   focus,
-  optional,
   ...rest
 }: FormField): Markup {
   const described = [...(hint ? [`${name}-hint`] : []), ...(error ? [`${name}-error`] : [])].join(
@@ -139,7 +137,7 @@ export function field({
     attribute('maxlength', rest.maxLength),
     attribute('aria-describedby', described || undefined),
     flag('aria-invalid="true"', error !== undefined),
-    flag('required', !optional),
+    flag('required', true),
     flag('autofocus', focus),
   ].flatMap(part => part ?? []);
   return markup`<div class="field"><label for="${name}">${label}</label>

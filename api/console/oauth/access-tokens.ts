@@ -13,14 +13,13 @@ export function createAccessTokens(
   store: Store,
   encryption: Encryption,
   grants: Grants,
-  now = () => Date.now(),
 ): AccessTokens {
   return {
     verify: async (token, resource) => {
       if (!SHAPE.test(token)) return undefined;
       const unexpired = {
         _id: documentId('AccessToken', token),
-        expiresAt: { $gt: new Date(now()) },
+        expiresAt: { $gt: new Date() },
       };
       const payload = openPayload(
         encryption,

@@ -95,10 +95,9 @@ async function readLastDay(store: Store, account: string): Promise<LastDay> {
 }
 
 /** Reads an account's last day through a cache of 5 s. Rejects when the database fails. */
-export function createLastDays(
-  store: Store,
-  nowMs = () => performance.now(),
-): (account: string) => Promise<LastDay> {
-  const reads = createRecentReads<LastDay>({ most: MAX_CACHED, forMs: CACHE_MS }, nowMs);
+export function createLastDays(store: Store): (account: string) => Promise<LastDay> {
+  const reads = createRecentReads<LastDay>({ most: MAX_CACHED, forMs: CACHE_MS }, () =>
+    performance.now(),
+  );
   return account => reads.of(account, () => readLastDay(store, account));
 }
