@@ -1,17 +1,14 @@
 // Changes the operator role of users, and disables and enables users. Owns the rule that at least
 // one enabled operator remains.
+import type { z } from 'zod';
 import { ApiError } from '../../../common/contract/errors.ts';
 import type { Store, UserDocument } from '../../store/store.ts';
+import type { operatorUserChange } from '../contract/accounts.ts';
 import { validInvitations } from '../users/team-rules.ts';
 import { createTeams } from '../users/teams.ts';
 import type { Sessions } from './sessions.ts';
 
-export interface UserChange {
-  operator?: boolean | undefined;
-  disabled?: boolean | undefined;
-  /** Unlinks the SSO identity. */
-  company?: false | undefined;
-}
+export type UserChange = z.output<typeof operatorUserChange>;
 
 export type Operators = ReturnType<typeof createOperators>;
 

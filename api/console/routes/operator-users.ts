@@ -130,17 +130,14 @@ const changeUser = ({ operators, audit }: Deps) =>
     body: operatorUserChange,
     answer: 'none',
     handle: async call => {
-      const { operator, disabled, company } = call.body;
-      if (operator === undefined && disabled === undefined && company === undefined)
+      const change = call.body;
+      if (Object.keys(change).length === 0)
         throw invalid(
           'Nothing to change. Send at least one of `operator`, `disabled` and `company`.',
         );
-      const before = await operators.change(call.signedIn.user.id, call.params['user']!, {
-        operator,
-        disabled,
-        company,
-      });
-      for (const action of actions(before, { operator, disabled, company }))
+      const user = call.params['user']!;
+      const before = await operators.change(call.signedIn.user.id, user, change);
+      for (const action of actions(before, change))
         await audit.record(call, { action, target: before.email }, 'installation');
     },
   });
