@@ -30,12 +30,7 @@ interface File {
   gzip?: Buffer;
 }
 
-export interface StaticFiles {
-  /** Handles `/app/assets/…`. */
-  asset(ctx: Context): Promise<void>;
-  /** Sends the page itself. */
-  page(ctx: Context): void;
-}
+export type StaticFiles = Awaited<ReturnType<typeof staticFiles>>;
 
 /**
  * Only same-origin resources, no inline script, no plug-in. PDFs are shown as blobs in a frame.
@@ -72,7 +67,7 @@ async function prepare(name: string, plain: Buffer): Promise<File> {
 }
 
 /** Reads the folder once. Compresses each file at its first request, to keep startup short. */
-export async function staticFiles(folder = DASHBOARD_FOLDER): Promise<StaticFiles> {
+export async function staticFiles(folder = DASHBOARD_FOLDER) {
   const index = await readFile(join(folder, 'index.html'), 'utf8').catch(() => undefined);
   const names = index === undefined ? [] : await readdir(join(folder, 'assets')).catch(() => []);
   // Into memory, so that a build which replaces the folder cannot break the page of this process.
@@ -83,7 +78,8 @@ export async function staticFiles(folder = DASHBOARD_FOLDER): Promise<StaticFile
   );
   const files = new Map<string, Promise<File>>();
 
-  async function sendAsset(ctx: Context): Promise<void> {
+  /** Handles `/app/assets/…`. */
+  async function asset(ctx: Context): Promise<void> {
     const name = ctx.path.slice('/app/assets/'.length);
     const source = sources.get(name);
     if (!source)
@@ -105,8 +101,9 @@ export async function staticFiles(folder = DASHBOARD_FOLDER): Promise<StaticFile
   }
 
   return {
-    asset: sendAsset,
-    page(ctx) {
+    asset,
+    /** Sends the page itself. */
+    page(ctx: Context) {
       if (index === undefined)
         throw new ApiError(
           'not_found',

@@ -15,8 +15,6 @@ export interface PendingConsent {
   redirectUri: string;
 }
 
-export type Consents = ReturnType<typeof createConsents>;
-
 interface Deps {
   provider(): Promise<Provider>;
   grants: Grants;

@@ -6,15 +6,14 @@ import { createEncryption, type Encryption } from '../../../common/encryption.ts
 import type { Log } from '../../../common/log.ts';
 import type { Metrics } from '../../../common/operations.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';
-import type { Context, Route } from '../../http/state.ts';
+import type { Context } from '../../http/state.ts';
 import type { Store } from '../../store/store.ts';
 import type { pageRoutes } from '../html/page-route.ts';
 import type { Audit } from '../security/audit.ts';
-import type { AccessTokens } from './access.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { type Adapter, createAdapter } from './adapter.ts';
 import type { ClientFetch } from './client-fetch.ts';
-import { type Consents, createConsents } from './consents.ts';
+import { createConsents } from './consents.ts';
 import { type DatabaseGuard, databaseErrorAsJson, databaseGuard } from './database-unavailable.ts';
 import { createFreshKeys, rebuiltForKeys } from './fresh-keys.ts';
 import { appName, createGrants, type Grants } from './grants.ts';
@@ -45,13 +44,7 @@ export interface OAuthDeps {
   clientFetch: ClientFetch;
 }
 
-export interface OAuth {
-  routes: Route[];
-  tokens: AccessTokens;
-  grants: Grants;
-  consents: Consents;
-  resource: string;
-}
+export type OAuth = ReturnType<typeof createOAuth>;
 
 type Library = typeof import('oidc-provider');
 
@@ -165,7 +158,7 @@ async function loadProvider(shared: Shared, keys: OAuthKeys): Promise<LoadedProv
   return { provider, serve: provider.callback() };
 }
 
-export function createOAuth(deps: OAuthDeps): OAuth {
+export function createOAuth(deps: OAuthDeps) {
   const { publicUrl, resource, secret, store, budget, log, clients, page } = deps;
   const shared: Shared = {
     ...deps,

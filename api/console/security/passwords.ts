@@ -31,46 +31,26 @@ export interface PasswordCaller {
 /** Higher runs first. */
 const PRIORITY: Record<CallerKind, number> = { known: 1, unknown: 0 };
 
-export interface Passwords {
-  /**
-   * Throws ApiError `rate_limited` when the queue is full, so that an attempt which cannot be
-   * checked is not counted.
-   */
-  checkCapacity(caller: PasswordCaller): void;
-  /**
-   * For `UserDocument.password`. The caller has a session or a link and counts as known; `id` is
-   * its fair share. Rejects with ApiError `rate_limited` when the queue or that share is full.
-   */
-  hash(password: string, id: string): Promise<string>;
-  /**
-   * False without a hash, after the same time, so that timing does not reveal which users exist.
-   * Known callers have their own queue, which runs first: a flood of unknown callers does not delay
-   * them. Rejects as `hash` does.
-   */
-  verify(hash: string | undefined, password: string, caller: PasswordCaller): Promise<boolean>;
-}
-
 /** The same text may have other code points on another system (RFC 8265, section 4.2). */
 const prepared = (password: string) => password.normalize('NFC');
 
-export function createPasswords({
-  atOnce = AT_ONCE,
-  maxWaiting = MAX_WAITING_HASHES,
-} = {}): Passwords {
+export function createPasswords({ atOnce = AT_ONCE, maxWaiting = MAX_WAITING_HASHES } = {}) {
   const queue = new PQueue({ concurrency: atOnce });
   const queued: Record<CallerKind, SharedBound> = {
     known: new SharedBound(atOnce + maxWaiting),
     unknown: new SharedBound(atOnce + maxWaiting),
   };
 
+  /**
+   * Throws ApiError `rate_limited` when the queue is full, so that an attempt which cannot be
+   * checked is not counted.
+   */
   function checkCapacity({ kind, id }: PasswordCaller): void {
     if (queued[kind].rejection(id, 1) !== undefined)
       throw new ApiError(
         'rate_limited',
         'Too many sign-ins at the same time. Try again in a few seconds.',
-        {
-          retryAfterS: RETRY_AFTER_S,
-        },
+        { retryAfterS: RETRY_AFTER_S },
       );
   }
 
@@ -87,9 +67,18 @@ export function createPasswords({
 
   return {
     checkCapacity,
-    hash: (password, id) =>
+    /**
+     * For `UserDocument.password`. The caller has a session or a link and counts as known; `id` is
+     * its fair share. Rejects with ApiError `rate_limited` when the queue or that share is full.
+     */
+    hash: (password: string, id: string) =>
       enqueue({ kind: 'known', id }, async () => (await argon2()).hash(prepared(password), COST)),
-    verify: async (hash, password, caller) => {
+    /**
+     * False without a hash, after the same time, so that timing does not reveal which users exist.
+     * Known callers have their own queue, which runs first: a flood of unknown callers does not
+     * delay them. Rejects as `hash` does.
+     */
+    verify: async (hash: string | undefined, password: string, caller: PasswordCaller) => {
       const matches = await enqueue(caller, async () =>
         (await argon2()).verify(hash ?? DUMMY_HASH, prepared(password)),
       );
@@ -99,4 +88,4 @@ export function createPasswords({
 }
 
 /** Shared by the process, because the limit protects its memory and cores. */
-export const passwords: Passwords = createPasswords();
+export const passwords = createPasswords();

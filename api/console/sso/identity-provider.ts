@@ -51,12 +51,7 @@ export interface IdentityClaims {
   name: string | undefined;
 }
 
-export interface IdentityProvider {
-  /** Returns the URL for the browser. Rejects with SsoError. */
-  begin(): Promise<{ url: URL; begun: Begun }>;
-  /** Checks the callback and returns the claims. Rejects with SsoError. */
-  finish(query: URLSearchParams, begun: Begun): Promise<IdentityClaims>;
-}
+export type IdentityProvider = ReturnType<typeof createIdentityProvider>;
 
 const tooLarge = () =>
   new SsoError(
@@ -175,7 +170,7 @@ export function createIdentityProvider({
   log,
   now = () => performance.now(),
   callTimeoutMs = CALL_TIMEOUT_MS,
-}: Deps): IdentityProvider {
+}: Deps) {
   const redirectUri = new URL(`${publicUrl}/app/sign-in/company/callback`).href;
   let running = 0;
 
@@ -252,15 +247,17 @@ export function createIdentityProvider({
   }
 
   return {
+    /** Returns the URL for the browser. Rejects with SsoError. */
     async begin() {
-      const begun = {
+      const begun: Begun = {
         state: randomState(),
         nonce: randomNonce(),
         verifier: randomPKCECodeVerifier(),
       };
       return { url: await bounded(() => begin(begun), []), begun };
     },
-    async finish(query, begun) {
+    /** Checks the callback and returns the claims. Rejects with SsoError. */
+    async finish(query: URLSearchParams, begun: Begun) {
       if (query.get('state') !== begun.state) throw beginAgain();
       const current = new URL(redirectUri);
       current.search = query.toString();
