@@ -24,6 +24,19 @@ export const HEARTBEAT_VALID_MS = 30_000;
 /** The accounts with the most queued renders; bounds the size of the document. */
 const MAX_ACCOUNTS = 100;
 const MAX_WORKERS = 1_000;
+/** Read at once. */
+const MAX_PROCESSES = 200;
+
+/** The processes with a valid heartbeat, the one that started first at the top. */
+export const runningProcesses = (store: Store, now: Date): Promise<ProcessDocument[]> =>
+  store.limited(
+    store.console.processes
+      .find(
+        { expires: { $gt: now } },
+        { sort: { startedAt: 1, _id: 1 }, limit: MAX_PROCESSES, ...store.limits },
+      )
+      .toArray(),
+  );
 
 type Snapshot = Pick<ProcessDocument, 'queue' | 'workers'>;
 

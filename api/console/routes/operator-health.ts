@@ -2,7 +2,7 @@
 // heartbeats of the processes and the configuration.
 import type { Network } from '../../../common/addresses.ts';
 import type { Context } from '../../http/state.ts';
-import type { ProcessDocument, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { health } from '../contract/accounts.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
 import {
@@ -11,6 +11,7 @@ import {
   healthStatusOf,
   poolChecks,
 } from '../reports/health-checks.ts';
+import { runningProcesses } from '../reports/heartbeat.ts';
 
 interface Deps {
   store: Store;
@@ -28,13 +29,6 @@ export const operatorHealthRoutes = ({
   publicUrl,
   trustedProxies,
 }: Deps): ConsoleRoute[] => {
-  const reports = (): Promise<ProcessDocument[]> =>
-    store.limited(
-      store.console.processes
-        .find({ expires: { $gt: new Date() } }, { limit: 200, ...store.limits })
-        .toArray(),
-    );
-
   const configuration = (ctx: Context) => ({
     publicUrl,
     trustedProxies: trustedProxies.length,
@@ -54,7 +48,7 @@ export const operatorHealthRoutes = ({
       handle: async ({ ctx }) => {
         const [database, processes] = await Promise.all([
           store.serverState().catch(asProblem),
-          reports().catch(() => []),
+          runningProcesses(store, new Date()).catch(() => []),
         ]);
         const checks = [
           ...databaseChecks(database),

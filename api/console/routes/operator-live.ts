@@ -6,10 +6,10 @@ import type { RenderMinuteDocument, Store } from '../../store/store.ts';
 import { type Live, live } from '../contract/accounts.ts';
 import { accountNames } from '../kit/account-names.ts';
 import { type ConsoleRoute, route } from '../kit/route.ts';
+import { runningProcesses } from '../reports/heartbeat.ts';
 
 const MINUTES = 30;
 const MINUTE_MS = 60_000;
-const MAX_PROCESSES = 200;
 const MAX_ACCOUNTS = 100;
 
 /** One entry per minute, the current minute last. Pure. */
@@ -27,17 +27,7 @@ export function lastMinutes(
 }
 
 export const operatorLiveRoutes = ({ store }: { store: Store }): ConsoleRoute[] => {
-  const { processes, renderMinutes } = store.console;
-
-  const reports = (now: Date) =>
-    store.limited(
-      processes
-        .find(
-          { expires: { $gt: now } },
-          { sort: { startedAt: 1, _id: 1 }, limit: MAX_PROCESSES, ...store.limits },
-        )
-        .toArray(),
-    );
+  const { renderMinutes } = store.console;
 
   const minutes = (now: Date) => {
     const since = new Date(now.getTime() - MINUTES * MINUTE_MS);
@@ -76,7 +66,7 @@ export const operatorLiveRoutes = ({ store }: { store: Store }): ConsoleRoute[] 
       answer: live,
       handle: async () => {
         const now = new Date();
-        const [found, counted] = await Promise.all([reports(now), minutes(now)]);
+        const [found, counted] = await Promise.all([runningProcesses(store, now), minutes(now)]);
         return {
           at: now.toISOString(),
           processes: found.map(
