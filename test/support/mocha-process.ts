@@ -1,8 +1,10 @@
 // Runs mocha in its own process and returns its result.
 import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { cacheFolder } from '../../standalone/cache.ts';
 import type { RunNumbers } from './reporter.ts';
 
 export interface MochaResult {
@@ -23,6 +25,9 @@ export interface MochaOptions {
 }
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+
+/** Go takes half a minute to compile its own packages for the client programs of the tests. */
+const GO_CACHE = join(cacheFolder(process.env), 'go-cache');
 
 /** How long the hooks of an interrupted run may take. */
 const CLEAN_UP_MS = 15_000;
@@ -65,7 +70,7 @@ export async function runMocha({ chrome, args, limit, lane }: MochaOptions): Pro
     {
       cwd: path('../..'),
       stdio: ['ignore', output, output, 'ipc'],
-      env: { ...process.env, PRESSROOM_CHROME: chrome },
+      env: { GOCACHE: GO_CACHE, ...process.env, PRESSROOM_CHROME: chrome },
     },
   );
   for (const each of [child.stdout, child.stderr]) if (each) printLines(lane!, each);
