@@ -1,11 +1,10 @@
 // The dashboard "Capacity": slots and queue, the pool size and its reasons, and the health of
 // workers.
 import type { Board } from './grafana.ts';
-import { CHOSEN, increase, max, quantile, rate, sum } from './queries.ts';
+import { CHOSEN, chosen, increase, max, maxBy, p95By, rate, sum, sumBy } from './queries.ts';
 
 const POOL = 'namespace, pool';
 const NAME = '{{namespace}}/{{pool}}';
-const chosen = (name: string, more = '') => `${name}{${CHOSEN}${more && `,${more}`}}`;
 /** During a leader change two controllers may report the same pool. */
 const reported = (name: string, more = '') => max(POOL, chosen(name, more));
 
@@ -25,7 +24,7 @@ export const capacity: Board = {
           kind: 'line',
           unit: 'short',
           queries: [
-            { expr: sum('state', chosen('pressroom_slots')), legend: '{{state}}' },
+            sumBy('state', chosen('pressroom_slots')),
             { expr: sum('', chosen('pressroom_slots_capacity')), legend: 'capacity' },
           ],
         },
@@ -49,7 +48,7 @@ export const capacity: Board = {
             'Queued renders in all API pods. Healthy: 0, with short peaks in bursts. If it stays above 0 while "Pods" is at its maximum, raise scaling.maxReplicas.',
           kind: 'line',
           unit: 'short',
-          queries: [{ expr: sum(POOL, chosen('pressroom_queue_depth')), legend: NAME }],
+          queries: [sumBy(POOL, chosen('pressroom_queue_depth'))],
         },
         {
           title: 'Oldest queued render',
@@ -58,9 +57,7 @@ export const capacity: Board = {
           kind: 'line',
           unit: 's',
           limit: 30,
-          queries: [
-            { expr: max(POOL, chosen('pressroom_queue_oldest_wait_seconds')), legend: NAME },
-          ],
+          queries: [maxBy(POOL, chosen('pressroom_queue_oldest_wait_seconds'))],
         },
         {
           title: 'Queue time, p95',
@@ -68,17 +65,7 @@ export const capacity: Board = {
             'Queue time of delivered renders. Healthy: below 10 ms. It grows before renders fail: raise scaling.maxReplicas, or keep slots free with scaling.idleSlots.',
           kind: 'line',
           unit: 's',
-          queries: [
-            {
-              expr: quantile(
-                0.95,
-                'pressroom_render_duration_seconds',
-                `${CHOSEN},phase="queue"`,
-                POOL,
-              ),
-              legend: NAME,
-            },
-          ],
+          queries: [p95By(POOL, 'pressroom_render_duration_seconds', `${CHOSEN},phase="queue"`)],
         },
         {
           title: 'Slot claims by outcome',
@@ -86,12 +73,7 @@ export const capacity: Board = {
             'Attempts of API pods to open a slot on a worker. A few refused are normal (another API was faster, or the worker drains). unreachable: pods have ended, or a NetworkPolicy blocks the API.',
           kind: 'stack',
           unit: 'ops',
-          queries: [
-            {
-              expr: sum('outcome', rate(chosen('pressroom_slot_claims_total'))),
-              legend: '{{outcome}}',
-            },
-          ],
+          queries: [sumBy('outcome', rate(chosen('pressroom_slot_claims_total')))],
         },
       ],
     },
@@ -116,9 +98,7 @@ export const capacity: Board = {
           kind: 'line',
           unit: 's',
           limit: 600,
-          queries: [
-            { expr: max(POOL, chosen('pressroom_async_oldest_wait_seconds')), legend: NAME },
-          ],
+          queries: [maxBy(POOL, chosen('pressroom_async_oldest_wait_seconds'))],
         },
         {
           title: 'Asynchronous renders by status',
@@ -127,10 +107,7 @@ export const capacity: Board = {
           kind: 'stack',
           unit: 'reqps',
           queries: [
-            {
-              expr: sum('status', rate(chosen('pressroom_async_renders_total'))),
-              legend: '{{status}}',
-            },
+            sumBy('status', rate(chosen('pressroom_async_renders_total'))),
             {
               expr: sum('', rate(chosen('pressroom_async_interruptions_total'))),
               legend: 'interrupted',
@@ -175,12 +152,7 @@ export const capacity: Board = {
           kind: 'bars',
           unit: 'short',
           width: 12,
-          queries: [
-            {
-              expr: sum('reason', increase(chosen('pressroom_scale_decisions_total'))),
-              legend: '{{reason}}',
-            },
-          ],
+          queries: [sumBy('reason', increase(chosen('pressroom_scale_decisions_total')))],
         },
         {
           title: 'Latest size change by reason, last 6 hours',
@@ -233,12 +205,7 @@ export const capacity: Board = {
             'Unexpected Chrome exits by reason. Healthy: none. exited, hung: check the worker log at that time. memory: a page exceeded PRESSROOM_RENDER_MEMORY. flooded: a page kept Chrome too busy to answer. These two end only that render. unusable, not_started: sandbox, /tmp or process limit, see the worker log.',
           kind: 'bars',
           unit: 'short',
-          queries: [
-            {
-              expr: sum('reason', increase(chosen('pressroom_chrome_deaths_total'))),
-              legend: '{{reason}}',
-            },
-          ],
+          queries: [sumBy('reason', increase(chosen('pressroom_chrome_deaths_total')))],
         },
         {
           title: 'Chrome starts',
@@ -246,12 +213,7 @@ export const capacity: Board = {
             'Chrome starts by reason. recycle is planned (after 2,000 renders) and fails no render. died follows an unexpected exit. bound follows a render that reached a limit or was aborted. account: PRESSROOM_CHROME_PER_ACCOUNT.',
           kind: 'bars',
           unit: 'short',
-          queries: [
-            {
-              expr: sum('reason', increase(chosen('pressroom_chrome_starts_total'))),
-              legend: '{{reason}}',
-            },
-          ],
+          queries: [sumBy('reason', increase(chosen('pressroom_chrome_starts_total')))],
         },
         {
           title: 'Running Chromes',
@@ -259,7 +221,7 @@ export const capacity: Board = {
             'One serving Chrome per slot, and briefly a retiring one while it shuts down. Fewer serving than slots: a Chrome does not start, see "Chrome deaths".',
           kind: 'line',
           unit: 'short',
-          queries: [{ expr: sum('state', chosen('pressroom_chromes')), legend: '{{state}}' }],
+          queries: [sumBy('state', chosen('pressroom_chromes'))],
         },
         {
           title: 'Chrome memory',
@@ -267,9 +229,7 @@ export const capacity: Board = {
             'Sum of all slots of each worker pod. Healthy: about 80 MB per idle slot plus the memory of the pages.',
           kind: 'line',
           unit: 'bytes',
-          queries: [
-            { expr: sum('pod', chosen('pressroom_chrome_memory_bytes')), legend: '{{pod}}' },
-          ],
+          queries: [sumBy('pod', chosen('pressroom_chrome_memory_bytes'))],
         },
         {
           title: 'Node memory',
@@ -277,9 +237,7 @@ export const capacity: Board = {
             'Resident memory of the Node process of each API and worker pod. Healthy: flat, below 250 MB. Steady growth over hours is a leak: report it with the release.',
           kind: 'line',
           unit: 'bytes',
-          queries: [
-            { expr: max('pod', chosen('process_resident_memory_bytes')), legend: '{{pod}}' },
-          ],
+          queries: [maxBy('pod', chosen('process_resident_memory_bytes'))],
         },
         {
           title: 'Bodies and PDFs in flight',
@@ -301,9 +259,7 @@ export const capacity: Board = {
             'CPU of the Node process of each API and worker pod, without Chrome. An API pod near one core is saturated, because its event loop is one thread: let the HPA add API pods.',
           kind: 'line',
           unit: 'cores',
-          queries: [
-            { expr: max('pod', rate(chosen('process_cpu_seconds_total'))), legend: '{{pod}}' },
-          ],
+          queries: [maxBy('pod', rate(chosen('process_cpu_seconds_total')))],
         },
         {
           title: 'Event loop delay, p99',
@@ -311,9 +267,7 @@ export const capacity: Board = {
             'Event loop delay of each API and worker pod. Healthy: below 50 ms. Higher: the pod gets too little CPU, raise its CPU request or add pods.',
           kind: 'line',
           unit: 's',
-          queries: [
-            { expr: max('pod', chosen('nodejs_eventloop_lag_p99_seconds')), legend: '{{pod}}' },
-          ],
+          queries: [maxBy('pod', chosen('nodejs_eventloop_lag_p99_seconds'))],
         },
         {
           title: 'Connections rejected by workers',
@@ -321,12 +275,7 @@ export const capacity: Board = {
             'Rejected gateway connections by reason. full and draining are normal. signature, expired, pool: API and workers have different secrets, clocks or pools. silent, crowded, http: another client connects to the gateway, check the NetworkPolicy.',
           kind: 'stack',
           unit: 'ops',
-          queries: [
-            {
-              expr: sum('reason', rate(chosen('pressroom_gateway_refused_total'))),
-              legend: '{{reason}}',
-            },
-          ],
+          queries: [sumBy('reason', rate(chosen('pressroom_gateway_refused_total')))],
         },
       ],
     },

@@ -1,9 +1,20 @@
 // The dashboard "Controller and dependencies": the controller, Prometheus, MongoDB and the
 // Kubernetes API.
 import type { Board } from './grafana.ts';
-import { CHOSEN, CHOSEN_NAMESPACE, increase, max, quantile, rate, sum, WINDOW } from './queries.ts';
+import {
+  CHOSEN,
+  CHOSEN_NAMESPACE,
+  chosen,
+  increase,
+  maxBy,
+  p95By,
+  quantiles,
+  rate,
+  sum,
+  sumBy,
+  WINDOW,
+} from './queries.ts';
 
-const chosen = (name: string, more = '') => `${name}{${CHOSEN}${more && `,${more}`}}`;
 /** Series of the controller's own pods. */
 const own = (name: string, more = '') => `${name}{${CHOSEN_NAMESPACE}${more && `,${more}`}}`;
 const MONGODB = 'pressroom_mongodb_operation_duration_seconds';
@@ -23,12 +34,7 @@ export const controller: Board = {
             'The controller pod that is the leader. Healthy: exactly one line at 1. None: check the logs of the controller pods and the Lease (kubectl get lease). Renders continue without a leader, but pools are neither scaled nor repaired.',
           kind: 'line',
           unit: 'short',
-          queries: [
-            {
-              expr: max('namespace, pod', own('pressroom_controller_leader')),
-              legend: '{{namespace}}/{{pod}}',
-            },
-          ],
+          queries: [maxBy('namespace, pod', own('pressroom_controller_leader'))],
         },
         {
           title: 'Reconciles by outcome',
@@ -36,12 +42,7 @@ export const controller: Board = {
             'Reconciles of pools by outcome. A few conflict are normal. Repeated error: run kubectl describe bpool; the condition Ready contains the error of the API server.',
           kind: 'stack',
           unit: 'ops',
-          queries: [
-            {
-              expr: sum('outcome', rate(own('pressroom_reconcile_duration_seconds_count'))),
-              legend: '{{outcome}}',
-            },
-          ],
+          queries: [sumBy('outcome', rate(own('pressroom_reconcile_duration_seconds_count')))],
         },
         {
           title: 'Reconcile duration',
@@ -49,10 +50,7 @@ export const controller: Board = {
             'Healthy: p95 below 100 ms. Most of it is the Kubernetes API: compare with "Kubernetes API requests".',
           kind: 'line',
           unit: 's',
-          queries: [0.5, 0.95, 0.99].map(q => ({
-            expr: quantile(q, 'pressroom_reconcile_duration_seconds', CHOSEN_NAMESPACE),
-            legend: `p${q * 100}`,
-          })),
+          queries: quantiles('pressroom_reconcile_duration_seconds', CHOSEN_NAMESPACE),
         },
         {
           title: 'Work queue',
@@ -60,12 +58,7 @@ export const controller: Board = {
             'Pools waiting for a reconcile. Healthy: near 0. Steady growth: more pools than the controller or the API server can handle.',
           kind: 'line',
           unit: 'short',
-          queries: [
-            {
-              expr: max('namespace, pod', own('pressroom_work_queue_depth')),
-              legend: '{{namespace}}/{{pod}}',
-            },
-          ],
+          queries: [maxBy('namespace, pod', own('pressroom_work_queue_depth'))],
         },
         {
           title: 'Work queue wait, p99',
@@ -73,12 +66,7 @@ export const controller: Board = {
             'Healthy: below 1 s. This time delays every decision about the size of a pool.',
           kind: 'line',
           unit: 's',
-          queries: [
-            {
-              expr: quantile(0.99, 'pressroom_work_queue_wait_seconds', CHOSEN_NAMESPACE),
-              legend: 'p99',
-            },
-          ],
+          queries: quantiles('pressroom_work_queue_wait_seconds', CHOSEN_NAMESPACE, [0.99]),
         },
         {
           title: 'Running releases',
@@ -100,13 +88,10 @@ export const controller: Board = {
           kind: 'line',
           unit: 'bytes',
           queries: [
-            {
-              expr: max(
-                'namespace, pod',
-                `${own('process_resident_memory_bytes')} and on (namespace, pod) ${own('pressroom_controller_leader')}`,
-              ),
-              legend: '{{namespace}}/{{pod}}',
-            },
+            maxBy(
+              'namespace, pod',
+              `${own('process_resident_memory_bytes')} and on (namespace, pod) ${own('pressroom_controller_leader')}`,
+            ),
           ],
         },
         {
@@ -116,13 +101,10 @@ export const controller: Board = {
           kind: 'bars',
           unit: 'short',
           queries: [
-            {
-              expr: sum(
-                'namespace',
-                `changes(${own('process_start_time_seconds')}[${WINDOW}]) and on (namespace, pod) ${own('pressroom_build_info')}`,
-              ),
-              legend: '{{namespace}}',
-            },
+            sumBy(
+              'namespace',
+              `changes(${own('process_start_time_seconds')}[${WINDOW}]) and on (namespace, pod) ${own('pressroom_build_info')}`,
+            ),
           ],
         },
       ],
@@ -152,12 +134,7 @@ export const controller: Board = {
             'Restarted watches by resource, without regular timeouts of the API server. Healthy: none, or a few during an upgrade of the API server. Many per minute: a proxy closes long connections.',
           kind: 'bars',
           unit: 'short',
-          queries: [
-            {
-              expr: sum('resource', increase(own('pressroom_kubernetes_watch_restarts_total'))),
-              legend: '{{resource}}',
-            },
-          ],
+          queries: [sumBy('resource', increase(own('pressroom_kubernetes_watch_restarts_total')))],
         },
         {
           title: 'Load data age',
@@ -166,12 +143,7 @@ export const controller: Board = {
           kind: 'line',
           unit: 's',
           limit: 30,
-          queries: [
-            {
-              expr: max('namespace, pod', own('pressroom_metrics_age_seconds')),
-              legend: '{{namespace}}/{{pod}}',
-            },
-          ],
+          queries: [maxBy('namespace, pod', own('pressroom_metrics_age_seconds'))],
         },
         {
           title: 'Prometheus queries by outcome',
@@ -179,12 +151,7 @@ export const controller: Board = {
           kind: 'stack',
           unit: 'ops',
           width: 12,
-          queries: [
-            {
-              expr: sum('outcome', rate(own('pressroom_prometheus_queries_total'))),
-              legend: '{{outcome}}',
-            },
-          ],
+          queries: [sumBy('outcome', rate(own('pressroom_prometheus_queries_total')))],
         },
         {
           title: 'Prometheus latency, p95',
@@ -193,12 +160,11 @@ export const controller: Board = {
           kind: 'line',
           unit: 's',
           width: 12,
-          queries: [
-            {
-              expr: quantile(0.95, 'pressroom_prometheus_query_duration_seconds', CHOSEN_NAMESPACE),
-              legend: 'p95',
-            },
-          ],
+          queries: quantiles(
+            'pressroom_prometheus_query_duration_seconds',
+            CHOSEN_NAMESPACE,
+            [0.95],
+          ),
         },
       ],
     },
@@ -211,9 +177,7 @@ export const controller: Board = {
             'Every render waits for admit and settle. Healthy: both below 20 ms. All operations slow: the primary needs more CPU, disk or cache. Only settle and renew slow: write concern majority waits for a lagging secondary.',
           kind: 'line',
           unit: 's',
-          queries: [
-            { expr: quantile(0.95, MONGODB, CHOSEN, 'operation'), legend: '{{operation}}' },
-          ],
+          queries: [p95By('operation', MONGODB, CHOSEN)],
         },
         {
           title: 'Operations by outcome',
@@ -221,9 +185,7 @@ export const controller: Board = {
             'Healthy: only ok. timeout and error for a few seconds are an election. If they continue for a minute, renders fail with the reason database.',
           kind: 'stack',
           unit: 'ops',
-          queries: [
-            { expr: sum('outcome', rate(chosen(`${MONGODB}_count`))), legend: '{{outcome}}' },
-          ],
+          queries: [sumBy('outcome', rate(chosen(`${MONGODB}_count`)))],
         },
         {
           title: 'Connections',
@@ -232,7 +194,7 @@ export const controller: Board = {
           kind: 'line',
           unit: 'short',
           queries: [
-            { expr: sum('state', chosen('pressroom_mongodb_connections')), legend: '{{state}}' },
+            sumBy('state', chosen('pressroom_mongodb_connections')),
             {
               expr: sum('', chosen('pressroom_mongodb_waiting_operations')),
               legend: 'waiting operations',
@@ -245,12 +207,7 @@ export const controller: Board = {
             'Settlements and releases that are retried until MongoDB accepts them. Healthy: 0. After nine minutes a settlement is dropped and its render is not counted.',
           kind: 'line',
           unit: 'short',
-          queries: [
-            {
-              expr: sum('operation', chosen('pressroom_lease_writes_waiting')),
-              legend: '{{operation}}',
-            },
-          ],
+          queries: [sumBy('operation', chosen('pressroom_lease_writes_waiting'))],
         },
         {
           title: 'Leases held',
@@ -258,12 +215,7 @@ export const controller: Board = {
             'Admitted renders that have not ended, in all API pods. Healthy: equal to claimed slots plus queue on the dashboard Capacity.',
           kind: 'line',
           unit: 'short',
-          queries: [
-            {
-              expr: sum('namespace, pool', chosen('pressroom_leases_held')),
-              legend: '{{namespace}}/{{pool}}',
-            },
-          ],
+          queries: [sumBy('namespace, pool', chosen('pressroom_leases_held'))],
         },
         {
           title: 'Lost leases',
@@ -271,12 +223,7 @@ export const controller: Board = {
             'Leases lost during a render by reason; each aborted its render. Healthy: none. not_renewed: MongoDB did not respond for longer than a lease lasts. gone: the lease was deleted, or the database was restored.',
           kind: 'bars',
           unit: 'short',
-          queries: [
-            {
-              expr: sum('reason', increase(chosen('pressroom_leases_lost_total'))),
-              legend: '{{reason}}',
-            },
-          ],
+          queries: [sumBy('reason', increase(chosen('pressroom_leases_lost_total')))],
         },
       ],
     },

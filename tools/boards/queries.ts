@@ -1,5 +1,6 @@
 // PromQL shared by dashboards and rules: selectors, groups of outcomes and common aggregations.
 import { RENDER_FAILED_REASONS, type RenderFailedReason } from '../../common/contract/errors.ts';
+import type { Query } from './grafana.ts';
 
 /**
  * Failure reasons that the page causes. All others are service errors, and only these count against
@@ -23,6 +24,7 @@ export const PROMISED = ['ok', ...RENDER_FAILED_REASONS].join('|');
 export const CHOSEN = 'namespace=~"$namespace",pool=~"$pool"';
 /** Selector for the controller's own process, which serves many pools. */
 export const CHOSEN_NAMESPACE = 'namespace=~"$namespace"';
+export const chosen = (name: string, more = '') => `${name}{${CHOSEN}${more && `,${more}`}}`;
 /** Grafana's variable for a window that always contains enough scrapes. */
 export const WINDOW = '$__rate_interval';
 
@@ -31,18 +33,33 @@ const by = (labels: By) => (labels === '' ? '' : ` by (${labels})`);
 
 export const sum = (labels: By, expr: string) => `sum${by(labels)} (${expr})`;
 export const max = (labels: By, expr: string) => `max${by(labels)} (${expr})`;
-export const rate = (series: string, window = WINDOW) => `rate(${series}[${window}])`;
+
+/** Such as `{{namespace}}/{{pool}}`. */
+const legendOf = (labels: By) =>
+  labels
+    .split(', ')
+    .map(label => `{{${label}}}`)
+    .join('/');
+/** A series for each value of the labels, which is its legend. */
+export const sumBy = (labels: By, expr: string): Query => ({
+  expr: sum(labels, expr),
+  legend: legendOf(labels),
+});
+export const maxBy = (labels: By, expr: string): Query => ({
+  expr: max(labels, expr),
+  legend: legendOf(labels),
+});
+
+export const rate = (series: string) => `rate(${series}[${WINDOW}])`;
 export const increase = (series: string, window = WINDOW) => `increase(${series}[${window}])`;
 
 /** Quantile of a histogram, named without `_bucket`; keeps `labels`. */
-export const quantile = (
-  q: number,
-  histogram: string,
-  where: string,
-  labels: By = '',
-  window = WINDOW,
-) =>
-  `histogram_quantile(${q}, ${sum(labels === '' ? 'le' : `${labels}, le`, rate(`${histogram}_bucket{${where}}`, window))})`;
+const quantile = (q: number, histogram: string, where: string, labels: By = '') =>
+  `histogram_quantile(${q}, ${sum(labels === '' ? 'le' : `${labels}, le`, rate(`${histogram}_bucket{${where}}`))})`;
 
-export const quantiles = (histogram: string, where: string) =>
-  [0.5, 0.95, 0.99].map(q => ({ expr: quantile(q, histogram, where), legend: `p${q * 100}` }));
+export const quantiles = (histogram: string, where: string, of = [0.5, 0.95, 0.99]): Query[] =>
+  of.map(q => ({ expr: quantile(q, histogram, where), legend: `p${q * 100}` }));
+export const p95By = (labels: By, histogram: string, where: string): Query => ({
+  expr: quantile(0.95, histogram, where, labels),
+  legend: legendOf(labels),
+});

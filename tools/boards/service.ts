@@ -2,21 +2,31 @@
 import type { Board, GrafanaPanel } from './grafana.ts';
 import {
   CHOSEN,
+  chosen,
+  increase,
   OURS,
   PAGES,
   PROMISED,
-  quantile,
+  p95By,
   quantiles,
   rate,
   sum,
-  WINDOW,
+  sumBy,
 } from './queries.ts';
 
 const RENDERS = 'pressroom_renders_total';
 const PHASES = 'pressroom_render_duration_seconds';
 const WHOLE = 'pressroom_render_whole_duration_seconds';
 
-const renders = (outcomes: string) => rate(`${RENDERS}{${CHOSEN},outcome=~"${outcomes}"}`);
+const renders = (outcomes: string) => rate(chosen(RENDERS, `outcome=~"${outcomes}"`));
+
+/** Options of a panel with the current value of a ratio. */
+const shareNow = (expr: string): Pick<GrafanaPanel, 'kind' | 'unit' | 'queries' | 'width'> => ({
+  kind: 'stat',
+  unit: 'percentunit',
+  width: 6,
+  queries: [{ expr, legend: '{{namespace}}/{{pool}}' }],
+});
 
 /**
  * Options of a burn-rate panel. `spent`: record of the renders that missed the objective;
@@ -30,7 +40,7 @@ const burn = (
   unit: 'x',
   limit: 1,
   queries: ['1h', '6h', '3d'].map(window => ({
-    expr: `${spent}:ratio_rate${window}{${CHOSEN}} / on (namespace, pool) (1 - ${objective}:ratio{${CHOSEN}})`,
+    expr: `${chosen(`${spent}:ratio_rate${window}`)} / on (namespace, pool) (1 - ${chosen(`${objective}:ratio`)})`,
     legend: `{{namespace}}/{{pool}} over ${window}`,
   })),
 });
@@ -48,57 +58,25 @@ export const service: Board = {
           title: 'Availability, last 3 days',
           description:
             'Share of renders without a service error. Errors of the page (its status, timeouts) do not count. Healthy: at or above the objective. Below: find the reason in "Service errors by reason" and open that section of the runbook.',
-          kind: 'stat',
-          unit: 'percentunit',
-          width: 6,
-          queries: [
-            {
-              expr: `1 - pressroom:renders_failed:ratio_rate3d{${CHOSEN}}`,
-              legend: '{{namespace}}/{{pool}}',
-            },
-          ],
+          ...shareNow(`1 - ${chosen('pressroom:renders_failed:ratio_rate3d')}`),
         },
         {
           title: 'Availability objective',
           description:
             'The objective in the values of the chart (alerts.availabilityObjective). The burn rate of failed renders is relative to it.',
-          kind: 'stat',
-          unit: 'percentunit',
-          width: 6,
-          queries: [
-            {
-              expr: `pressroom:availability_objective:ratio{${CHOSEN}}`,
-              legend: '{{namespace}}/{{pool}}',
-            },
-          ],
+          ...shareNow(chosen('pressroom:availability_objective:ratio')),
         },
         {
           title: 'Queue time over target, last hour',
           description:
             'Share of delivered renders that were queued longer than alerts.queueWaitSeconds. Healthy: near 0. If it grows, the pool is too small or scales too slowly: see the dashboard Capacity.',
-          kind: 'stat',
-          unit: 'percentunit',
-          width: 6,
-          queries: [
-            {
-              expr: `pressroom:renders_queued_long:ratio_rate1h{${CHOSEN}}`,
-              legend: '{{namespace}}/{{pool}}',
-            },
-          ],
+          ...shareNow(chosen('pressroom:renders_queued_long:ratio_rate1h')),
         },
         {
           title: 'Duration over target, last hour',
           description:
             'Share of delivered renders that took longer than alerts.renderTimeSeconds. It depends on the documents and the requested waits, so compare it with last week rather than with 0.',
-          kind: 'stat',
-          unit: 'percentunit',
-          width: 6,
-          queries: [
-            {
-              expr: `pressroom:renders_slow:ratio_rate1h{${CHOSEN}}`,
-              legend: '{{namespace}}/{{pool}}',
-            },
-          ],
+          ...shareNow(chosen('pressroom:renders_slow:ratio_rate1h')),
         },
         {
           title: 'Budget burn: failed renders',
@@ -129,9 +107,7 @@ export const service: Board = {
             'Delivered PDFs per second. A sudden drop without errors means that requests no longer arrive: check the Ingress and "Requests by outcome".',
           kind: 'stack',
           unit: 'reqps',
-          queries: [
-            { expr: sum('namespace, pool', renders('ok')), legend: '{{namespace}}/{{pool}}' },
-          ],
+          queries: [sumBy('namespace, pool', renders('ok'))],
         },
         {
           title: 'Service errors by reason',
@@ -139,7 +115,7 @@ export const service: Board = {
             'Renders that failed because of the service; only these count against the objective. Healthy: none. no_worker, queue_full: too few pods, see Capacity. overloaded: the byte budget of the API pods is used up. database: see MongoDB on the dashboard Controller and dependencies. worker_lost, internal: search the logs for the request ID.',
           kind: 'stack',
           unit: 'reqps',
-          queries: [{ expr: sum('outcome', renders(OURS)), legend: '{{outcome}}' }],
+          queries: [sumBy('outcome', renders(OURS))],
         },
         {
           title: 'Page and request errors by reason',
@@ -148,10 +124,7 @@ export const service: Board = {
           kind: 'stack',
           unit: 'reqps',
           queries: [
-            {
-              expr: sum('outcome', renders(`${PAGES}|validation_error|ssrf_blocked|client_closed`)),
-              legend: '{{outcome}}',
-            },
+            sumBy('outcome', renders(`${PAGES}|validation_error|ssrf_blocked|client_closed`)),
           ],
         },
         {
@@ -173,12 +146,7 @@ export const service: Board = {
             'Requests rejected with 429 because the account was at the concurrency limit of its plan. Not a service error. Find the accounts in the access log (code concurrency_limit) and offer them a larger plan.',
           kind: 'line',
           unit: 'reqps',
-          queries: [
-            {
-              expr: sum('namespace, pool', renders('concurrency_limit')),
-              legend: '{{namespace}}/{{pool}}',
-            },
-          ],
+          queries: [sumBy('namespace, pool', renders('concurrency_limit'))],
         },
         {
           title: 'Requests by outcome',
@@ -187,13 +155,7 @@ export const service: Board = {
           kind: 'stack',
           unit: 'reqps',
           queries: [
-            {
-              expr: sum(
-                'outcome',
-                rate(`pressroom_http_requests_total{${CHOSEN},route="/v1/render"}`),
-              ),
-              legend: '{{outcome}}',
-            },
+            sumBy('outcome', rate(chosen('pressroom_http_requests_total', 'route="/v1/render"'))),
           ],
         },
       ],
@@ -223,7 +185,7 @@ export const service: Board = {
             'Phases of a render. admit and settle are MongoDB (healthy: below 20 ms). load depends on the pages and their servers. print is Chrome: if it grows for all accounts, the worker pods have too little CPU for their slots. post is metadata and the sandbox watermark.',
           kind: 'line',
           unit: 's',
-          queries: [{ expr: quantile(0.95, PHASES, CHOSEN, 'phase'), legend: '{{phase}}' }],
+          queries: [p95By('phase', PHASES, CHOSEN)],
         },
         {
           title: 'Mean duration by phase',
@@ -234,7 +196,7 @@ export const service: Board = {
           width: 12,
           queries: [
             {
-              expr: `${sum('phase', rate(`${PHASES}_sum{${CHOSEN}}`))} / ignoring (phase) group_left () ${sum('', rate(`${WHOLE}_count{${CHOSEN}}`))}`,
+              expr: `${sum('phase', rate(chosen(`${PHASES}_sum`)))} / ignoring (phase) group_left () ${sum('', rate(chosen(`${WHOLE}_count`)))}`,
               legend: '{{phase}}',
             },
           ],
@@ -248,7 +210,7 @@ export const service: Board = {
           width: 12,
           queries: [
             {
-              expr: `${sum('le', rate(`${WHOLE}_bucket{${CHOSEN},le!="+Inf"}`))} / ignoring (le) group_left () ${sum('', rate(`${WHOLE}_count{${CHOSEN}}`))}`,
+              expr: `${sum('le', rate(chosen(`${WHOLE}_bucket`, 'le!="+Inf"')))} / ignoring (le) group_left () ${sum('', rate(chosen(`${WHOLE}_count`)))}`,
               legend: 'within {{le}} s',
             },
           ],
@@ -264,12 +226,7 @@ export const service: Board = {
             'Renders that were retried because their worker or Chrome died. Callers see only a delay. Healthy: none except during upgrades. Otherwise see "Chrome deaths" on the dashboard Capacity.',
           kind: 'bars',
           unit: 'short',
-          queries: [
-            {
-              expr: `sum by (namespace, pool) (increase(pressroom_render_retries_total{${CHOSEN}}[${WINDOW}]))`,
-              legend: '{{namespace}}/{{pool}}',
-            },
-          ],
+          queries: [sumBy('namespace, pool', increase(chosen('pressroom_render_retries_total')))],
         },
         {
           title: 'Uncounted renders',
@@ -277,12 +234,7 @@ export const service: Board = {
             'Delivered renders that were not counted for their account. Healthy: none. given_up: MongoDB did not respond for nine minutes. lease_gone: the database was restored. The API log names the accounts.',
           kind: 'bars',
           unit: 'short',
-          queries: [
-            {
-              expr: `sum by (reason) (increase(pressroom_renders_uncounted_total{${CHOSEN}}[${WINDOW}]))`,
-              legend: '{{reason}}',
-            },
-          ],
+          queries: [sumBy('reason', increase(chosen('pressroom_renders_uncounted_total')))],
         },
         {
           title: 'Trial renders by outcome',
@@ -290,12 +242,7 @@ export const service: Board = {
             'Renders without an API key, which no other panel includes. They start only while most slots are free. rate_limited is normal: the trial limits are working.',
           kind: 'stack',
           unit: 'reqps',
-          queries: [
-            {
-              expr: sum('outcome', rate(`pressroom_trial_renders_total{${CHOSEN}}`)),
-              legend: '{{outcome}}',
-            },
-          ],
+          queries: [sumBy('outcome', rate(chosen('pressroom_trial_renders_total')))],
         },
         {
           title: 'Connections blocked by the egress guard',
@@ -304,12 +251,7 @@ export const service: Board = {
           kind: 'stack',
           unit: 'ops',
           width: 12,
-          queries: [
-            {
-              expr: sum('reason', rate(`pressroom_egress_denied_total{${CHOSEN}}`)),
-              legend: '{{reason}}',
-            },
-          ],
+          queries: [sumBy('reason', rate(chosen('pressroom_egress_denied_total')))],
         },
         {
           title: 'Slots ended by workers',
@@ -318,12 +260,7 @@ export const service: Board = {
           kind: 'stack',
           unit: 'ops',
           width: 12,
-          queries: [
-            {
-              expr: sum('reason', rate(`pressroom_slot_ends_total{${CHOSEN}}`)),
-              legend: '{{reason}}',
-            },
-          ],
+          queries: [sumBy('reason', rate(chosen('pressroom_slot_ends_total')))],
         },
       ],
     },
