@@ -1,17 +1,17 @@
 // The chart's values for the API, its Service and its Ingress.
 import { z } from 'zod';
 import { apiVariables } from '../../api/config.ts';
-import { processVariables } from '../../common/config.ts';
 import { configValues } from './config-values.ts';
 import { withRelations } from './formats.ts';
 import {
+  choiceValue,
   countValue,
   disruptionBudget,
   flag,
   group,
   listIn,
   listValue,
-  object,
+  objectValue,
   podValues,
   resources,
   serviceAccount,
@@ -35,10 +35,9 @@ export const API_ELSEWHERE = [
 ];
 
 const service = group({
-  type: z
-    .enum(['ClusterIP', 'NodePort', 'LoadBalancer'])
-    .default('ClusterIP')
-    .describe('Service type.'),
+  type: choiceValue(['ClusterIP', 'NodePort', 'LoadBalancer'], 'ClusterIP').describe(
+    'Service type.',
+  ),
   port: countValue(80, 1, 65_535).describe('Service port.'),
   nodePort: z
     .int()
@@ -69,11 +68,9 @@ const autoscaling = withRelations(
     targetCPUUtilizationPercentage: countValue(70, 1, 1_000).describe(
       'Target average CPU utilization, as a percentage of the CPU request.',
     ),
-    behavior: object()
-      .default({})
-      .describe(
-        'Scaling behavior (`behavior` of a HorizontalPodAutoscaler). Defaults to that of Kubernetes.',
-      ),
+    behavior: objectValue().describe(
+      'Scaling behavior (`behavior` of a HorizontalPodAutoscaler). Defaults to that of Kubernetes.',
+    ),
   }),
   { smaller: 'minReplicas', larger: 'maxReplicas' },
 ).describe(
@@ -100,10 +97,7 @@ export const apiValues = group({
   replicas: countValue(2, 1, 1_000).describe(
     'Number of API pods. Ignored when `api.autoscaling.enabled` is true.',
   ),
-  config: configValues(
-    z.object({ ...processVariables.shape, ...apiVariables.shape }),
-    API_ELSEWHERE,
-  ).describe(
+  config: configValues(apiVariables, API_ELSEWHERE).describe(
     'Configuration of the API as environment variables, such as `PRESSROOM_BODY_MAX: 20MiB`. For the full list, see docs/configuration.md.',
   ),
   resources: resources(
@@ -128,9 +122,8 @@ export const ingressValues = group({
   ),
   hosts: listIn('hostName').describe('Hostnames, such as `pdf.corp.example`.'),
   paths: routedPaths(),
-  pathType: z
-    .enum(['Prefix', 'Exact', 'ImplementationSpecific'])
-    .default('Prefix')
-    .describe('Path type of all paths.'),
-  tls: listValue().default([]).describe('TLS configuration: a list of `hosts` and `secretName`.'),
+  pathType: choiceValue(['Prefix', 'Exact', 'ImplementationSpecific'], 'Prefix').describe(
+    'Path type of all paths.',
+  ),
+  tls: listValue().describe('TLS configuration: a list of `hosts` and `secretName`.'),
 }).describe('The Ingress of the API.');

@@ -1,7 +1,7 @@
 // The `config` value of a process: its environment variables under their own names, without those
 // that the chart sets from other values.
 import { z } from 'zod';
-import { type VariableMeta, variableMeta } from '../../common/config.ts';
+import { processVariables, type VariableMeta, variableMeta } from '../../common/config.ts';
 import { type ValueCheck, withChecks } from './formats.ts';
 
 /** Types after YAML parsing: `on` and `off` may be booleans, digits may be numbers. */
@@ -27,11 +27,11 @@ function checksOf({ kind, min, max, message }: VariableMeta): ValueCheck[] {
 }
 
 /**
- * An optional value for each variable except those in `elsewhere`. Secret variables are left out:
- * they are read from Kubernetes Secrets.
+ * An optional value for each variable of a process except those in `elsewhere`. Secret variables
+ * are left out: they are read from Kubernetes Secrets.
  */
 export function configValues(variables: z.ZodObject, elsewhere: readonly string[]): z.ZodType {
-  const shape = Object.entries(variables.shape)
+  const shape = Object.entries({ ...processVariables.shape, ...variables.shape })
     .filter(
       ([name, type]) =>
         !elsewhere.includes(name) && variableMeta(type as z.ZodType)?.kind !== 'secret',

@@ -1,6 +1,4 @@
 // The chart's values for the controller.
-import { z } from 'zod';
-import { processVariables } from '../../common/config.ts';
 import { controllerVariables } from '../../controller/config.ts';
 import { configValues } from './config-values.ts';
 import {
@@ -40,10 +38,7 @@ export const controllerValues = group({
   namespaces: listIn('namespace').describe(
     'Namespaces to manage in addition to the namespace of the release. They must exist.',
   ),
-  config: configValues(
-    z.object({ ...processVariables.shape, ...controllerVariables.shape }),
-    CONTROLLER_ELSEWHERE,
-  ).describe(
+  config: configValues(controllerVariables, CONTROLLER_ELSEWHERE).describe(
     'Configuration of the controller as environment variables, such as `PRESSROOM_PROMETHEUS_INTERVAL: 10s`. For the full list, see docs/configuration.md.',
   ),
   resources: resources(

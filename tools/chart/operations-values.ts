@@ -8,10 +8,11 @@ import {
   group,
   imageOf,
   listValue,
-  object,
+  objectValue,
   podMetadata,
   resources,
   secretEntry,
+  secretFields,
   stringList,
   stringValue,
   textIn,
@@ -67,7 +68,7 @@ export const mongodbValues = group({
   uri: textIn('mongodbUri').describe(
     'Connection string with user and password. The chart stores it in a Secret. For production, use `existingSecret` instead.',
   ),
-  ...secretEntry('mongodb-uri', 'the connection string').def.innerType.shape,
+  ...secretFields('mongodb-uri', 'the connection string'),
   bundled: group({
     enabled: flag(false).describe(
       'Deploy a single-member replica set. FOR EVALUATION ONLY: no backup, no failover.',
@@ -92,8 +93,16 @@ export const mongodbValues = group({
 );
 
 const peers = (fallback: Record<string, unknown>[]) =>
-  withChecks(listValue().default(fallback), { format: 'cidr', below: '*.ipBlock.cidr' });
+  withChecks(listValue(fallback), { format: 'cidr', below: '*.ipBlock.cidr' });
 const ports = (...fallback: number[]) => z.array(z.int().min(1).max(65_535)).default(fallback);
+const ANY = 'any destination on these ports is allowed';
+const PUBLIC = 'all public addresses on these ports are allowed';
+const egressTo = (what: string, whenEmpty: string, ...fallback: number[]) =>
+  group({
+    to: peers([]).describe(`NetworkPolicy peers of ${what}. When empty, ${whenEmpty}.`),
+    ports: ports(...fallback).describe(`Ports of ${what}.`),
+  });
+const extraEgress = listValue().describe('Additional egress rules.');
 
 const kubeDns = {
   namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
@@ -119,54 +128,32 @@ export const networkPolicyValues = group({
     ),
     ports: ports(53).describe('Ports of the DNS pods.'),
   }).describe('Egress to DNS servers.'),
-  mongodb: group({
-    to: peers([]).describe(
-      'NetworkPolicy peers of MongoDB. When empty, any destination on these ports is allowed.',
-    ),
-    ports: ports(27017).describe('Ports of MongoDB.'),
-  }).describe('Egress from the API to MongoDB.'),
-  kubernetesApi: group({
-    to: peers([]).describe(
-      'NetworkPolicy peers of kube-apiserver. When empty, any destination on these ports is allowed.',
-    ),
-    ports: ports(443, 6443).describe('Ports of kube-apiserver.'),
-  }).describe('Egress from the controller and the hook Jobs to kube-apiserver.'),
-  companySignIn: group({
-    to: peers([]).describe(
-      'NetworkPolicy peers of the provider. When empty, any destination on these ports is allowed.',
-    ),
-    ports: ports(443).describe('Ports of the provider.'),
-  }).describe(
+  mongodb: egressTo('MongoDB', ANY, 27017).describe('Egress from the API to MongoDB.'),
+  kubernetesApi: egressTo('kube-apiserver', ANY, 443, 6443).describe(
+    'Egress from the controller and the hook Jobs to kube-apiserver.',
+  ),
+  companySignIn: egressTo('the provider', ANY, 443).describe(
     'Egress from the API to the OpenID Connect provider, when `PRESSROOM_OIDC_ISSUER` is set in `api.config`.',
   ),
   stripe: group({
     to: peers([]).describe(
-      'NetworkPolicy peers of Stripe, or of a proxy to it. When empty, all public addresses on these ports are allowed.',
+      `NetworkPolicy peers of Stripe, or of a proxy to it. When empty, ${PUBLIC}.`,
     ),
     ports: ports(443).describe('Ports of Stripe.'),
   }).describe(
     'Egress from the API to Stripe, when `PRESSROOM_BILLING` is `stripe` in `api.config`.',
   ),
-  appDocuments: group({
-    to: peers([]).describe(
-      'NetworkPolicy peers of the documents. When empty, all public addresses on these ports are allowed.',
-    ),
-    ports: ports(443).describe('Ports of the documents.'),
-  }).describe(
+  appDocuments: egressTo('the documents', PUBLIC, 443).describe(
     'Egress from the API to the client metadata documents (CIMD) of MCP clients. Not created when `PRESSROOM_MCP_CIMD`, `PRESSROOM_MCP` or `PRESSROOM_DASHBOARD` is `off` in `api.config`.',
   ),
   api: group({
     from: peers([]).describe(
       'NetworkPolicy peers that may call the API. When empty, all sources are allowed.',
     ),
-    extraEgress: listValue().default([]).describe('Additional egress rules.'),
+    extraEgress,
   }).describe('The NetworkPolicy of the API.'),
-  worker: group({
-    extraEgress: listValue().default([]).describe('Additional egress rules.'),
-  }).describe('The NetworkPolicy of the workers.'),
-  controller: group({
-    extraEgress: listValue().default([]).describe('Additional egress rules.'),
-  }).describe('The NetworkPolicy of the controller.'),
+  worker: group({ extraEgress }).describe('The NetworkPolicy of the workers.'),
+  controller: group({ extraEgress }).describe('The NetworkPolicy of the controller.'),
 }).describe(
   'NetworkPolicies of all pods. By default, workers can reach only DNS servers and public addresses.',
 );
@@ -257,7 +244,7 @@ export const caBundleValues = group({
 );
 
 export const testValues = group({
-  ...secretEntry('key', 'an API key').def.innerType.shape,
+  ...secretFields('key', 'an API key'),
   timeoutSeconds: countValue(180, 10, 3_600).describe(
     'How long the test retries while the first workers start.',
   ),
@@ -266,8 +253,10 @@ export const testValues = group({
   '`helm test` renders a page. Without `existingSecret`, it creates a test key in the account `helm-test` and revokes it at the end.',
 );
 
-export const podSecurityContext = object()
-  .default({ runAsUser: 10_001, runAsGroup: 10_001, fsGroup: 10_001 })
-  .describe(
-    'Security context of all pods except the workers. The fields that the Pod Security Standard `restricted` requires are always set. With `openshift.enabled`, `runAsUser`, `runAsGroup` and `fsGroup` are left out.',
-  );
+export const podSecurityContext = objectValue({
+  runAsUser: 10_001,
+  runAsGroup: 10_001,
+  fsGroup: 10_001,
+}).describe(
+  'Security context of all pods except the workers. The fields that the Pod Security Standard `restricted` requires are always set. With `openshift.enabled`, `runAsUser`, `runAsGroup` and `fsGroup` are left out.',
+);

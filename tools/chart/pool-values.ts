@@ -1,23 +1,26 @@
 // The chart's values for the BrowserPool, the egress of pages and the seccomp installer.
 import { z } from 'zod';
-import { processVariables } from '../../common/config.ts';
 import { scalingSchema, specSchema } from '../../crds/browser-pool.ts';
 import { workerVariables } from '../../worker/config.ts';
 import { configValues } from './config-values.ts';
-import { type ValueRelation, withChecks, withRelations } from './formats.ts';
+import { type ValueRelation, withRelations } from './formats.ts';
 import {
+  choiceValue,
   countValue,
   flag,
   group,
   listIn,
-  object,
+  listValue,
+  objectValue,
   podMetadata,
   podValues,
   resources,
   resourceValues,
-  secretEntry,
+  secretFields,
   stringValue,
   textIn,
+  textMapValue,
+  unavailableValue,
 } from './parts.ts';
 
 /** Variables that the controller sets, or the chart from other values. */
@@ -45,12 +48,9 @@ const { scratchSizeLimit, podSecurityContext, securityContext } = template.shape
 const describing = (field: z.ZodType) => z.toJSONSchema(field, { io: 'input' }).description ?? '';
 
 const sandbox = group({
-  mode: z
-    .enum(['LocalhostProfile', 'Unconfined', 'Off'])
-    .default('LocalhostProfile')
-    .describe(
-      "LocalhostProfile: Chrome's sandbox is on. Requires the seccomp profile `files/seccomp/chrome.json` on each node; `seccompInstaller` can install it. Allowed by the Pod Security Standard `restricted`. Unconfined: Chrome's sandbox is on and the pod has no seccomp profile. Not allowed by the Pod Security Standards `baseline` and `restricted`. Off: Chrome's sandbox is off and the pod has the runtime's default seccomp profile. A page that exploits a flaw in Chrome's renderer can take over the pod.",
-    ),
+  mode: choiceValue(['LocalhostProfile', 'Unconfined', 'Off'], 'LocalhostProfile').describe(
+    "LocalhostProfile: Chrome's sandbox is on. Requires the seccomp profile `files/seccomp/chrome.json` on each node; `seccompInstaller` can install it. Allowed by the Pod Security Standard `restricted`. Unconfined: Chrome's sandbox is on and the pod has no seccomp profile. Not allowed by the Pod Security Standards `baseline` and `restricted`. Off: Chrome's sandbox is off and the pod has the runtime's default seccomp profile. A page that exploits a flaw in Chrome's renderer can take over the pod.",
+  ),
   localhostProfile: textIn('profilePath', 'pressroom/chrome.json').describe(
     'Path of the seccomp profile, relative to the seccomp directory of the kubelet.',
   ),
@@ -125,13 +125,8 @@ export const poolValues = group({
     .describe('Fixed number of worker pods. Disables autoscaling.'),
   paused,
   scaling,
-  maxUnavailable: withChecks(z.union([z.int(), z.string()]).default('25%'), {
-    format: 'maxUnavailable',
-  }).describe(describing(maxUnavailable)),
-  config: configValues(
-    z.object({ ...processVariables.shape, ...workerVariables.shape }),
-    WORKER_ELSEWHERE,
-  ).describe(
+  maxUnavailable: unavailableValue('25%').describe(describing(maxUnavailable)),
+  config: configValues(workerVariables, WORKER_ELSEWHERE).describe(
     'Configuration of the workers as environment variables, such as `PRESSROOM_RENDER_MEMORY: 2GiB`. For the full list, see docs/configuration.md.',
   ),
   resources: resourceValues().describe(
@@ -148,8 +143,8 @@ export const poolValues = group({
   serviceAccountName: stringValue().describe(
     'Name of an existing service account for the workers. If empty, the chart creates `<pool>-workers`. Its token is never mounted.',
   ),
-  podSecurityContext: object().default({}).describe(describing(podSecurityContext)),
-  securityContext: object().default({}).describe(describing(securityContext)),
+  podSecurityContext: objectValue().describe(describing(podSecurityContext)),
+  securityContext: objectValue().describe(describing(securityContext)),
   runtimeClassName: stringValue().describe('Runtime class of the pods.'),
   ...podValues(),
 }).describe(
@@ -157,12 +152,9 @@ export const poolValues = group({
 );
 
 export const autoscalingValues = group({
-  mode: z
-    .enum(['controller', 'hpa', 'keda', 'none'])
-    .default('controller')
-    .describe(
-      'controller: the controller of Pressroom. hpa: a HorizontalPodAutoscaler on the external metric `pressroom_pool_load`, which requires a metrics adapter. keda: a ScaledObject with a Prometheus trigger, which requires KEDA and `prometheus.url`. none: `pool.replicas` workers, or `pool.scaling.minReplicas`. All but controller create the workers as a plain Deployment, without the BrowserPool, the controller and their permissions. See docs/kubernetes.md.',
-    ),
+  mode: choiceValue(['controller', 'hpa', 'keda', 'none'], 'controller').describe(
+    'controller: the controller of Pressroom. hpa: a HorizontalPodAutoscaler on the external metric `pressroom_pool_load`, which requires a metrics adapter. keda: a ScaledObject with a Prometheus trigger, which requires KEDA and `prometheus.url`. none: `pool.replicas` workers, or `pool.scaling.minReplicas`. All but controller create the workers as a plain Deployment, without the BrowserPool, the controller and their permissions. See docs/kubernetes.md.',
+  ),
 }).describe(
   'What scales the workers. Of `pool.scaling`, hpa and keda use only `minReplicas`, `maxReplicas` and `targetUtilizationPercent`.',
 );
@@ -183,8 +175,7 @@ export const egressValues = group({
     'DNS servers for pages, each with an optional `:port`. Defaults to cluster DNS. Allow other servers in `networkPolicy.dns`.',
   ),
   proxy: group({
-    ...secretEntry('proxy-url', 'the proxy URL, such as `http://user:password@proxy.corp:3128`').def
-      .innerType.shape,
+    ...secretFields('proxy-url', 'the proxy URL, such as `http://user:password@proxy.corp:3128`'),
     cidr: textIn('cidr').describe(
       'CIDR of the proxy for the NetworkPolicy, such as `10.20.30.40/32`. Workers can then reach the proxy instead of public addresses.',
     ),
@@ -205,20 +196,12 @@ export const seccompInstallerValues = group({
   kubeletFolder: stringValue('/var/lib/kubelet').describe(
     'Root directory of the kubelet on the nodes.',
   ),
-  nodeSelector: z
-    .record(z.string(), z.string())
-    .default({})
-    .describe('Node selector of the DaemonSet. Defaults to all nodes.'),
+  nodeSelector: textMapValue().describe('Node selector of the DaemonSet. Defaults to all nodes.'),
   ...podMetadata(),
-  tolerations: z
-    .array(object())
-    .default([{ operator: 'Exists' }])
-    .describe('Tolerations of the DaemonSet.'),
-  seLinuxOptions: object()
-    .default({})
-    .describe(
-      'SELinux options of the container. On nodes that enforce SELinux, set `type: spc_t` to allow writing the profile.',
-    ),
+  tolerations: listValue([{ operator: 'Exists' }]).describe('Tolerations of the DaemonSet.'),
+  seLinuxOptions: objectValue().describe(
+    'SELinux options of the container. On nodes that enforce SELinux, set `type: spc_t` to allow writing the profile.',
+  ),
   resources: resources(
     { cpu: '1m', memory: '16Mi', 'ephemeral-storage': '1Mi' },
     { memory: '64Mi' },

@@ -17,10 +17,12 @@ import {
   testValues,
 } from './operations-values.ts';
 import {
+  choiceValue,
   flag,
   group,
   imageOf,
   object,
+  objectValue,
   podMetadata,
   stringValue,
   textIn,
@@ -41,10 +43,9 @@ const image = group({
   tag: textIn('imageTag').describe(
     "Tag of the Pressroom images. Defaults to the chart's `appVersion`.",
   ),
-  pullPolicy: z
-    .enum(['Always', 'IfNotPresent', 'Never'])
-    .default('IfNotPresent')
-    .describe('Image pull policy.'),
+  pullPolicy: choiceValue(['Always', 'IfNotPresent', 'Never'], 'IfNotPresent').describe(
+    'Image pull policy.',
+  ),
   pullSecrets: z
     .array(z.strictObject({ name: z.string() }))
     .default([])
@@ -78,10 +79,10 @@ export const chartValues = z.strictObject({
   ),
   commonLabels: textMapValue().describe('Additional labels for all objects.'),
   commonAnnotations: textMapValue().describe('Additional annotations for all objects.'),
-  logLevel: z
-    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
-    .default('info')
-    .describe('Minimum level of the log messages of all processes.'),
+  logLevel: choiceValue(
+    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    'info',
+  ).describe('Minimum level of the log messages of all processes.'),
   image,
   crds: group({
     upgrade: flag(true).describe(
@@ -121,11 +122,9 @@ export const chartValues = z.strictObject({
     .describe(
       'Additional objects to deploy with the release, as YAML or as text. They are templates: `{{ .Release.Name }}` is replaced.',
     ),
-  global: object()
-    .default({})
-    .describe(
-      'Values shared by all charts of a parent chart. `global.imageRegistry` takes precedence over `image.registry`.',
-    ),
+  global: objectValue().describe(
+    'Values shared by all charts of a parent chart. `global.imageRegistry` takes precedence over `image.registry`.',
+  ),
   enabled: z
     .boolean()
     .optional()
