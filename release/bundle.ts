@@ -3,7 +3,7 @@
 import { chmod, copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { sha256Of } from './publish.ts';
+import { sha256Of } from '../standalone/cache.ts';
 import { type Published, type ReleaseSettings, repositoryOf } from './release-settings.ts';
 
 /** One reference by digest in each line, such as `registry/pressroom-api:0.1.0@sha256:…`. */

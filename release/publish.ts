@@ -1,10 +1,8 @@
 // Pushes images and the chart to a registry.
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { parseDocument } from 'yaml';
+import { sha256Of } from '../standalone/cache.ts';
 import { type LocalImage, REPOSITORY_ROOT } from './build-image.ts';
 import {
   CHART_REPOSITORY,
@@ -64,13 +62,6 @@ export async function pushImage(
     digest,
   }));
   return { repository: name, tag, digest, platforms };
-}
-
-/** The SHA-256 of a file in hex. */
-export async function sha256Of(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  return hash.digest('hex');
 }
 
 /**

@@ -81,11 +81,16 @@ export async function installOnce(
   return target;
 }
 
-/** Throws an Error unless the SHA-256 of the downloaded `file` is `expected`. */
-export async function mustHaveSha256(file: string, expected: string): Promise<void> {
+/** The SHA-256 of a file in hex. */
+export async function sha256Of(file: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);
-  const found = hash.digest('hex');
+  return hash.digest('hex');
+}
+
+/** Throws an Error unless the SHA-256 of the downloaded `file` is `expected`. */
+export async function mustHaveSha256(file: string, expected: string): Promise<void> {
+  const found = await sha256Of(file);
   if (found !== expected)
     throw new Error(
       `${basename(file)} is not the published file: expected SHA-256 ${expected}, found ${found}`,
