@@ -34,35 +34,22 @@ export class Signer {
     return new Signer(settings, config);
   }
 
-  get #registryOptions(): string[] {
-    return this.#settings.plainHttp ? ['--allow-http-registry'] : [];
+  /** Runs a command of cosign on an image or a chart in the registry. */
+  async #onDigest(command: string, { repository }: Published, digest: string, ...more: string[]) {
+    const { tools, plainHttp } = this.#settings;
+    const http = plainHttp ? ['--allow-http-registry'] : [];
+    const reference = `${repositoryOf(this.#settings, repository)}@${digest}`;
+    await tools('cosign', command, ...this.#options, ...http, ...more, reference);
   }
 
   /** Signs the index and the image of each architecture. */
   async sign(published: Published): Promise<void> {
-    for (const digest of digestsOf(published))
-      await this.#settings.tools(
-        'cosign',
-        'sign',
-        ...this.#options,
-        ...this.#registryOptions,
-        `${repositoryOf(this.#settings, published.repository)}@${digest}`,
-      );
+    for (const digest of digestsOf(published)) await this.#onDigest('sign', published, digest);
   }
 
   /** `type` is a predicate type of cosign, such as `spdxjson`. */
   async attest(published: Published, digest: string, type: string, file: string): Promise<void> {
-    await this.#settings.tools(
-      'cosign',
-      'attest',
-      ...this.#options,
-      ...this.#registryOptions,
-      '--type',
-      type,
-      '--predicate',
-      file,
-      `${repositoryOf(this.#settings, published.repository)}@${digest}`,
-    );
+    await this.#onDigest('attest', published, digest, '--type', type, '--predicate', file);
   }
 
   /** Writes the signature of a file to `FILE.sigstore.json`. */
