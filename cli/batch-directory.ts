@@ -3,6 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { type FileHandle, link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isAlive } from '../worker/browser/profile.ts';
 import { CliError } from './failure.ts';
 
 const STATE_FILE = '.pressroom-batch.json';
@@ -26,14 +27,7 @@ export interface SavedState {
 }
 
 /** A lock with the own ID is of an earlier process: a restarted container uses the same IDs. */
-const isOtherProcess = (pid: number): boolean => {
-  if (!(pid > 0) || pid === process.pid) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-};
+const isOtherProcess = (pid: number): boolean => pid > 0 && pid !== process.pid && isAlive(pid);
 
 /** Not through a symbolic link that is at this path. */
 async function openNew(path: string): Promise<FileHandle> {

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import type { Duplex, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killQuietly } from '../worker/browser/chrome.ts';
+import { isAlive } from '../worker/browser/profile.ts';
 
 export interface MongodProcess {
   readonly pid: number;
@@ -55,15 +56,6 @@ function boundedLog(file: string) {
     close: () => new Promise<void>(resolve => (stream ? stream.end(() => resolve()) : resolve())),
   };
 }
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-};
 
 const goneWithin = async (pid: number, ms: number): Promise<boolean> => {
   for (const end = performance.now() + ms; performance.now() < end; await sleep(20))
