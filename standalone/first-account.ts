@@ -1,5 +1,5 @@
 // Creates the account of the first start and its API key, which is shown once.
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiConfig } from '../api/config.ts';
 import type { Log } from '../common/log.ts';
@@ -29,11 +29,7 @@ export async function makeFirstAccount(
   log: Log,
 ): Promise<string | undefined> {
   const mark = join(dataDir, 'first-account-made');
-  const made = await access(mark).then(
-    () => true,
-    () => false,
-  );
-  if (made) return undefined;
+  if (existsSync(mark)) return undefined;
   // Loaded here because only a first start needs them.
   const [{ Accounts }, { connectStore }] = await Promise.all([
     import('../api/accounts/accounts.ts'),
