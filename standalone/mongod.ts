@@ -1,12 +1,12 @@
 // The managed mongod: a replica set of one member on loopback, with its own keyfile, password and
 // folder.
 import { lchown, mkdir } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { SET_NAME, USER } from '../api/store/replica-set-names.ts';
 import { mustBeOpen } from './cache.ts';
 import { spawnMongod, stopPredecessor } from './mongod-process.ts';
 import { giveDataTo, MONGOD_UID } from './mongod-user.ts';
+import { usablePort } from './ports.ts';
 import { newSecret, openDataFolder, readPrivate, writePrivate } from './state.ts';
 
 export {
@@ -68,17 +68,8 @@ const writeKept = (dataDir: string, kept: Kept) =>
   writePrivate(stateFile(dataDir), `${JSON.stringify(kept)}\n`);
 
 /** `port` if it is free on loopback, otherwise (or for 0) another one. */
-const freePort = (port: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE' && port !== 0 ? resolve(freePort(0)) : reject(error),
-    );
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
-      const { port: taken } = server.address() as { port: number };
-      server.close(() => resolve(taken));
-    });
-  });
+const loopbackPort = async (port: number): Promise<number> =>
+  (await usablePort('127.0.0.1', port)) ?? loopbackPort(0);
 
 const uriOf = ({ port, password }: Kept, database: string) =>
   `mongodb://${USER}:${password}@127.0.0.1:${port}/${database}?authSource=admin&replicaSet=${SET_NAME}`;
@@ -162,7 +153,7 @@ export async function startMongod({
     founded: false,
     password: newSecret(),
     ...before,
-    port: await freePort(port || before?.port || 0),
+    port: await loopbackPort(port || before?.port || 0),
   };
   // Only root may enter the parent folders, so mongod's user accesses the data through its working
   // directory.

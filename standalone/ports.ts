@@ -1,16 +1,23 @@
 // Checks whether a port is free and which process uses it, for actionable error messages.
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { basename } from 'node:path';
 
-export const portIsFree = (host: string, port: number): Promise<boolean> =>
+/** Listens for a moment. Returns the port, another one for 0, or undefined if it is in use. */
+export const usablePort = (host: string, port: number): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE' ? resolve(false) : reject(error),
+      error.code === 'EADDRINUSE' && port !== 0 ? resolve(undefined) : reject(error),
     );
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
+    server.listen({ host, port, exclusive: true }, () => {
+      const { port: taken } = server.address() as AddressInfo;
+      server.close(() => resolve(taken));
+    });
   });
+
+export const portIsFree = async (host: string, port: number): Promise<boolean> =>
+  (await usablePort(host, port)) !== undefined;
 
 /** Inodes of the sockets that listen on `port`, from /proc/net (state 0A is LISTEN). */
 async function listeningInodes(port: number): Promise<Set<string>> {
