@@ -3,7 +3,8 @@
 import { join } from 'node:path';
 import { readApiConfig } from '../api/config.ts';
 import { takeLock } from '../standalone/lock.ts';
-import { findOrInstallMongod, managedUri, startMongod } from '../standalone/mongod.ts';
+import { managedUri, startMongod } from '../standalone/mongod.ts';
+import { findOrInstallMongod } from '../standalone/mongod-binary.ts';
 import type { Notify } from '../standalone/run-command.ts';
 import { dataFolder, keepSecret, MONGOD_FOLDER, openDataFolder } from '../standalone/state.ts';
 import { CliError } from './failure.ts';

@@ -17,7 +17,7 @@ export const FROM_NPM = `chrome-npm-${NPM_VERSION}`;
 /**
  * Runs `--version` as Chrome's user, to check that the file fits this machine and is accessible.
  */
-export async function proveChrome(
+async function proveChrome(
   path: string,
   uid?: number,
 ): Promise<{ version: string } | { why: string }> {

@@ -21,8 +21,6 @@ import {
 import { FONT_PACKAGES } from './fonts.ts';
 import type { Notify } from './run-command.ts';
 
-export { proveChrome } from './chrome-downloads.ts';
-
 const DEBIAN_PACKAGES = ['chromium-headless-shell', 'chromium-sandbox'];
 
 /**

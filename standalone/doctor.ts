@@ -10,7 +10,7 @@ import { launchChrome } from '../worker/browser/chrome.ts';
 import { readWorkerConfig, type WorkerConfig } from '../worker/config.ts';
 import { findInstalledChrome } from './chrome.ts';
 import { FONT_PACKAGES, SCRIPTS, type Script, scriptsWithoutFont } from './fonts.ts';
-import { findMongod, pastEndOfLife, upgradeAdvice } from './mongod.ts';
+import { findMongod, pastEndOfLife, upgradeAdvice } from './mongod-binary.ts';
 import { portIsFree, whoListens } from './ports.ts';
 
 export interface Finding {

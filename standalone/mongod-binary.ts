@@ -29,7 +29,7 @@ export const upgradeAdvice =
   'MongoDB 6.0 has reached its end of life. For more than an evaluation, install MongoDB 7.0 or newer or set MONGODB_URI';
 
 /** Runs `mongod --version` to check that the file exists, fits this machine and is new enough. */
-export async function proveMongod(path: string): Promise<MongodBinary | { why: string }> {
+async function proveMongod(path: string): Promise<MongodBinary | { why: string }> {
   const { ok, stdout, why } = await runCommand(path, ['--version'], { timeoutMs: 10_000 });
   const version = /db version v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
   if (!ok || !version) return { why: why || 'it is not mongod' };

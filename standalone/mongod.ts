@@ -9,15 +9,6 @@ import { giveDataTo, MONGOD_UID } from './mongod-user.ts';
 import { usablePort } from './ports.ts';
 import { newSecret, openDataFolder, readPrivate, writePrivate } from './state.ts';
 
-export {
-  findMongod,
-  findOrInstallMongod,
-  type MongodBinary,
-  pastEndOfLife,
-  upgradeAdvice,
-} from './mongod-binary.ts';
-export { MONGOD_UID } from './mongod-user.ts';
-
 export interface ManagedMongod {
   /** With credentials, for the database `pressroom`; use `uriFor` for another one. */
   readonly uri: string;

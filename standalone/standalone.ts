@@ -13,13 +13,9 @@ import { findOrInstallChrome } from './chrome.ts';
 import { buildDashboard } from './dashboard.ts';
 import { makeFirstAccount } from './first-account.ts';
 import { takeLock } from './lock.ts';
-import {
-  findOrInstallMongod,
-  type ManagedMongod,
-  MONGOD_UID,
-  type MongodBinary,
-  startMongod,
-} from './mongod.ts';
+import { type ManagedMongod, startMongod } from './mongod.ts';
+import { findOrInstallMongod, type MongodBinary } from './mongod-binary.ts';
+import { MONGOD_UID } from './mongod-user.ts';
 import { mustBeFree } from './ports.ts';
 import type { Notify } from './run-command.ts';
 import { dataFolder, keepSecret, MONGOD_FOLDER, newSecret, openDataFolder } from './state.ts';

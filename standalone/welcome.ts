@@ -4,7 +4,7 @@ import type { ApiConfig } from '../api/config.ts';
 import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import { aboutFirstAccount } from './first-account.ts';
-import { pastEndOfLife, upgradeAdvice } from './mongod.ts';
+import { pastEndOfLife, upgradeAdvice } from './mongod-binary.ts';
 import type { Notify } from './run-command.ts';
 
 interface Welcome {

@@ -5,7 +5,7 @@ import { findOnPath } from '../../standalone/cache.ts';
 import { findOrInstallChrome } from '../../standalone/chrome.ts';
 import { buildDashboard } from '../../standalone/dashboard.ts';
 import { scriptsWithoutFont } from '../../standalone/fonts.ts';
-import { findOrInstallMongod } from '../../standalone/mongod.ts';
+import { findOrInstallMongod } from '../../standalone/mongod-binary.ts';
 import type { Notify } from '../../standalone/run-command.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
 

@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { findMongod, findOrInstallMongod } from '../../../standalone/mongod.ts';
+import { findMongod, findOrInstallMongod } from '../../../standalone/mongod-binary.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 /** No server listens there. */

@@ -14,8 +14,9 @@ import {
 import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { type ManagedMongod, MONGOD_UID, managedUri } from '../../../standalone/mongod.ts';
+import { type ManagedMongod, managedUri } from '../../../standalone/mongod.ts';
 import { spawnMongod } from '../../../standalone/mongod-process.ts';
+import { MONGOD_UID } from '../../../standalone/mongod-user.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freshMongod, mongodBinary } from '../../support/servers/mongod.ts';
 import { skip } from '../../support/skip.ts';

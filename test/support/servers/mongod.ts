@@ -3,11 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import {
-  findOrInstallMongod,
-  type ManagedMongod,
-  startMongod,
-} from '../../../standalone/mongod.ts';
+import { type ManagedMongod, startMongod } from '../../../standalone/mongod.ts';
+import { findOrInstallMongod } from '../../../standalone/mongod-binary.ts';
 import { folderOfThisRun } from '../temporary.ts';
 
 /** Required for `configureFailPoint: 'failCommand'`. */
