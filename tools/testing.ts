@@ -7,19 +7,14 @@ import { RENDER_FAILED_REASONS, STATUS } from '../common/contract/errors.ts';
 import { fieldsOf, jsonSchema } from '../common/contract/json-schema.ts';
 import { openApi } from '../common/contract/openapi.ts';
 import { renderRequestSchema } from '../common/contract/render-request.ts';
-import { RULES } from './testing-rules.ts';
+import { RULES, type RuleSection } from './testing-rules.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
-interface Section {
-  title: string;
-  /** Name of a rule and its sentence; names of the contract need none. */
-  rules: [name: string, rule?: string][];
-}
-
-function contractSections(): Section[] {
+function contractSections(): RuleSection[] {
   const { paths } = openApi({ publicUrl: 'https://pdf.example.com', asyncRenders: true });
-  const named = (names: readonly string[]): Section['rules'] => names.map(name => [name]);
+  const named = (names: readonly string[]) =>
+    Object.fromEntries(names.map(name => [name, undefined]));
   return [
     {
       title: 'Endpoints',
@@ -36,7 +31,7 @@ function contractSections(): Section[] {
     { title: 'Headers', rules: named(Object.keys(HEADERS)) },
     {
       title: 'Error codes and reasons',
-      rules: named([...new Set([...Object.keys(STATUS), ...RENDER_FAILED_REASONS])]),
+      rules: named([...Object.keys(STATUS), ...RENDER_FAILED_REASONS]),
     },
   ];
 }
@@ -52,17 +47,16 @@ export function provenRules(): Map<string, string[]> {
   return files;
 }
 
-export const testingSections = (): Section[] => [...contractSections(), ...RULES];
+export const testingSections = (): RuleSection[] => [...contractSections(), ...RULES];
 
 export function testingDocument(): string {
   const proven = provenRules();
   const link = (file: string) => `[${file.replace(/^test\//, '')}](../${file})`;
-  const table = ({ title, rules }: Section) => {
-    const described = rules.some(([, rule]) => rule !== undefined);
-    const rows = rules.map(([name, rule]) => {
-      const what = described ? rule : `\`${name}\``;
-      return `| ${what} | ${(proven.get(name) ?? []).map(link).join('<br>')} |`;
-    });
+  const table = ({ title, rules }: RuleSection) => {
+    const rows = Object.entries(rules).map(
+      ([name, rule = `\`${name}\``]) =>
+        `| ${rule} | ${(proven.get(name) ?? []).map(link).join('<br>')} |`,
+    );
     return `## ${title}\n\n| rule | tests |\n| --- | --- |\n${rows.join('\n')}\n`;
   };
   return `# Tests
