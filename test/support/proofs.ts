@@ -1,7 +1,6 @@
 // Checks that a test named in a table exists.
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Proof } from '../../tools/limits/limit-row.ts';
 
 export const inTests = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -13,5 +12,5 @@ function holds(source: string, title: string): boolean {
   return new RegExp(`(['"\`])${pattern}\\1`).test(source.replaceAll("\\'", "'"));
 }
 
-export const proofExists = ({ file, title }: Proof) =>
+export const proofExists = (file: string, title: string) =>
   existsSync(inTests(file)) && holds(readFileSync(inTests(file), 'utf8'), title);

@@ -17,16 +17,12 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     share: `user, or address of an unknown caller: ${quarter(AT_ONCE + MAX_PASSWORDS_WAITING)}`,
     answer: codeCell('rate_limited'),
     source: 'console/security/passwords.ts',
-    proofs: [
-      {
-        file: 'unit/api/console/security/passwords.test.ts',
-        title: 'rejects beyond the limit of the queue, with Retry-After',
-      },
-      {
-        file: 'unit/api/console/security/passwords.test.ts',
-        title: 'limits each address to its fair share of the queue',
-      },
-    ],
+    proofs: {
+      'unit/api/console/security/passwords.test.ts': [
+        'rejects beyond the limit of the queue, with Retry-After',
+        'limits each address to its fair share of the queue',
+      ],
+    },
   },
   {
     bound: 'Changes in the dashboard',
@@ -34,12 +30,11 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     share: `user: ${MAX_CHANGES} per minute`,
     answer: codeCell('rate_limited'),
     source: 'console/kit/change-bound.ts',
-    proofs: [
-      {
-        file: 'integration/console/attacks-floods.test.ts',
-        title: 'is limited to 300 changes per minute for each user',
-      },
-    ],
+    proofs: {
+      'integration/console/attacks-floods.test.ts': [
+        'is limited to 300 changes per minute for each user',
+      ],
+    },
   },
   {
     bound: 'Bytes of downloads by link',
@@ -47,12 +42,11 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     share: `account: ${inverse(OF_ONE_ACCOUNT)} of that`,
     answer: codeCell('unavailable'),
     source: 'console/downloads/link.ts',
-    proofs: [
-      {
-        file: 'integration/mcp/links.test.ts',
-        title: 'leaves memory for other accounts when slow clients use the share of one',
-      },
-    ],
+    proofs: {
+      'integration/mcp/links.test.ts': [
+        'leaves memory for other accounts when slow clients use the share of one',
+      ],
+    },
   },
   {
     bound: 'Bytes of PDFs in MCP results',
@@ -60,13 +54,11 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     share: `account: ${inverse(OF_ONE_ACCOUNT)} of that`,
     answer: 'the result contains only the link',
     source: 'console/mcp/mcp.ts',
-    proofs: [
-      {
-        file: 'integration/mcp/attacks.test.ts',
-        title:
-          'holds a bounded share of the byte budget with unread results, and does not block other accounts',
-      },
-    ],
+    proofs: {
+      'integration/mcp/attacks.test.ts': [
+        'holds a bounded share of the byte budget with unread results, and does not block other accounts',
+      ],
+    },
   },
   {
     bound: 'PDFs stored for links (in MongoDB)',
@@ -74,12 +66,11 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     share: `account: ${variable('PRESSROOM_MCP_LINK_BYTES')}`,
     answer: codeCell('rate_limited'),
     source: 'console/downloads/pdf-store.ts',
-    proofs: [
-      {
-        file: 'integration/mcp/links.test.ts',
-        title: 'is rejected before the render when the account has reached its storage limit',
-      },
-    ],
+    proofs: {
+      'integration/mcp/links.test.ts': [
+        'is rejected before the render when the account has reached its storage limit',
+      ],
+    },
   },
   {
     bound: 'Bytes of Stripe webhooks',
@@ -87,11 +78,10 @@ export const CONSOLE_LIMITS: LimitRow[] = [
     share: `address: ${quarter(EVENTS_BUDGET_BYTES, mib)}`,
     answer: codeCell('unavailable'),
     source: 'console/billing/events.ts',
-    proofs: [
-      {
-        file: 'integration/billing/events-share.test.ts',
-        title: 'keeps a quarter of its memory for other addresses',
-      },
-    ],
+    proofs: {
+      'integration/billing/events-share.test.ts': [
+        'keeps a quarter of its memory for other addresses',
+      ],
+    },
   },
 ];

@@ -5,13 +5,6 @@ import { apiVariables } from '../../api/config.ts';
 import { variableMeta } from '../../common/config.ts';
 import { STATUS } from '../../common/contract/errors.ts';
 
-/** A reference to a test. */
-export interface Proof {
-  /** Relative to `test/`. */
-  file: string;
-  title: string;
-}
-
 export interface LimitRow {
   bound: string;
   whole: string;
@@ -20,8 +13,8 @@ export interface LimitRow {
   answer: string;
   /** The source file that enforces it, relative to `api/`. */
   source: string;
-  /** Tests that reach the limit. */
-  proofs: Proof[];
+  /** Titles of the tests that reach the limit, by their file relative to `test/`. */
+  proofs: Record<string, string[]>;
 }
 
 export const number = (value: number) => value.toLocaleString('en-US');

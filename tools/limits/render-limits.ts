@@ -30,21 +30,17 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `account: ${A_QUARTER}`,
     answer: wholeAndShare(failed('overloaded')),
     source: 'api.ts',
-    proofs: [
-      {
-        file: 'integration/http/body-shares.test.ts',
-        title:
-          'responds 429 to an account that holds three quarters of the budget and still serves another account',
-      },
-      {
-        file: 'integration/http/body.test.ts',
-        title: 'responds overloaded before reading a body that exceeds the remaining budget',
-      },
-      {
-        file: 'integration/http/shares-slow-bodies.test.ts',
-        title: 'rejects the slow requests and serves every render of another account',
-      },
-    ],
+    proofs: {
+      'integration/http/body-shares.test.ts': [
+        'responds 429 to an account that holds three quarters of the budget and still serves another account',
+      ],
+      'integration/http/body.test.ts': [
+        'responds overloaded before reading a body that exceeds the remaining budget',
+      ],
+      'integration/http/shares-slow-bodies.test.ts': [
+        'rejects the slow requests and serves every render of another account',
+      ],
+    },
   },
   {
     bound: 'Bytes of trial requests',
@@ -52,16 +48,12 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `address: ${A_QUARTER}`,
     answer: codeCell('rate_limited'),
     source: 'routes/trial.ts',
-    proofs: [
-      {
-        file: 'integration/trial/memory.test.ts',
-        title: 'use at most a quarter of it, and the rest stays available to customers',
-      },
-      {
-        file: 'integration/trial/memory.test.ts',
-        title: 'leave part of that quarter to other clients when one sends slowly',
-      },
-    ],
+    proofs: {
+      'integration/trial/memory.test.ts': [
+        'use at most a quarter of it, and the rest stays available to customers',
+        'leave part of that quarter to other clients when one sends slowly',
+      ],
+    },
   },
   {
     bound: 'Time to receive a body',
@@ -69,20 +61,15 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `body: ${number(BODY_TIMES.slow.bytesPerS)} bytes/s after ${seconds(BODY_TIMES.slow.graceMs)}, pauses below ${seconds(BODY_TIMES.silentMs)}`,
     answer: codeCell('validation_error'),
     source: 'http/body.ts',
-    proofs: [
-      {
-        file: 'integration/http/body-shares.test.ts',
-        title: 'rejects a body below the minimum rate after the grace period',
-      },
-      {
-        file: 'integration/http/body.test.ts',
-        title: 'rejects a body when no bytes arrive in time',
-      },
-      {
-        file: 'integration/http/body.test.ts',
-        title: 'rejects a body that exceeds the total time while bytes keep arriving',
-      },
-    ],
+    proofs: {
+      'integration/http/body-shares.test.ts': [
+        'rejects a body below the minimum rate after the grace period',
+      ],
+      'integration/http/body.test.ts': [
+        'rejects a body when no bytes arrive in time',
+        'rejects a body that exceeds the total time while bytes keep arriving',
+      ],
+    },
   },
   {
     bound: 'Open requests (counted before their bodies are read)',
@@ -90,23 +77,17 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `account: the concurrency limit of its plan plus ${REQUESTS_BEYOND_PLAN}`,
     answer: codeCell('concurrency_limit'),
     source: 'accounts/account-requests.ts',
-    proofs: [
-      {
-        file: 'integration/accounts/account-requests.test.ts',
-        title:
-          'are limited to the concurrency limit plus eight, and the next is rejected before its body is read',
-      },
-      {
-        file: 'integration/mcp/failures.test.ts',
-        title:
-          'rejects concurrent requests of an account beyond its plan plus eight, before reading the body',
-      },
-      {
-        file: 'integration/console/playground-failures.test.ts',
-        title:
-          'rejects more requests of an account than its plan allows plus eight, before reading their bodies',
-      },
-    ],
+    proofs: {
+      'integration/accounts/account-requests.test.ts': [
+        'are limited to the concurrency limit plus eight, and the next is rejected before its body is read',
+      ],
+      'integration/mcp/failures.test.ts': [
+        'rejects concurrent requests of an account beyond its plan plus eight, before reading the body',
+      ],
+      'integration/console/playground-failures.test.ts': [
+        'rejects more requests of an account than its plan allows plus eight, before reading their bodies',
+      ],
+    },
   },
   {
     bound: 'Concurrent trial requests',
@@ -114,16 +95,12 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `address: ${variable('PRESSROOM_TRIAL_PER_MINUTE')}`,
     answer: codeCell('rate_limited'),
     source: 'leases/trial-admission.ts',
-    proofs: [
-      {
-        file: 'unit/api/leases/trial-admission.test.ts',
-        title: 'admits at most 16 concurrent calls per trial slot from all clients together',
-      },
-      {
-        file: 'unit/api/leases/trial-admission.test.ts',
-        title: 'admits no more concurrent calls of a client than its calls per minute',
-      },
-    ],
+    proofs: {
+      'unit/api/leases/trial-admission.test.ts': [
+        'admits at most 16 concurrent calls per trial slot from all clients together',
+        'admits no more concurrent calls of a client than its calls per minute',
+      ],
+    },
   },
   {
     bound: 'Connections',
@@ -131,12 +108,11 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `address (IPv6: /64), unless it is a trusted proxy: ${quarter(MAX_CONNECTIONS)}`,
     answer: 'the server closes the connection',
     source: 'http/server.ts',
-    proofs: [
-      {
-        file: 'integration/http/connections.test.ts',
-        title: 'closes connections of an address beyond three quarters of the limit',
-      },
-    ],
+    proofs: {
+      'integration/http/connections.test.ts': [
+        'closes connections of an address beyond three quarters of the limit',
+      ],
+    },
   },
   {
     bound: 'Queued renders',
@@ -144,20 +120,17 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `account: ${A_QUARTER}`,
     answer: wholeAndShare(failed('queue_full')),
     source: 'queue/fair-queue.ts',
-    proofs: [
-      {
-        file: 'unit/api/queue/fair-queue.test.ts',
-        title: 'leaves a quarter of its length to other accounts when one has filled the rest',
-      },
-      {
-        file: 'unit/api/queue/dispatcher.test.ts',
-        title: 'rejects an account that has its share of the queue with concurrency_limit',
-      },
-      {
-        file: 'fault/overload-queue.test.ts',
-        title: 'rejects renders beyond PRESSROOM_QUEUE_MAX_RENDERS at once, with Retry-After',
-      },
-    ],
+    proofs: {
+      'unit/api/queue/fair-queue.test.ts': [
+        'leaves a quarter of its length to other accounts when one has filled the rest',
+      ],
+      'unit/api/queue/dispatcher.test.ts': [
+        'rejects an account that has its share of the queue with concurrency_limit',
+      ],
+      'fault/overload-queue.test.ts': [
+        'rejects renders beyond PRESSROOM_QUEUE_MAX_RENDERS at once, with Retry-After',
+      ],
+    },
   },
   {
     bound: 'Bytes of queued renders',
@@ -165,17 +138,12 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `account: ${A_QUARTER}`,
     answer: wholeAndShare(failed('queue_full')),
     source: 'queue/fair-queue.ts',
-    proofs: [
-      {
-        file: 'fault/overload-queue.test.ts',
-        title:
-          'rejects an account at its share of the bytes with concurrency_limit, and queues another',
-      },
-      {
-        file: 'fault/overload-queue.test.ts',
-        title: 'rejects a body beyond PRESSROOM_QUEUE_MAX_BYTES at once, and queues smaller ones',
-      },
-    ],
+    proofs: {
+      'fault/overload-queue.test.ts': [
+        'rejects an account at its share of the bytes with concurrency_limit, and queues another',
+        'rejects a body beyond PRESSROOM_QUEUE_MAX_BYTES at once, and queues smaller ones',
+      ],
+    },
   },
   {
     bound: 'Watermark threads',
@@ -183,13 +151,12 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `account: ${A_QUARTER}; never all; accounts alternate`,
     answer: 'the PDF is queued',
     source: 'pdf/watermark/watermark-pool.ts',
-    proofs: [
-      {
-        file: 'unit/api/pdf/watermark/watermark-pool.test.ts',
-        title: 'serves another account while one has slow PDFs',
-      },
-      { file: 'unit/api/pdf/watermark/watermark-pool.test.ts', title: 'serves accounts in turn' },
-    ],
+    proofs: {
+      'unit/api/pdf/watermark/watermark-pool.test.ts': [
+        'serves another account while one has slow PDFs',
+        'serves accounts in turn',
+      ],
+    },
   },
   {
     bound: 'PDFs queued for a watermark thread',
@@ -197,16 +164,12 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `account: ${A_QUARTER}`,
     answer: wholeAndShare(failed('overloaded')),
     source: 'pdf/watermark/watermark-pool.ts',
-    proofs: [
-      {
-        file: 'unit/api/pdf/watermark/watermark-pool.test.ts',
-        title: 'rejects as overloaded when too many PDFs are queued',
-      },
-      {
-        file: 'unit/api/pdf/watermark/watermark-pool.test.ts',
-        title: 'rejects an account over its fair share, and accepts another one',
-      },
-    ],
+    proofs: {
+      'unit/api/pdf/watermark/watermark-pool.test.ts': [
+        'rejects as overloaded when too many PDFs are queued',
+        'rejects an account over its fair share, and accepts another one',
+      ],
+    },
   },
   {
     bound: 'Waiting asynchronous renders (in MongoDB)',
@@ -214,16 +177,10 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `account: 25,000, or \`queue\` of its plan in \`PRESSROOM_PLANS\``,
     answer: codeCell('concurrency_limit'),
     source: 'jobs/queue-limit.ts',
-    proofs: [
-      {
-        file: 'integration/jobs/async-renders.test.ts',
-        title: 'refuses more than the queue of the plan holds',
-      },
-      {
-        file: 'integration/jobs/batches.test.ts',
-        title: 'have no more renders than may wait',
-      },
-    ],
+    proofs: {
+      'integration/jobs/async-renders.test.ts': ['refuses more than the queue of the plan holds'],
+      'integration/jobs/batches.test.ts': ['have no more renders than may wait'],
+    },
   },
   {
     bound: 'Render requests of a batch, and its size',
@@ -231,16 +188,12 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `batch: ${number(MAX_BATCH_RENDERS)} and ${variable('PRESSROOM_BATCH_BYTES')}, within ${BATCH_TIMES.totalMs / 60_000} min`,
     answer: `${codeCell('validation_error')} or ${codeCell('payload_too_large')}`,
     source: 'routes/batches.ts',
-    proofs: [
-      {
-        file: 'integration/jobs/batches.test.ts',
-        title: 'are rejected with more than 1,000',
-      },
-      {
-        file: 'integration/jobs/batches.test.ts',
-        title: 'are rejected if they are too large, as a whole or in one line',
-      },
-    ],
+    proofs: {
+      'integration/jobs/batches.test.ts': [
+        'are rejected with more than 1,000',
+        'are rejected if they are too large, as a whole or in one line',
+      ],
+    },
   },
   {
     bound: 'Calls that wait for an asynchronous render',
@@ -248,12 +201,11 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `account: ${MAX_LONG_POLLS}`,
     answer: 'the status at once',
     source: 'routes/async-renders.ts',
-    proofs: [
-      {
-        file: 'integration/jobs/async-renders.test.ts',
-        title: 'answers at once when 32 calls of the account wait, and still renders',
-      },
-    ],
+    proofs: {
+      'integration/jobs/async-renders.test.ts': [
+        'answers at once when 32 calls of the account wait, and still renders',
+      ],
+    },
   },
   {
     bound: 'Bytes of running asynchronous renders',
@@ -261,12 +213,9 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `account: ${A_QUARTER}`,
     answer: 'the render waits',
     source: 'jobs/create-jobs.ts',
-    proofs: [
-      {
-        file: 'integration/jobs/memory.test.ts',
-        title: 'leave memory for a synchronous call of their account',
-      },
-    ],
+    proofs: {
+      'integration/jobs/memory.test.ts': ['leave memory for a synchronous call of their account'],
+    },
   },
   {
     bound: 'Bytes of downloads of asynchronous renders',
@@ -274,11 +223,10 @@ export const RENDER_LIMITS: LimitRow[] = [
     share: `account: ${inverse(OF_ONE_ACCOUNT)} of that`,
     answer: codeCell('unavailable'),
     source: 'routes/async-download.ts',
-    proofs: [
-      {
-        file: 'integration/jobs/downloads.test.ts',
-        title: 'leave memory for other accounts when slow clients use the share of one',
-      },
-    ],
+    proofs: {
+      'integration/jobs/downloads.test.ts': [
+        'leave memory for other accounts when slow clients use the share of one',
+      ],
+    },
   },
 ];
