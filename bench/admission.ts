@@ -26,19 +26,19 @@ const NAMES: Record<Kind, string> = {
 const { rounds, pairs } = readNumbers({ rounds: 6, pairs: 3_000 });
 
 await runScript(LIMIT_MS, async (atEnd, end) => {
-  const leases = await openLeases(atEnd);
+  const pairsOf = await openLeases(atEnd);
   console.log(`${machineLine()}; ${CALLERS} callers; ${rounds} rounds of ${pairs} pairs`);
   const kinds = Object.keys(NAMES) as Kind[];
   const measured = Object.fromEntries(kinds.map(kind => [kind, [] as PairRound[]])) as Record<
     Kind,
     PairRound[]
   >;
-  for (const kind of kinds) await leases.round(kind, WARM_UP);
+  for (const kind of kinds) await pairsOf(kind, WARM_UP);
   for (let round = 0; round < rounds; round++) {
     // The order rotates, so that changes of the machine affect all kinds equally.
     for (const kind of round % 2 === 0 ? kinds : kinds.toReversed()) {
       end.throwIfAborted();
-      measured[kind].push(await leases.round(kind, pairs));
+      measured[kind].push(await pairsOf(kind, pairs));
     }
   }
   const of = (kind: Kind, figure: keyof PairRound) => measured[kind].map(round => round[figure]);

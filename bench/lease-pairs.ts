@@ -35,12 +35,10 @@ export interface PairRound extends Round {
   nodeCpuMs: number;
 }
 
-export interface LeasePairs {
-  /** Runs pairs with CALLERS callers. */
-  round(kind: Kind, pairs: number): Promise<PairRound>;
-}
-
-export async function openLeases(atEnd: AtEnd): Promise<LeasePairs> {
+/** Returns a function that runs pairs with CALLERS callers. */
+export async function openLeases(
+  atEnd: AtEnd,
+): Promise<(kind: Kind, pairs: number) => Promise<PairRound>> {
   const mongod = await freshMongod({ onDisk: true, extraArgs: [] });
   atEnd(mongod.stop);
   const plans = parsePlans([`crowd=${CALLERS}`]);
@@ -115,16 +113,14 @@ export async function openLeases(atEnd: AtEnd): Promise<LeasePairs> {
       await plain.findOneAndUpdate({ _id: nth % ACCOUNTS }, { $inc: { writes: 1 } });
   };
 
-  return {
-    async round(kind, count) {
-      if (kind === 'plain') return pairs(count, plainWrites);
-      if (kind !== 'keys without index') return pairs(count, leasesOf(callers[kind]));
-      await store.accounts.dropIndex(INDEX.name);
-      try {
-        return await pairs(count, leasesOf(callers[kind]));
-      } finally {
-        await store.accounts.createIndex(INDEX.fields, { name: INDEX.name });
-      }
-    },
+  return async (kind, count) => {
+    if (kind === 'plain') return pairs(count, plainWrites);
+    if (kind !== 'keys without index') return pairs(count, leasesOf(callers[kind]));
+    await store.accounts.dropIndex(INDEX.name);
+    try {
+      return await pairs(count, leasesOf(callers[kind]));
+    } finally {
+      await store.accounts.createIndex(INDEX.fields, { name: INDEX.name });
+    }
   };
 }
