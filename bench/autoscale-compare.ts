@@ -42,14 +42,13 @@ export function sceneOf(
   podStartMs: number,
   seeds: readonly number[],
   scrapeMs: number,
-  apiScrapeMs = scrapeMs,
 ): Scene {
   return {
     load,
     runs: seeds.map(seed => ({ seed, renders: rendersOf(load, seed) })),
     podStartMs,
     scrapeMs,
-    apiScrapeMs,
+    apiScrapeMs: scrapeMs,
   };
 }
 

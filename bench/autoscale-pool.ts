@@ -52,8 +52,6 @@ export interface Outcome {
   waitsMs: Float64Array;
   podSeconds: number;
   sizeChanges: number;
-  /** Each desired size with its start time. */
-  sizes: { atMs: number; pods: number }[];
 }
 
 interface Pod {
@@ -129,7 +127,7 @@ export function simulate(
   let pods: Pod[] = [];
   let desired = setting.firstPods;
   let podMs = 0;
-  const sizes = [{ atMs: 0, pods: desired }];
+  let sizeChanges = 0;
 
   const waitsMs = new Float64Array(renders.length);
   let started = 0; // renders before this one have a slot
@@ -207,7 +205,7 @@ export function simulate(
   function resize(size: number) {
     if (size === desired) return;
     desired = size;
-    sizes.push({ atMs: nowMs, pods: size });
+    sizeChanges++;
     const staying = pods.filter(pod => pod.state !== 'draining');
     for (let missing = size - staying.length; missing > 0; missing--) {
       startPod(setting.podStartMs * (0.8 + 0.4 * chance.next()));
@@ -285,5 +283,5 @@ export function simulate(
   nowMs = durationMs;
   for (let i = started; i < renders.length; i++) waitsMs[i] = Math.max(0, nowMs - renders[i]!.atMs);
   for (const pod of pods) podMs += nowMs - pod.sinceMs;
-  return { waitsMs, podSeconds: podMs / 1_000, sizeChanges: sizes.length - 1, sizes };
+  return { waitsMs, podSeconds: podMs / 1_000, sizeChanges };
 }

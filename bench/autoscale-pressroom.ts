@@ -11,17 +11,12 @@ interface Options {
   scrapeIntervalMs: number;
   /** The query interval of the controller. */
   pollMs: number;
-  /** Overrides BrowserPool defaults. */
-  scaling?: object;
-  /** Called for each decision that changes the size. */
-  onChange?(line: string): void;
 }
 
 export function pressroom(
   { slotsPerPod, minPods, maxPods, targetUtilization }: Bounds,
-  options: Options,
+  { scrapeIntervalMs, pollMs }: Options,
 ): Autoscaler {
-  const { scrapeIntervalMs, pollMs, scaling = {}, onChange } = options;
   const pool: ScalingSpec = {
     slotsPerPod,
     replicas: undefined,
@@ -30,7 +25,6 @@ export function pressroom(
       minReplicas: minPods,
       maxReplicas: maxPods,
       targetUtilizationPercent: targetUtilization * 100,
-      ...scaling,
     }),
   };
   let history = noHistory(0);
@@ -38,10 +32,6 @@ export function pressroom(
     const load = { kind: 'measured', ...scraped, scrapeIntervalMs, partial: false } as const;
     const decision = decide(pool, { pods, readyPods, load }, history, nowMs);
     history = decision.history;
-    if (decision.pods !== pods)
-      onChange?.(
-        `${Math.round(nowMs / 1_000)} s: ${pods} to ${decision.pods}, ${decision.reason}: ${decision.message}`,
-      );
     return { pods: decision.pods, againMs: pollMs };
   };
 }

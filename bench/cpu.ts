@@ -31,9 +31,9 @@ export function cpuOf(root: number): Cpu {
   return cpu;
 }
 
-export const cpuBetween = (before: Cpu, after: Cpu, renders: number): Cpu => {
-  const per = (program: keyof Cpu) => Math.max(0, after[program] - before[program]) / renders;
-  return { chrome: per('chrome'), node: per('node'), mongod: per('mongod'), other: per('other') };
+export const cpuBetween = (before: Cpu, after: Cpu): Cpu => {
+  const of = (program: Program) => Math.max(0, after[program] - before[program]);
+  return { chrome: of('chrome'), node: of('node'), mongod: of('mongod'), other: of('other') };
 };
 
 /**

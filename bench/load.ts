@@ -1,7 +1,6 @@
 // Runs renders in a closed loop and calculates statistics.
 
 export interface Round {
-  renders: number;
   elapsedMs: number;
   perSecond: number;
   p50Ms: number;
@@ -39,7 +38,6 @@ export async function load(
   await Promise.all(Array.from({ length: parallel }, lane));
   const elapsedMs = performance.now() - began;
   return {
-    renders,
     elapsedMs,
     perSecond: (renders * 1_000) / elapsedMs,
     p50Ms: quantile(times, 0.5),
