@@ -2,6 +2,7 @@
 // two plain writes, on a real mongod on the same machine. Prints the figures; exits with 1 if a
 // target is missed.
 
+import { alternate } from './beside.ts';
 import { digits, spread } from './figures.ts';
 import { CALLERS, type Kind, openLeases, type PairRound } from './lease-pairs.ts';
 import { median } from './load.ts';
@@ -29,18 +30,13 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   const pairsOf = await openLeases(atEnd);
   console.log(`${machineLine()}; ${CALLERS} callers; ${rounds} rounds of ${pairs} pairs`);
   const kinds = Object.keys(NAMES) as Kind[];
-  const measured = Object.fromEntries(kinds.map(kind => [kind, [] as PairRound[]])) as Record<
-    Kind,
-    PairRound[]
-  >;
   for (const kind of kinds) await pairsOf(kind, WARM_UP);
-  for (let round = 0; round < rounds; round++) {
-    // The order rotates, so that changes of the machine affect all kinds equally.
-    for (const kind of round % 2 === 0 ? kinds : kinds.toReversed()) {
-      end.throwIfAborted();
-      measured[kind].push(await pairsOf(kind, pairs));
-    }
-  }
+  const measure = (kind: Kind) => async () => {
+    end.throwIfAborted();
+    return pairsOf(kind, pairs);
+  };
+  const sides = Object.fromEntries(kinds.map(kind => [kind, measure(kind)]));
+  const measured = await alternate(rounds, sides as Record<Kind, () => Promise<PairRound>>);
   const of = (kind: Kind, figure: keyof PairRound) => measured[kind].map(round => round[figure]);
   for (const kind of kinds) {
     console.log(

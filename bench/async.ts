@@ -82,11 +82,10 @@ async function compareThroughput(sides: Sides): Promise<Figure[]> {
     (await load(count, slots, nth => sides.render(document(nth)))).perSecond;
   await synchronous(WARM_UP);
   await backlogPerSecond(sides, WARM_UP);
-  const rates = { backlog: [] as number[], synchronous: [] as number[] };
-  await alternate(rounds, () => ({
-    backlog: async () => void rates.backlog.push(await backlogPerSecond(sides, renders)),
-    synchronous: async () => void rates.synchronous.push(await synchronous(renders)),
-  }));
+  const rates = await alternate(rounds, {
+    backlog: () => backlogPerSecond(sides, renders),
+    synchronous: () => synchronous(renders),
+  });
   console.log(
     `  backlog: ${spread(rates.backlog)} renders/s, synchronous: ${spread(rates.synchronous)}`,
   );
@@ -119,14 +118,12 @@ async function compareStart({ submit, ended, insertMs }: Sides): Promise<Figure[
 
 async function compareIntake({ submit, ended, insertMs }: Sides): Promise<Figure[]> {
   const [sample] = await ended([(await submit('<p>sample</p>')).id]);
-  const rates = { submitted: [] as number[], inserted: [] as number[] };
   const perSecond = async (work: (nth: number) => Promise<unknown>) =>
     (await load(submissions, INTAKE_CALLERS, async nth => void (await work(nth)))).perSecond;
-  await alternate(rounds, () => ({
-    submitted: async () =>
-      void rates.submitted.push(await perSecond(nth => submit(`<p>${nth}</p>`))),
-    inserted: async () => void rates.inserted.push(await perSecond(() => insertMs(sample!))),
-  }));
+  const rates = await alternate(rounds, {
+    submitted: () => perSecond(nth => submit(`<p>${nth}</p>`)),
+    inserted: () => perSecond(() => insertMs(sample!)),
+  });
   console.log(
     `  intake: ${spread(rates.submitted)} per s, inserts: ${spread(rates.inserted)} per s`,
   );

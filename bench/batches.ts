@@ -55,12 +55,10 @@ async function compareInserts({ apis, account, cluster }: Deployment): Promise<F
   const documents = () => Array.from({ length: OF_A_BATCH }, () => ({ request }));
   const seconds = async (work: () => Promise<unknown>) =>
     (await load(batches, CALLERS, async () => void (await work()))).elapsedMs / 1_000;
-  const times = { batches: [] as number[], inserts: [] as number[] };
-  await alternate(rounds, () => ({
-    batches: async () => void times.batches.push(await seconds(() => submit(body))),
-    inserts: async () =>
-      void times.inserts.push(await seconds(() => plain.insertMany(documents()))),
-  }));
+  const times = await alternate(rounds, {
+    batches: () => seconds(() => submit(body)),
+    inserts: () => seconds(() => plain.insertMany(documents())),
+  });
   console.log(
     `  ${batches} batches of ${OF_A_BATCH}: ${spread(times.batches)} s, plain inserts: ${spread(times.inserts)} s`,
   );
@@ -110,13 +108,12 @@ async function compareLatency(target: Deployment, agent: Agent): Promise<Figure[
     return found;
   };
   await tookMs(calls);
-  const found = { alone: [] as number[], one: [] as number[], many: [] as number[] };
-  await alternate(rounds, () => ({
-    alone: async () => void found.alone.push(...(await tookMs(calls))),
-    one: async () => void found.one.push(...(await beside(1))),
-    many: async () => void found.many.push(...(await beside(batches))),
-  }));
-  const p95 = (of: number[]) => quantile(of, 0.95);
+  const found = await alternate(rounds, {
+    alone: () => tookMs(calls),
+    one: () => beside(1),
+    many: () => beside(batches),
+  });
+  const p95 = (of: number[][]) => quantile(of.flat(), 0.95);
   console.log(
     `  p95 of another account: alone ${digits(p95(found.alone))} ms, beside one batch ${digits(p95(found.one))} ms, beside ${batches} ${digits(p95(found.many))} ms`,
   );

@@ -29,15 +29,20 @@ export async function capacityOf(customer: Customer): Promise<number> {
   return (await load(CAPACITY_RENDERS, availableParallelism(), render)).perSecond;
 }
 
-/** The order alternates, so that changes of the machine affect both equally. */
-export async function alternate(
+/**
+ * Measures each side once a round, and returns the results by side. The order alternates, so that
+ * changes of the machine affect all sides equally.
+ */
+export async function alternate<K extends string, T>(
   rounds: number,
-  steps: (round: number) => Record<string, () => Promise<void>>,
-): Promise<void> {
-  for (let round = 0; round < rounds; round++) {
-    const inOrder = Object.values(steps(round));
-    for (const step of round % 2 === 0 ? inOrder : inOrder.toReversed()) await step();
-  }
+  sides: Record<K, (round: number) => Promise<T>>,
+): Promise<Record<K, T[]>> {
+  const names = Object.keys(sides) as K[];
+  const results = Object.fromEntries(names.map(name => [name, [] as T[]])) as Record<K, T[]>;
+  for (let round = 0; round < rounds; round++)
+    for (const name of round % 2 === 0 ? names : names.toReversed())
+      results[name].push(await sides[name](round));
+  return results;
 }
 
 const ms = (value: number) => `${value.toFixed(0).padStart(4)} ms`;

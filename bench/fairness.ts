@@ -27,38 +27,32 @@ await runScript(LIMIT_MS, async atEnd => {
   console.log(
     `${machine()}; capacity ${capacity.toFixed(1)}/s; two customers with ${perSecond.toFixed(1)}/s each; ${rounds} rounds of ${renders} renders`,
   );
-  const alone: Record<'a' | 'b', Latencies[]> = { a: [], b: [] };
-  const beside: Record<'a' | 'b', Latencies[]> = { a: [], b: [] };
   let [served, rejected, overloadMs] = [0, 0, 0];
-  await alternate(rounds, round => {
-    const times = {
-      a: arrivals(renders, perSecond, 2 * round + 1),
-      b: arrivals(renders, perSecond, 2 * round + 2),
-    };
-    const bothInto = async (latencies: Record<'a' | 'b', Latencies[]>) => {
-      const [ofA, ofB] = await Promise.all([modest(a, times.a), modest(b, times.b)]);
-      latencies.a.push(ofA);
-      latencies.b.push(ofB);
-    };
-    return {
-      alone: () => bothInto(alone),
-      beside: async () => {
-        const end = new AbortController();
-        const began = performance.now();
-        const running = overload(overloading, end.signal);
-        running.catch(() => end.abort()); // awaited below
-        await sleep(1_000); // until its plan is full
-        await bothInto(beside).finally(() => end.abort());
-        const overloaded = await running;
-        served += overloaded.served;
-        rejected += overloaded.rejected;
-        overloadMs += performance.now() - began;
-      },
-    };
+  const both = (round: number) =>
+    Promise.all([
+      modest(a, arrivals(renders, perSecond, 2 * round + 1)),
+      modest(b, arrivals(renders, perSecond, 2 * round + 2)),
+    ]);
+  const { alone, beside } = await alternate(rounds, {
+    alone: both,
+    beside: async round => {
+      const end = new AbortController();
+      const began = performance.now();
+      const running = overload(overloading, end.signal);
+      running.catch(() => end.abort()); // awaited below
+      await sleep(1_000); // until its plan is full
+      const latencies = await both(round).finally(() => end.abort());
+      const overloaded = await running;
+      served += overloaded.served;
+      rejected += overloaded.rejected;
+      overloadMs += performance.now() - began;
+      return latencies;
+    },
   });
-  const figures = (['a', 'b'] as const).map(name =>
-    compared(name, 'overload', alone[name], beside[name]),
-  );
+  const figures = (['a', 'b'] as const).map((name, nth) => {
+    const of = (all: Latencies[][]) => all.map(latencies => latencies[nth]!);
+    return compared(name, 'overload', of(alone), of(beside));
+  });
   const rate = (count: number, digits: number) => ((count * 1_000) / overloadMs).toFixed(digits);
   console.log(
     `  overloading client: ${rate(served, 1)} renders/s and ${rate(rejected, 0)} rejected/s`,

@@ -73,10 +73,8 @@ await runScript(LIMIT_MS, async (atEnd, end) => {
   for (const comparison of COMPARISONS) {
     const { what, target } = comparison;
     for (const side of Object.values(sides)) await perSecond(side, comparison, WARM_UP);
-    const rates: Record<Switch, number[]> = { on: [], off: [] };
-    const measure = async (value: Switch) =>
-      void rates[value].push(await perSecond(sides[value], comparison, renders));
-    await alternate(rounds, () => ({ on: () => measure('on'), off: () => measure('off') }));
+    const measure = (value: Switch) => () => perSecond(sides[value], comparison, renders);
+    const rates = await alternate(rounds, { on: measure('on'), off: measure('off') });
     const ratios = rates.on.map((rate, round) => rate / rates.off[round]!);
     console.log(
       `  ${what}: ${spread(rates.on)} renders/s with reuse, ${spread(rates.off)} without, ratio ${spread(ratios)}`,

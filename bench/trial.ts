@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { arrivals } from './arrivals.ts';
 import { alternate, capacityOf, compared, LIMIT_MS, RULES, USUAL_NUMBERS } from './beside.ts';
 import { cpuBetween, cpuOf } from './cpu.ts';
-import { type Latencies, modest } from './customers.ts';
+import { modest } from './customers.ts';
 import { machine, readNumbers, runScript } from './script.ts';
 import { startService } from './service.ts';
 import { overloadTrial } from './trial-overload.ts';
@@ -26,31 +26,28 @@ await runScript(LIMIT_MS, async atEnd => {
   console.log(
     `${machine()}; capacity ${capacity.toFixed(1)}/s; a customer with ${perSecond.toFixed(1)}/s, ${callers} trial clients; ${rounds} rounds of ${renders} renders`,
   );
-  const alone: Latencies[] = [];
-  const beside: Latencies[] = [];
   const visits = { served: 0, rejected: 0, unserved: 0, ms: 0, nodeMs: 0, mongodMs: 0, benchMs: 0 };
-  await alternate(rounds, round => {
-    const times = arrivals(renders, perSecond, round + 1);
-    return {
-      alone: async () => void alone.push(await modest(customer, times)),
-      beside: async () => {
-        const end = new AbortController();
-        const [began, cpu, own] = [performance.now(), cpuOf(service.pid), process.cpuUsage()];
-        const overloading = overloadTrial(service, callers, end.signal);
-        overloading.catch(() => end.abort()); // awaited below
-        await sleep(1_000); // until all clients have started
-        beside.push(await modest(customer, times).finally(() => end.abort()));
-        const { served, rejected, unserved } = await overloading;
-        visits.served += served;
-        visits.rejected += rejected;
-        visits.unserved += unserved;
-        visits.ms += performance.now() - began;
-        const { node, mongod } = cpuBetween(cpu, cpuOf(service.pid));
-        visits.nodeMs += node;
-        visits.mongodMs += mongod;
-        visits.benchMs += process.cpuUsage(own).user / 1_000 + process.cpuUsage(own).system / 1_000;
-      },
-    };
+  const modestIn = (round: number) => modest(customer, arrivals(renders, perSecond, round + 1));
+  const { alone, beside } = await alternate(rounds, {
+    alone: modestIn,
+    beside: async round => {
+      const end = new AbortController();
+      const [began, cpu, own] = [performance.now(), cpuOf(service.pid), process.cpuUsage()];
+      const overloading = overloadTrial(service, callers, end.signal);
+      overloading.catch(() => end.abort()); // awaited below
+      await sleep(1_000); // until all clients have started
+      const latencies = await modestIn(round).finally(() => end.abort());
+      const { served, rejected, unserved } = await overloading;
+      visits.served += served;
+      visits.rejected += rejected;
+      visits.unserved += unserved;
+      visits.ms += performance.now() - began;
+      const { node, mongod } = cpuBetween(cpu, cpuOf(service.pid));
+      visits.nodeMs += node;
+      visits.mongodMs += mongod;
+      visits.benchMs += process.cpuUsage(own).user / 1_000 + process.cpuUsage(own).system / 1_000;
+      return latencies;
+    },
   });
   const figure = compared('customer', 'trial clients', alone, beside);
   const rate = (count: number) => ((count * 1_000) / visits.ms).toFixed(1);
