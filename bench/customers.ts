@@ -1,9 +1,10 @@
 // Two kinds of clients: one with a modest load whose latency is measured, and one that overloads
 // the service.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer } from '../test/support/http-call.ts';
 import { openLoop } from './arrivals.ts';
 import { invoice } from './invoice.ts';
-import { type Answer, type Customer, mustBePdf } from './service.ts';
+import { type Customer, mustBePdf } from './service.ts';
 
 /** Three times the concurrency limit of the overloading account. */
 const OVERLOAD_CALLERS = 24;
@@ -21,7 +22,8 @@ export interface Latencies {
   queuedMs: number[];
 }
 
-const queuedMs = ({ timings }: Answer) => Number(/\bqueue;dur=([\d.]+)/.exec(timings)?.[1] ?? 0);
+const queuedMs = ({ headers }: Answer) =>
+  Number(/\bqueue;dur=([\d.]+)/.exec(headers['server-timing'] ?? '')?.[1] ?? 0);
 
 /** Renders at the given times in ms from now. Throws if the service fails. */
 export async function modest(customer: Customer, atMs: readonly number[]): Promise<Latencies> {

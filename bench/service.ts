@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Accounts } from '../api/accounts/accounts.ts';
@@ -14,6 +14,7 @@ import { managedUri } from '../standalone/mongod.ts';
 import { MONGOD_FOLDER } from '../standalone/state.ts';
 import { ownPort } from '../test/fault/harness/ports.ts';
 import { eventually } from '../test/support/eventually.ts';
+import { type Answer, httpCall, renderCall } from '../test/support/http-call.ts';
 
 export interface BenchService {
   /** The root process of the service. */
@@ -31,15 +32,8 @@ export interface BenchService {
 /** Renders and resolves with any response. */
 export type Customer = (html: string) => Promise<Answer>;
 
-export interface Answer {
-  status: number;
-  body: Buffer;
-  /** The `Server-Timing` header. */
-  timings: string;
-}
-
 /** Throws if the response is not a PDF. */
-export function mustBePdf({ status, body }: Answer): void {
+export function mustBePdf({ status, body }: Pick<Answer, 'status' | 'body'>): void {
   if (status !== 200 || body.subarray(0, 5).toString() !== '%PDF-')
     throw new Error(`${status}: ${body.subarray(0, 500).toString()}`);
 }
@@ -115,44 +109,22 @@ async function start(
     await stop(child);
   });
 
-  const call = (path: string, method: string, who: Record<string, string> = {}, body = '') =>
-    new Promise<Answer>((resolve, reject) => {
-      const headers = {
-        ...who,
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-      };
-      const sent = request(
-        { host: '127.0.0.1', port, path, method, agent, headers },
-        async answer => {
-          try {
-            const pieces: Buffer[] = [];
-            for await (const piece of answer) pieces.push(piece);
-            const timings = String(answer.headers['server-timing'] ?? '');
-            resolve({ status: answer.statusCode!, timings, body: Buffer.concat(pieces) });
-          } catch (error) {
-            reject(error);
-          }
-        },
-      );
-      sent.on('error', reject);
-      sent.end(body);
-    });
-
   await eventually(async () => {
-    const { status, body } = await call('/readyz', 'GET');
+    const { status, body } = await httpCall(port, 'GET', '/readyz');
     if (status !== 200) throw new Error(`the service is not ready: ${body.toString()}`);
   }, START_MS);
   const uri = await managedUri(join(folder, MONGOD_FOLDER));
   async function customer(name: string): Promise<Customer> {
     const key = await newKey(uri!, pepper, name);
-    return html =>
-      call('/v1/render', 'POST', { authorization: `Bearer ${key}` }, JSON.stringify({ html }));
+    return html => renderCall(port, key, { html }, {}, agent);
   }
   return {
     pid: child.pid!,
     customer,
-    trial: (html, address) =>
-      call('/v1/trial/render', 'POST', { 'x-forwarded-for': address }, JSON.stringify({ html })),
+    trial: (html, address) => {
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': address };
+      const body = JSON.stringify({ html });
+      return httpCall(port, 'POST', '/v1/trial/render', headers, body, agent);
+    },
   };
 }

@@ -49,7 +49,7 @@ async function renderMany(
       const body = { html: document(nth) };
       const answer = await renderCall(port, key, body, {}, agent);
       const timings = String(answer.headers['server-timing']);
-      mustBePdf({ ...answer, timings });
+      mustBePdf(answer);
       const tookMs = performance.now() - beganMs;
       if (tookMs > slowest.tookMs) slowest = { tookMs, timings };
       onRendered();
