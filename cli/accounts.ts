@@ -35,24 +35,15 @@ const accountRow = (account: Account) => [
   onOff(account.rendererReuse),
 ];
 
-const accountJson = ({
-  name,
-  plan,
-  state,
-  intranet,
-  rendererReuse,
-  keys,
-  running,
-  usage,
-}: Account) => ({
-  name,
-  plan,
-  state,
-  intranet,
-  renderer_reuse: rendererReuse,
-  keys,
-  running,
-  usage,
+const accountJson = (account: Account) => ({
+  name: account.name,
+  plan: account.plan,
+  state: account.state,
+  intranet: account.intranet,
+  renderer_reuse: account.rendererReuse,
+  keys: account.keys,
+  running: account.running,
+  usage: account.usage,
 });
 
 interface OwnedKey {
