@@ -130,11 +130,7 @@ export function turnOf({ sides }: Cell, round: number): SideName[] {
   const present = sides.filter(
     side => side === 'bare' || side === 'pressroom' || round % PEERS_EVERY === 0,
   );
-  const ordered = [
-    ...present.slice(round % present.length),
-    ...present.slice(0, round % present.length),
-  ];
-  return ordered;
+  return [...present.slice(round % present.length), ...present.slice(0, round % present.length)];
 }
 
 /**
