@@ -15,8 +15,7 @@ const {
 } = readNumbers({ rounds: 8, renders: 60, load: 0.3 }, USUAL_NUMBERS, RULES);
 
 await runScript(LIMIT_MS, async atEnd => {
-  const service = await startService();
-  atEnd(service.close);
+  const service = await startService(atEnd);
   const [a, b, overloading] = [
     await service.customer('a'),
     await service.customer('b'),

@@ -15,6 +15,7 @@ import { MONGOD_FOLDER } from '../standalone/state.ts';
 import { ownPort } from '../test/fault/harness/ports.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { type Answer, httpCall, renderCall } from '../test/support/http-call.ts';
+import type { AtEnd } from './script.ts';
 
 export interface BenchService {
   /** The root process of the service. */
@@ -26,7 +27,6 @@ export interface BenchService {
   customer(name: string): Promise<Customer>;
   /** A trial render from an IP address, if the service trusts 127.0.0.1 as a proxy. */
   trial(html: string, address: string): Promise<Answer>;
-  close(): Promise<void>;
 }
 
 /** Renders and resolves with any response. */
@@ -64,25 +64,12 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 /** `env` overrides the variables of the benchmark. */
-export async function startService(env: Record<string, string> = {}): Promise<BenchService> {
-  const closing: (() => Promise<void>)[] = [];
-  const close = async () => {
-    for (const each of closing.splice(0).reverse()) await each();
-  };
-  try {
-    return { ...(await start(closing, env)), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-async function start(
-  closing: (() => Promise<void>)[],
-  env: Record<string, string>,
-): Promise<Omit<BenchService, 'close'>> {
+export async function startService(
+  atEnd: AtEnd,
+  env: Record<string, string> = {},
+): Promise<BenchService> {
   const folder = await mkdtemp(join(tmpdir(), 'pressroom-bench-'));
-  closing.push(() => rm(folder, { recursive: true, force: true }));
+  atEnd(() => rm(folder, { recursive: true, force: true }));
   const pepper = randomBytes(32).toString('base64url');
   const [port, gateway, operations] = [await ownPort(), await ownPort(), await ownPort()];
   const child = spawn(process.execPath, ['standalone/bootstrap.mjs', 'standalone/main.ts'], {
@@ -104,7 +91,7 @@ async function start(
   });
   // Closes idle sockets before the service does; otherwise a render could fail.
   const agent = new Agent({ keepAlive: true, timeout: 1_000 });
-  closing.push(async () => {
+  atEnd(async () => {
     agent.destroy();
     await stop(child);
   });

@@ -18,8 +18,7 @@ const {
 } = readNumbers({ rounds: 8, renders: 60, load: 0.3, callers: 200 }, USUAL_NUMBERS, RULES);
 
 await runScript(LIMIT_MS, async atEnd => {
-  const service = await startService({ PRESSROOM_TRUSTED_PROXIES: '127.0.0.1/32' });
-  atEnd(service.close);
+  const service = await startService(atEnd, { PRESSROOM_TRUSTED_PROXIES: '127.0.0.1/32' });
   const customer = await service.customer('customer');
   const capacity = await capacityOf(customer);
   const perSecond = capacity * share;

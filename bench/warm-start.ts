@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ownPort } from '../test/fault/harness/ports.ts';
 import { httpCall, renderCall } from '../test/support/http-call.ts';
+import type { AtEnd } from './script.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const HTML = '<h1>Hello</h1>';
@@ -48,10 +49,7 @@ async function stop(npm: ChildProcess): Promise<void> {
 }
 
 /** Starts it and resolves when it is ready. `atEnd` receives its stop function. */
-export async function startWith(
-  dataDir: string,
-  atEnd: (close: () => Promise<unknown>) => void,
-): Promise<Started> {
+export async function startWith(dataDir: string, atEnd: AtEnd): Promise<Started> {
   const [port, operations] = [await ownPort(), await ownPort()];
   const began = performance.now();
   const npm = spawn('npm', ['start'], {
