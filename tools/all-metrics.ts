@@ -54,12 +54,9 @@ const parts: Record<Of, (metrics: Metrics) => void> = {
 export function allMetrics(): (MetricDescription & { of: Of })[] {
   const metrics = createMetrics();
   const known = new Map<string, Of>();
-  const claim = (of: Of) => {
-    for (const { name } of metrics.described()) if (!known.has(name)) known.set(name, of);
-  };
   for (const [of, wire] of Object.entries(parts) as [Of, (metrics: Metrics) => void][]) {
     wire(metrics);
-    claim(of);
+    for (const { name } of metrics.described()) if (!known.has(name)) known.set(name, of);
   }
   return metrics.described().map(each => ({ ...each, of: known.get(each.name)! }));
 }

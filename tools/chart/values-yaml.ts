@@ -22,8 +22,6 @@ export function unwrapped(type: z.ZodType): {
   return { inner: type, fallback: undefined, isGroup: type instanceof z.ZodObject };
 }
 
-const described = (type: z.ZodType): string => type.description ?? '';
-
 function comment(text: string, indent: string): string[] {
   const lines: string[] = [];
   let line = '';
@@ -49,7 +47,7 @@ function write(
 ): string[] {
   return Object.entries(shape).flatMap(([name, type]) => {
     const { inner, fallback, isGroup } = unwrapped(type);
-    const header = [...(indent === '' ? [''] : []), ...comment(described(type), indent)];
+    const header = [...(indent === '' ? [''] : []), ...comment(type.description ?? '', indent)];
     const value = given[name] ?? fallback;
     if (isGroup) {
       const below = (inner as z.ZodObject).shape as Record<string, z.ZodType>;
