@@ -1,6 +1,6 @@
 // `npm test`, `test:cluster`, `test:faults`, `test:release` and `test:all`: installs what the tests
-// need, runs each suite in two lanes, and prints one line of totals at the end. With arguments (`npm test -- FILE
-// -g TITLE`) it runs one mocha with them.
+// need, runs each suite in lanes, and prints one line of totals at the end. With arguments
+// (`npm test -- FILE -g TITLE`) it runs one mocha with them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type MochaResult, runMocha } from './support/mocha-process.ts';
 import { prepareTests } from './support/prepare.ts';
@@ -68,11 +68,11 @@ async function runSuite(
   args: readonly string[],
 ): Promise<Outcome> {
   if (args.length > 0) return { results: [await runMocha({ chrome, args })] };
-  const { limitMinutes } = suites[name];
+  const { limitMinutes, lanes } = suites[name];
   const limit = AbortSignal.timeout(limitMinutes * MINUTE_MS);
-  const lanes = lanesOf(filesOf(name), measuredSeconds());
+  const filesByLane = lanesOf(filesOf(name), measuredSeconds(), lanes);
   const results = await Promise.all(
-    lanes.map((files, index) => runMocha({ chrome, args: files, limit, lane: index + 1 })),
+    filesByLane.map((files, index) => runMocha({ chrome, args: files, limit, lane: index + 1 })),
   );
   if (!limit.aborted) return { results };
   const slowest = timesOf(results).slice(0, SLOWEST);
@@ -104,7 +104,7 @@ async function run(
 }
 
 /**
- * Repeats all failures, which are hard to find in the output of two lanes, and adds the totals. A
+ * Repeats all failures, which are hard to find in the output of several lanes, and adds the totals. A
  * mocha that ended early is one more failure.
  */
 function closing(outcomes: readonly Outcome[]): { lines: string[]; good: boolean } {

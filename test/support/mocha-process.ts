@@ -32,7 +32,7 @@ const GO_CACHE = join(cacheFolder(process.env), 'go-cache');
 /** How long the hooks of an interrupted run may take. */
 const CLEAN_UP_MS = 15_000;
 
-/** Prefixes each line with the number of its lane, since the lines of two lanes alternate. */
+/** Prefixes each line with the number of its lane, since the lines of the lanes alternate. */
 function printLines(lane: number, output: Readable): void {
   createInterface({ input: output }).on('line', line =>
     process.stdout.write(`${lane} | ${line}\n`),

@@ -14,14 +14,19 @@ describe('the test suites', () => {
     ]);
   });
 
-  it('divide files into two lanes of about equal duration', () => {
+  it('divide files into lanes of about equal duration', () => {
     const files = ['a', 'b', 'c', 'd', 'e'];
-    const lanes = lanesOf(files, { a: 30, b: 10, c: 10, d: 5, e: 4 });
+    const lanes = lanesOf(files, { a: 30, b: 10, c: 10, d: 5, e: 4 }, 2);
     expect(lanes).to.deep.equal([['a'], ['b', 'c', 'd', 'e']]);
+    expect(lanesOf(files, { a: 9, b: 9, c: 5, d: 4, e: 3 }, 3)).to.deep.equal([
+      ['a', 'e'],
+      ['b'],
+      ['c', 'd'],
+    ]);
   });
 
   it('keep the files that use the images of the product in one lane', () => {
-    const lanes = lanesOf(filesOf('cluster'), {});
+    const lanes = lanesOf(filesOf('cluster'), {}, 2);
     const withImages = lanes.filter(lane =>
       lane.some(file => /images|end-to-end|node\.test/.test(file)),
     );
