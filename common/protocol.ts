@@ -67,15 +67,17 @@ export interface Waiting {
 }
 
 /** Why a worker ended a slot, sent in `Pressroom.ended`. */
-export type SlotEnd =
-  | 'chrome_died' // all of Chrome exited: worth one retry elsewhere
-  | 'worker_stopping' // a second signal or the end of the grace period: worth one retry elsewhere
-  | 'renderer_crashed' // the page's renderer process crashed: caused by the page
-  | 'memory' // the render's processes exceeded their memory limit
-  | 'deadline' // the slot's time limit is over
-  | 'flooded' // too many bytes were waiting to be sent to the API
-  | 'refused' // a frame that is not allowed
-  | 'not_static'; // the document of a sealed page tried to load something: render it unsealed
+export const SLOT_ENDS = [
+  'chrome_died', // all of Chrome exited: worth one retry elsewhere
+  'worker_stopping', // a second signal or the end of the grace period: worth one retry elsewhere
+  'renderer_crashed', // the page's renderer process crashed: caused by the page
+  'memory', // the render's processes exceeded their memory limit
+  'deadline', // the slot's time limit is over
+  'flooded', // too many bytes were waiting to be sent to the API
+  'refused', // a frame that is not allowed
+  'not_static', // the document of a sealed page tried to load something: render it unsealed
+] as const;
+export type SlotEnd = (typeof SLOT_ENDS)[number];
 
 /** The last message on a socket: why the slot ended. The worker closes the socket afterwards. */
 export const SLOT_ENDED = 'Pressroom.ended';
@@ -85,22 +87,22 @@ export interface SlotEnded {
 }
 
 export const EGRESS_DENIED = 'Pressroom.egressDenied';
-/**
- * The egress guard blocked a request. `reason` is a closed list for logs and metrics. `unresolved`
- * is a name without an address.
- */
+/** A closed list for logs and metrics. `unresolved` is a name without an address. */
+export const EGRESS_DENIALS = [
+  'address',
+  'port',
+  'name',
+  'unresolved',
+  'requests',
+  'connections',
+  'bytes',
+  'closed',
+] as const;
+/** The egress guard blocked a request. */
 export interface EgressDenied {
   host: string;
   port: number;
-  reason:
-    | 'address'
-    | 'port'
-    | 'name'
-    | 'unresolved'
-    | 'requests'
-    | 'connections'
-    | 'bytes'
-    | 'closed';
+  reason: (typeof EGRESS_DENIALS)[number];
   atMs: number;
 }
 

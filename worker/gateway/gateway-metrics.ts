@@ -1,35 +1,9 @@
 // The gateway's counters, each with its closed list of reasons.
 import type { Metrics } from '../../common/operations.ts';
-import { GATEWAY_REJECTIONS, type GatewayRejection } from './rejections.ts';
+import { EGRESS_DENIALS, SLOT_ENDS } from '../../common/protocol.ts';
+import { GATEWAY_REJECTIONS } from './rejections.ts';
 
-const SLOT_ENDS = [
-  'chrome_died',
-  'worker_stopping',
-  'renderer_crashed',
-  'memory',
-  'deadline',
-  'flooded',
-  'refused',
-  'not_static',
-] as const;
-const EGRESS_DENIALS = [
-  'address',
-  'port',
-  'name',
-  'unresolved',
-  'requests',
-  'connections',
-  'bytes',
-  'closed',
-] as const;
-
-export interface GatewayMetrics {
-  countRejection(reason: GatewayRejection): void;
-  countSlotEnd(reason: (typeof SLOT_ENDS)[number]): void;
-  countEgressDenial(reason: (typeof EGRESS_DENIALS)[number]): void;
-}
-
-export function gatewayMetrics(metrics: Metrics, pool: string): GatewayMetrics {
+export function gatewayMetrics(metrics: Metrics, pool: string) {
   return {
     countRejection: metrics.counterBy(
       'pressroom_gateway_refused_total',
@@ -52,3 +26,4 @@ export function gatewayMetrics(metrics: Metrics, pool: string): GatewayMetrics {
     ),
   };
 }
+export type GatewayMetrics = ReturnType<typeof gatewayMetrics>;
