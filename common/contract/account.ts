@@ -1,6 +1,6 @@
 // The responses and parameters of GET /v1/account and GET /v1/usage.
 import { z } from 'zod';
-import { DATABASE_UNAVAILABLE, type ErrorCase, TOO_MANY_OPEN } from './answers.ts';
+import { type ErrorCase, READ_FAILURES, unauthorizedCase } from './answers.ts';
 
 export const ACCOUNT_STATES = [
   'active',
@@ -158,17 +158,14 @@ export const EXAMPLE_USAGE: Record<string, { summary: string; value: UsageAnswer
 /** The errors of both routes in the order of their checks. */
 export const readErrorCases: ErrorCase[] = [
   {
-    code: 'unauthorized',
-    when: 'The API key is missing, malformed, unknown, expired or revoked, does not have the scope `read`, or is not allowed from your IP address.',
+    ...unauthorizedCase('`read`'),
     message:
       'The API key does not have the scope `read`. Use a key with this scope, or create one in the dashboard.',
-    headers: ['WWW-Authenticate'],
   },
   {
     code: 'validation_error',
     when: 'A parameter is unknown or invalid.',
     message: '`group` is not a valid parameter.',
   },
-  TOO_MANY_OPEN,
-  DATABASE_UNAVAILABLE,
+  ...READ_FAILURES,
 ];

@@ -185,14 +185,17 @@ export interface ErrorCase {
   headers?: readonly HeaderName[];
 }
 
+/** `scopes`: those of which a key needs one. */
+export const unauthorizedCase = (scopes: string): ErrorCase => ({
+  code: 'unauthorized',
+  when: `The API key is missing, malformed, unknown, expired or revoked, does not have the scope ${scopes}, or is not allowed from your IP address.`,
+  message: 'The `Authorization` header is missing. Send `Authorization: Bearer <API key>`.',
+  headers: ['WWW-Authenticate'],
+});
+
 /** The errors of POST /v1/render in the order of their checks. */
 export const renderErrorCases = (dashboardUrl: string): ErrorCase[] => [
-  {
-    code: 'unauthorized',
-    when: 'The API key is missing, malformed, unknown, expired or revoked, does not have the scope `render`, or is not allowed from your IP address.',
-    message: 'The `Authorization` header is missing. Send `Authorization: Bearer <API key>`.',
-    headers: ['WWW-Authenticate'],
-  },
+  unauthorizedCase('`render`'),
   {
     code: 'subscription_inactive',
     when: 'The subscription is canceled, unpaid or suspended.',
@@ -231,20 +234,23 @@ export const renderErrorCases = (dashboardUrl: string): ErrorCase[] => [
   },
 ];
 
-/** Of every route for keys that does not render. */
-export const TOO_MANY_OPEN: ErrorCase = {
-  code: 'concurrency_limit',
-  when: 'Your account has too many requests in progress.',
-  message:
-    "Your account has 12 requests in progress. Your plan's concurrency limit is 4. Try again when a request has finished.",
-  headers: ['Retry-After', 'X-Concurrency-Limit'],
-};
 export const DATABASE_UNAVAILABLE: ErrorCase = {
   code: 'unavailable',
   when: 'The database is temporarily unavailable.',
   message: 'The service cannot reach its database. Try again in a few seconds.',
   headers: ['Retry-After'],
 };
+/** The last errors of every route for keys that does not render. */
+export const READ_FAILURES: ErrorCase[] = [
+  {
+    code: 'concurrency_limit',
+    when: 'Your account has too many requests in progress.',
+    message:
+      "Your account has 12 requests in progress. Your plan's concurrency limit is 4. Try again when a request has finished.",
+    headers: ['Retry-After', 'X-Concurrency-Limit'],
+  },
+  DATABASE_UNAVAILABLE,
+];
 
 const NEEDS_ACCOUNT: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',

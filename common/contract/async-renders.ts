@@ -5,9 +5,10 @@ import {
   DATABASE_UNAVAILABLE,
   type ErrorCase,
   errorCode,
+  READ_FAILURES,
   renderErrorCases,
   renderFailedReason,
-  TOO_MANY_OPEN,
+  unauthorizedCase,
 } from './answers.ts';
 import { DURATION_PATTERN } from './durations.ts';
 import { invalid } from './errors.ts';
@@ -226,28 +227,11 @@ export const submitErrorCases = (dashboardUrl: string): ErrorCase[] => [
   DATABASE_UNAVAILABLE,
 ];
 
-const unauthorized = (scopes: string): ErrorCase => ({
-  code: 'unauthorized',
-  when: `The API key is missing, malformed, unknown, expired or revoked, does not have the scope ${scopes}, or is not allowed from your IP address.`,
-  message: 'The `Authorization` header is missing. Send `Authorization: Bearer <API key>`.',
-  headers: ['WWW-Authenticate'],
-});
-export const readsUnauthorized = unauthorized('`read` or `render`');
-export const managesUnauthorized = unauthorized('`render`');
+export const readsUnauthorized = unauthorizedCase('`read` or `render`');
+export const managesUnauthorized = unauthorizedCase('`render`');
 
-export const listErrorCases = [
-  readsUnauthorized,
-  badParameter,
-  TOO_MANY_OPEN,
-  DATABASE_UNAVAILABLE,
-];
-export const getErrorCases = [
-  readsUnauthorized,
-  badParameter,
-  notFound,
-  TOO_MANY_OPEN,
-  DATABASE_UNAVAILABLE,
-];
+export const listErrorCases = [readsUnauthorized, badParameter, ...READ_FAILURES];
+export const getErrorCases = [readsUnauthorized, badParameter, notFound, ...READ_FAILURES];
 export const cancelErrorCases = [
   managesUnauthorized,
   notFound,
@@ -255,8 +239,7 @@ export const cancelErrorCases = [
     'The render has succeeded, failed or expired.',
     'The render has already ended: it is succeeded.',
   ),
-  TOO_MANY_OPEN,
-  DATABASE_UNAVAILABLE,
+  ...READ_FAILURES,
 ];
 export const pdfErrorCases: ErrorCase[] = [
   managesUnauthorized,
@@ -270,6 +253,5 @@ export const pdfErrorCases: ErrorCase[] = [
     when: 'The render has expired.',
     message: 'The PDF has expired and was deleted. Submit the render again.',
   },
-  TOO_MANY_OPEN,
-  DATABASE_UNAVAILABLE,
+  ...READ_FAILURES,
 ];

@@ -1,6 +1,6 @@
 // The requests and responses of batches of asynchronous renders: /v1/batches.
 import { z } from 'zod';
-import { DATABASE_UNAVAILABLE, type ErrorCase, TOO_MANY_OPEN } from './answers.ts';
+import { type ErrorCase, READ_FAILURES } from './answers.ts';
 import { ASYNC_RENDER_STATUSES, submitErrorCases } from './async-renders.ts';
 import { type JsonSchema, schemaRef } from './json-schema.ts';
 
@@ -109,6 +109,5 @@ export const batchErrorCases = (unauthorized: ErrorCase): ErrorCase[] => [
     when: 'The account of the API key has no batch with this ID.',
     message: 'This account has no batch with this ID.',
   },
-  TOO_MANY_OPEN,
-  DATABASE_UNAVAILABLE,
+  ...READ_FAILURES,
 ];
