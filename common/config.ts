@@ -165,44 +165,32 @@ export const ports = (fallback: string) =>
     }),
   );
 
-export function textVariable(
-  fallback: string,
-  accepts?: string,
-): z.ZodType<string, string | undefined>;
-export function textVariable(
-  fallback?: undefined,
-  accepts?: string,
-): z.ZodType<string | undefined, string | undefined>;
-export function textVariable(fallback?: string, accepts = 'text') {
-  return describeAs<z.ZodType<string | undefined, string | undefined>>(
-    fallback === undefined ? z.string().min(1).optional() : z.string().min(1).default(fallback),
-    {
-      kind: 'text',
-      ...(fallback === undefined ? {} : { fallback }),
-      accepts,
-    },
+/** Without a default, the text may be absent. */
+const withFallback = <F extends string | undefined>(
+  type: z.ZodString,
+  fallback: F,
+  meta: VariableMeta,
+) =>
+  describeAs(
+    (fallback === undefined ? type.optional() : type.default(fallback)) as z.ZodType<
+      string | F,
+      string | undefined
+    >,
+    { ...meta, ...(fallback !== undefined && { fallback }) },
   );
-}
+
+export const textVariable = <F extends string | undefined>(fallback: F, accepts = 'text') =>
+  withFallback(z.string().min(1), fallback, { kind: 'text', accepts });
 
 /** In addition, `URL` must be able to parse the value. */
 export const HTTP_URL = /^https?:\/\/[^\s/?#]+([/?#]\S*)?$/;
 
-export function httpUrl(fallback: string): z.ZodType<string, string | undefined>;
-export function httpUrl(): z.ZodType<string | undefined, string | undefined>;
-export function httpUrl(fallback?: string) {
+export function httpUrl<F extends string | undefined = undefined>(fallback = undefined as F) {
   const message = 'must be an http(s) URL';
   const type = z
     .string()
     .refine(value => HTTP_URL.test(value) && URL.canParse(value), { error: message });
-  return describeAs<z.ZodType<string | undefined, string | undefined>>(
-    fallback === undefined ? type.optional() : type.default(fallback),
-    {
-      kind: 'url',
-      ...(fallback === undefined ? {} : { fallback }),
-      accepts: 'an http(s) URL',
-      message,
-    },
-  );
+  return withFallback(type, fallback, { kind: 'url', accepts: 'an http(s) URL', message });
 }
 
 /** Comma-separated addresses and networks. */
