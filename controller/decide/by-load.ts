@@ -1,15 +1,12 @@
 // Decides the size for a known load: updates the history, calculates the desired size over the
 // stable and the panic window, and applies the limits.
-
 import { backlogSlots, nextQueue, offeredSlots, slotsForAll, withHeadroom } from './demand.ts';
 import { within } from './limits.ts';
 import { messageFor } from './messages.ts';
-import type { Decision, History, Load, Reason, ScalingSpec } from './model.ts';
+import type { Decision, History, MeasuredLoad, Reason, ScalingSpec } from './model.ts';
 import { holdMs, leastPods, shrunkWithin } from './shrink.ts';
 import { late, nextStarts, readyInMs, withOrder } from './starts.ts';
 import { averageSince, highest, withPeak, withValue } from './windows.ts';
-
-export type MeasuredLoad = Extract<Load, { kind: 'measured' }>;
 
 interface Seen {
   load: MeasuredLoad;

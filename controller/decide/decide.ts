@@ -39,6 +39,16 @@ function validated(load: Load): Load {
 
 type Made = Omit<Decision, 'requeueAfterMs'>;
 
+/** A size that does not depend on the load. */
+const fixedSize = (pods: number, reason: Reason, message: string, history: History): Made => ({
+  pods,
+  reason,
+  message,
+  limited: undefined,
+  panic: false,
+  history,
+});
+
 /** Without a known load the size is kept, and restored if another client reduced it. */
 function withoutLoad(
   { scaling }: ScalingSpec,
@@ -61,25 +71,8 @@ function withoutLoad(
         ? 'above_max'
         : 'no_metrics';
   const message = messageForNoLoad(reason, why, { pods, size, scaling });
-  return {
-    pods: size,
-    reason,
-    message,
-    limited: undefined,
-    panic: false,
-    history: { ...history, holdUntilMs: now + holdMs(scaling) },
-  };
+  return fixedSize(size, reason, message, { ...history, holdUntilMs: now + holdMs(scaling) });
 }
-
-/** A size that does not depend on the load. */
-const fixedSize = (pods: number, reason: Reason, message: string, history: History): Made => ({
-  pods,
-  reason,
-  message,
-  limited: undefined,
-  panic: false,
-  history,
-});
 
 function make(
   pool: ScalingSpec,

@@ -3,14 +3,9 @@
 import type { PoolScaling } from '../../crds/browser-pool.ts';
 import { meanRunningMs } from './demand.ts';
 import type { Limited } from './limits.ts';
+import type { MeasuredLoad } from './model.ts';
 
-export interface Facts {
-  busySlots: number;
-  runningMs: number;
-  sampleAgeMs: number;
-  queuedRenders: number;
-  oldestWaitMs: number;
-  partial: boolean;
+interface Facts extends MeasuredLoad {
   /** Busy slots that the load requires: over the stable window, and now. */
   averageSlots: number;
   offeredSlots: number;

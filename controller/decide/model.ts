@@ -28,6 +28,8 @@ export type Load =
     }
   | { kind: 'unknown'; reason: 'unreachable' | 'no_data' | 'stale'; message: string };
 
+export type MeasuredLoad = Extract<Load, { kind: 'measured' }>;
+
 export interface SlowScrape {
   intervalMs: number;
   queueTimeoutMs: number;

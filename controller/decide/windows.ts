@@ -35,30 +35,21 @@ export interface Pods {
   pods: number;
 }
 
+const withExtreme =
+  (remains: (earlier: number, pods: number) => boolean) =>
+  (values: readonly Pods[], pods: number, nowMs: number, windowMs: number): Pods[] => [
+    ...values.filter(each => each.atMs > nowMs - windowMs && remains(each.pods, pods)),
+    { atMs: nowMs, pods },
+  ];
+
 /**
  * Adds a value and removes those that can no longer be the highest of the window. The rest is
  * strictly decreasing, so there are never more entries than pods.
  */
-export const withPeak = (
-  peaks: readonly Pods[],
-  pods: number,
-  nowMs: number,
-  windowMs: number,
-): Pods[] => [
-  ...peaks.filter(peak => peak.atMs > nowMs - windowMs && peak.pods > pods),
-  { atMs: nowMs, pods },
-];
+export const withPeak = withExtreme((earlier, pods) => earlier > pods);
+
+/** As `withPeak`, for the lowest value. */
+export const withLow = withExtreme((earlier, pods) => earlier < pods);
 
 /** The highest value of a window built with `withPeak`, 0 if it is empty. */
 export const highest = (peaks: readonly Pods[]): number => peaks[0]?.pods ?? 0;
-
-/** As `withPeak`, for the lowest value. */
-export const withLow = (
-  lows: readonly Pods[],
-  pods: number,
-  nowMs: number,
-  windowMs: number,
-): Pods[] => [
-  ...lows.filter(low => low.atMs > nowMs - windowMs && low.pods < pods),
-  { atMs: nowMs, pods },
-];
