@@ -4,19 +4,10 @@ import { type BrowserPool, CONDITIONS, type Condition } from '../crds/browser-po
 import { REASONS, type Reason } from './decide/model.ts';
 import type { PoolReport } from './status.ts';
 
-export interface PoolMetrics {
-  /** `conditions` are those of the pool's new status. */
-  report(report: PoolReport, conditions: readonly Condition[]): void;
-  /** Counts a decision that changes the size. */
-  decided(pool: BrowserPool, reason: Reason): void;
-  forget(pool: BrowserPool): void;
-  forgetAll(): void;
-}
-
 const POOL = ['namespace', 'pool'] as const;
 const STATUSES = ['True', 'False', 'Unknown'] as const;
 
-export function poolMetrics(metrics: Metrics): PoolMetrics {
+export function poolMetrics(metrics: Metrics) {
   const gauges = {
     desired: metrics.gauge('pressroom_pool_desired_pods', 'Desired number of pods.', POOL),
     ready: metrics.gauge('pressroom_pool_ready_pods', 'Number of ready pods.', POOL),
@@ -54,7 +45,8 @@ export function poolMetrics(metrics: Metrics): PoolMetrics {
   });
 
   return {
-    report(report, holding) {
+    /** `holding` are the conditions of the pool's new status. */
+    report(report: PoolReport, holding: readonly Condition[]): void {
       const labels = labelsOf(report.pool);
       const { scaling, replicas, paused } = report.pool.spec;
       gauges.desired.set(labels, report.decision.pods);
@@ -74,15 +66,16 @@ export function poolMetrics(metrics: Metrics): PoolMetrics {
           conditions.set({ ...labels, type, status: each }, each === status ? 1 : 0);
       for (const reason of REASONS) decisions.inc({ ...labels, reason }, 0);
     },
-    decided: (pool, reason) => decisions.inc({ ...labelsOf(pool), reason }),
-    forget(pool) {
+    /** Counts a decision that changes the size. */
+    decided: (pool: BrowserPool, reason: Reason) => decisions.inc({ ...labelsOf(pool), reason }),
+    forget(pool: BrowserPool): void {
       const labels = labelsOf(pool);
       for (const gauge of Object.values(gauges)) gauge.remove(labels);
       for (const type of Object.keys(CONDITIONS))
         for (const status of STATUSES) conditions.remove({ ...labels, type, status });
       for (const reason of REASONS) decisions.remove({ ...labels, reason });
     },
-    forgetAll() {
+    forgetAll(): void {
       for (const gauge of Object.values(gauges)) gauge.reset();
       conditions.reset();
       // A pool that is deleted while another controller leads would otherwise be reported forever.
@@ -90,3 +83,4 @@ export function poolMetrics(metrics: Metrics): PoolMetrics {
     },
   };
 }
+export type PoolMetrics = ReturnType<typeof poolMetrics>;

@@ -2,8 +2,7 @@
 // whole state of the pool each time.
 import type { Log } from '../common/log.ts';
 import { type BrowserPool, type BrowserPoolSpec, specSchema } from '../crds/browser-pool.ts';
-import type { PoolActions } from './act.ts';
-import { NotOwned } from './act.ts';
+import { NotOwned, type PoolActions } from './act.ts';
 import type { PoolMetrics } from './controller-metrics.ts';
 import { decide } from './decide/decide.ts';
 import { type History, noHistory } from './decide/model.ts';
@@ -12,20 +11,15 @@ import { newestOf } from './kubernetes/newest.ts';
 import type { Pod } from './kubernetes/objects.ts';
 import type { Kubernetes } from './kubernetes/resources.ts';
 import { hasStatus, KubernetesError } from './kubernetes/transport.ts';
+import type { Watches } from './kubernetes/watches.ts';
 import type { LoadCache, PoolLoad } from './load/load-cache.ts';
 import { type DeploymentSeen, observe, seeDeployment, seePods } from './observe.ts';
 import { noReports, Reporter, type ReportHistory } from './report.ts';
 import { poolStatusOf } from './status.ts';
 
-/** The caches of the watches. */
-export interface PoolStore {
-  pool(key: string): BrowserPool | undefined;
-  podsOf(namespace: string, pool: string): Pod[];
-}
-
 interface Options {
   api: Kubernetes;
-  store: PoolStore;
+  store: Pick<Watches, 'pool' | 'podsOf'>;
   loadCache: Pick<LoadCache, 'of'>;
   act: PoolActions;
   events: Events;

@@ -8,25 +8,7 @@ import type { Metrics } from '../common/operations.ts';
  */
 const BACKOFF_MS = { first: 5, most: 30_000 };
 
-export interface WorkQueue {
-  /** Queues the key. A key that is being processed is processed once more afterwards. */
-  add(key: string): void;
-  /** Queues the key unless it waits for a retry. For periodic events that resolve no failure. */
-  addUnlessFailing(key: string): void;
-  /** Queues the key after a delay. The earliest of several delays applies. */
-  addAfter(key: string, ms: number): void;
-  /** Queues the key with exponential backoff. */
-  addAfterFailure(key: string): void;
-  /** Resets the backoff of the key after a success. */
-  forget(key: string): void;
-  depth(): number;
-  /** Processes up to `concurrency` keys at once until `stop`. `work` must not reject. */
-  start(concurrency: number, work: (key: string) => Promise<void>): void;
-  /** Processes no further keys, and waits for those in progress. */
-  stop(): Promise<void>;
-}
-
-export function createWorkQueue(metrics: Metrics): WorkQueue {
+export function createWorkQueue(metrics: Metrics) {
   const waitSeconds = metrics.histogram(
     'pressroom_work_queue_wait_seconds',
     'Time that a pool waited in the work queue.',
@@ -47,32 +29,31 @@ export function createWorkQueue(metrics: Metrics): WorkQueue {
   let concurrency = 0;
   let stopped = false;
 
+  /** Queues the key. A key that is being processed is processed once more afterwards. */
   function add(key: string): void {
     if (stopped) return;
-    const waiting = timers.get(key);
-    if (waiting) clearTimeout(waiting.timer);
+    clearTimeout(timers.get(key)?.timer);
     timers.delete(key);
     if (inProgress.has(key)) again.add(key);
     else if (!queued.has(key)) queued.set(key, performance.now());
     next();
   }
 
+  /** Queues the key after a delay. The earliest of several delays applies. */
   function addAfter(key: string, ms: number): void {
     if (stopped) return;
     const dueMs = performance.now() + ms;
     const waiting = timers.get(key);
     if (waiting && waiting.dueMs <= dueMs) return;
-    if (waiting) clearTimeout(waiting.timer);
+    clearTimeout(waiting?.timer);
     timers.set(key, { timer: setTimeout(add, ms, key), dueMs });
   }
 
   async function work(key: string): Promise<void> {
-    try {
-      await handle!(key);
-    } finally {
-      inProgress.delete(key);
-      if (again.delete(key)) add(key);
-    }
+    await handle!(key);
+    inProgress.delete(key);
+    if (again.delete(key)) add(key);
+    else next();
   }
 
   function next(): void {
@@ -83,38 +64,40 @@ export function createWorkQueue(metrics: Metrics): WorkQueue {
       queued.delete(key);
       inProgress.add(key);
       waitSeconds.observe((performance.now() - since) / 1000);
-      const done = work(key).finally(() => {
-        running.delete(done);
-        next();
-      });
+      const done = work(key).finally(() => running.delete(done));
       running.add(done);
     }
   }
 
   return {
     add,
-    addUnlessFailing(key) {
+    /** Queues the key unless it waits for a retry. For periodic events that resolve no failure. */
+    addUnlessFailing(key: string): void {
       if (!failures.has(key) || !timers.has(key)) add(key);
     },
     addAfter,
-    addAfterFailure(key) {
+    /** Queues the key with exponential backoff. */
+    addAfterFailure(key: string): void {
       const count = failures.get(key) ?? 0;
       failures.set(key, count + 1);
       addAfter(key, Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** Math.min(count, 30)));
     },
-    forget: key => void failures.delete(key),
+    /** Resets the backoff of the key after a success. */
+    forget: (key: string) => void failures.delete(key),
     depth: () => queued.size,
-    start(count, work) {
+    /** Processes up to `count` keys at once until `stop`. `work` must not reject. */
+    start(count: number, work: (key: string) => Promise<void>): void {
       concurrency = count;
       handle = work;
       next();
     },
-    async stop() {
+    /** Processes no further keys, and waits for those in progress. */
+    async stop(): Promise<void> {
       stopped = true;
       for (const { timer } of timers.values()) clearTimeout(timer);
-      timers.clear();
       queued.clear();
       await Promise.all(running);
     },
   };
 }
+export type WorkQueue = ReturnType<typeof createWorkQueue>;

@@ -17,12 +17,6 @@ export interface PoolEvent {
   note: string;
 }
 
-export interface Events {
-  report(pool: BrowserPool, event: PoolEvent): void;
-  /** Waits for pending writes. */
-  flush(): Promise<void>;
-}
-
 interface Options {
   api: Kubernetes;
   /** The reporting instance: the name of this controller's pod. */
@@ -31,12 +25,7 @@ interface Options {
   clock?: () => number;
 }
 
-export function createEvents({
-  api,
-  instance,
-  log,
-  clock = () => performance.now(),
-}: Options): Events {
+export function createEvents({ api, instance, log, clock = () => performance.now() }: Options) {
   const buckets = new Map<string, { tokens: number; at: number }>();
   const writing = new Set<Promise<void>>();
 
@@ -52,7 +41,7 @@ export function createEvents({
   }
 
   return {
-    report(pool, { type, reason, action, note }) {
+    report(pool: BrowserPool, { type, reason, action, note }: PoolEvent): void {
       const { name, namespace, uid, resourceVersion } = pool.metadata;
       if (!mayReport(uid))
         return log.debug({ pool: name, namespace, reason }, 'dropped an Event: rate limit reached');
@@ -86,6 +75,8 @@ export function createEvents({
         .finally(() => writing.delete(done));
       writing.add(done);
     },
+    /** Waits for pending writes. */
     flush: async () => void (await Promise.all(writing)),
   };
 }
+export type Events = ReturnType<typeof createEvents>;

@@ -31,7 +31,6 @@ interface Ended {
 export interface Pod extends KubernetesObject {
   spec?: { nodeName?: string };
   status?: {
-    phase?: string;
     conditions?: { type: string; status: string; reason?: string; message?: string }[];
     initContainerStatuses?: ContainerStatus[];
     containerStatuses?: ContainerStatus[];

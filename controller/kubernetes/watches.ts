@@ -32,16 +32,6 @@ interface Options {
   onChange(key: string): void;
 }
 
-export interface Watches {
-  services: Service[];
-  /** Whether the caches of one namespace, or of all, are complete. */
-  synced(namespace?: string): boolean;
-  poolKeys(): string[];
-  pool(key: string): BrowserPool | undefined;
-  find(resource: Resource, namespace: string, name: string): KubernetesObject | undefined;
-  podsOf(namespace: string, pool: string): Pod[];
-}
-
 const slimContainer = ({
   name,
   restartCount = 0,
@@ -60,12 +50,7 @@ function slim({ metadata, spec, status }: Pod): Pod {
     annotations = {},
     deletionTimestamp,
   } = metadata;
-  const {
-    phase = '',
-    conditions = [],
-    initContainerStatuses = [],
-    containerStatuses = [],
-  } = status ?? {};
+  const { conditions = [], initContainerStatuses = [], containerStatuses = [] } = status ?? {};
   const cost = annotations[COST];
   return {
     metadata: {
@@ -79,7 +64,6 @@ function slim({ metadata, spec, status }: Pod): Pod {
     },
     spec: { nodeName: spec?.nodeName ?? '' },
     status: {
-      phase,
       conditions: conditions.map(({ type, status, reason = '', message = '' }) => ({
         type,
         status,
@@ -100,7 +84,7 @@ export function createWatches({
   log,
   metrics,
   onChange,
-}: Options): Watches {
+}: Options) {
   const restarts = metrics.counter(
     'pressroom_kubernetes_watch_restarts_total',
     'Watches that failed and were restarted, by resource.',
@@ -167,15 +151,19 @@ export function createWatches({
   };
 
   return {
-    services: all,
-    synced: namespace =>
+    services: all as Service[],
+    /** Whether the caches of one namespace, or of all, are complete. */
+    synced: (namespace?: string) =>
       (namespace === undefined ? all : of(namespace)).every(reflector => reflector.synced()),
     poolKeys: () => reflectors.browserpools.flatMap(reflector => [...reflector.all()].map(keyOf)),
-    pool: key => get('browserpools', key) as BrowserPool | undefined,
-    find: (resource, namespace, name) =>
+    pool: (key: string) => get('browserpools', key) as BrowserPool | undefined,
+    find: (resource: Resource, namespace: string, name: string) =>
       (RESOURCES as readonly string[]).includes(resource)
         ? get(resource as Watched, `${namespace}/${name}`)
         : undefined,
-    podsOf: (namespace, pool) => [...(podsByPool.get(`${namespace}/${pool}`)?.values() ?? [])],
+    podsOf: (namespace: string, pool: string) => [
+      ...(podsByPool.get(`${namespace}/${pool}`)?.values() ?? []),
+    ],
   };
 }
+export type Watches = ReturnType<typeof createWatches>;
