@@ -4,7 +4,7 @@ import type { BrowserPool } from '../crds/browser-pool.ts';
 import type { Applied } from './kubernetes/applied.ts';
 import { COST, type Deployment, type Pod } from './kubernetes/objects.ts';
 import type { Kubernetes, KubernetesObject, Resource, Written } from './kubernetes/resources.ts';
-import { hasStatus } from './kubernetes/transport.ts';
+import { ignoreNotFound } from './kubernetes/transport.ts';
 import { MANAGED_BY, ownedResourceName, ownedResourcesOf, POOL_LABEL } from './owned-resources.ts';
 
 /** An object with the name of an owned resource belongs to another owner. It is not changed. */
@@ -28,16 +28,17 @@ function isOwned(
   );
 }
 
+/** Patches of deletion costs at the same time. */
+const CONCURRENT_PATCHES = 10;
+
 interface Options {
   api: Kubernetes;
   applied: Applied;
   /** Reads the caches of the watches. */
   find(resource: Resource, namespace: string, name: string): KubernetesObject | undefined;
-  /** Concurrent patches of deletion costs. */
-  concurrency?: number;
 }
 
-export function createAct({ api, applied, find, concurrency = 10 }: Options) {
+export function createAct({ api, applied, find }: Options) {
   /**
    * Reads an object from the cache or, if it is missing there, from the API server: the watches do
    * not see objects of other owners.
@@ -48,10 +49,7 @@ export function createAct({ api, applied, find, concurrency = 10 }: Options) {
   ): Promise<KubernetesObject | undefined> {
     return (
       find(resource, namespace, name) ??
-      (await api.get(resource, namespace, name).catch(error => {
-        if (hasStatus(error, 404)) return undefined;
-        throw error;
-      }))
+      (await api.get(resource, namespace, name).catch(ignoreNotFound))
     );
   }
 
@@ -91,12 +89,10 @@ export function createAct({ api, applied, find, concurrency = 10 }: Options) {
           const { namespace, name } = pod.metadata;
           await api
             .patch('pods', namespace, name, { metadata: { annotations: { [COST]: cost } } })
-            .catch(error => {
-              if (!hasStatus(error, 404)) throw error;
-            });
+            .catch(ignoreNotFound);
         }
       };
-      await Promise.all(Array.from({ length: concurrency }, work));
+      await Promise.all(Array.from({ length: CONCURRENT_PATCHES }, work));
     },
 
     /** Returns the current Deployment. Throws NotOwned before anything is written. */

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { ConfigError } from '../common/config.ts';
 import { type KubernetesObject, kubernetes } from './kubernetes/resources.ts';
 import { runOnce } from './kubernetes/run-once.ts';
-import { hasStatus } from './kubernetes/transport.ts';
+import { hasStatus, ignoreNotFound } from './kubernetes/transport.ts';
 
 interface Secret extends KubernetesObject {
   data?: Record<string, string>;
@@ -26,7 +26,6 @@ function readArguments(ownNamespace: string) {
       added: { type: 'string' },
       namespace: { type: 'string' },
     },
-    strict: true,
   });
   const [keys, added] = [values.keys, values.added].map(list =>
     (list ?? '').split(',').filter(key => key !== ''),
@@ -47,15 +46,10 @@ await runOnce(async ({ transport, namespace: own }) => {
   const { name, keys, added, namespace } = readArguments(own);
   const api = kubernetes(transport);
   const missing = (secret: Secret, of: string[]) => of.filter(key => !secret.data?.[key]);
-  const find = () =>
-    api.get<Secret>('secrets', namespace, name).catch(error => {
-      if (hasStatus(error, 404)) return undefined;
-      throw error;
-    });
 
   /** Returns the message to log. Throws 409 on a conflict with another client. */
   async function attempt(): Promise<string> {
-    const existing = await find();
+    const existing = await api.get<Secret>('secrets', namespace, name).catch(ignoreNotFound);
     if (existing === undefined) {
       const all = [...keys, ...added];
       const secret = {

@@ -9,7 +9,7 @@ import {
   type KubernetesObject,
   microTime,
 } from './resources.ts';
-import { hasStatus } from './transport.ts';
+import { hasStatus, ignoreNotFound } from './transport.ts';
 
 /** Another controller may take over if the Lease was not renewed for this time. */
 export const LEASE_MS = 15_000;
@@ -142,20 +142,18 @@ export class Leader implements Service {
     const { api, namespace, name, identity } = this.#options;
     const sentAt = this.#clock();
     const now = microTime();
-    const lease = await api.get<Lease>('leases', namespace, name).catch(error => {
-      if (hasStatus(error, 404)) return undefined;
-      throw error;
+    const acquired = (transitions: number) => ({
+      holderIdentity: identity,
+      acquireTime: now,
+      renewTime: now,
+      leaseTransitions: transitions,
     });
+    const lease = await api.get<Lease>('leases', namespace, name).catch(ignoreNotFound);
     if (!lease) {
       // Also if leadership has expired and is acquired below, as for an existing Lease.
       this.#notify();
       if (!(await this.#mayCreate())) return;
-      const spec = {
-        holderIdentity: identity,
-        acquireTime: now,
-        renewTime: now,
-        leaseTransitions: 0,
-      };
+      const spec = acquired(0);
       this.#owners ??= await this.#findOwners();
       const metadata = this.#owners && { ownerReferences: this.#owners };
       await api.create('leases', leaseOf(namespace, name, spec, metadata));
@@ -173,14 +171,7 @@ export class Leader implements Service {
       this.#notify();
     }
     if (!mine && !isFree) return;
-    const spec = mine
-      ? { ...lease.spec, renewTime: now }
-      : {
-          holderIdentity: identity,
-          acquireTime: now,
-          renewTime: now,
-          leaseTransitions: leaseTransitions + 1,
-        };
+    const spec = mine ? { ...lease.spec, renewTime: now } : acquired(leaseTransitions + 1);
     // With the resourceVersion: if two controllers find it expired, one update is rejected.
     await api.update('leases', leaseOf(namespace, name, spec, lease.metadata));
     this.#renewedAt = sentAt;

@@ -99,6 +99,11 @@ function parsed<T>({ verb, resource }: KubernetesCall, body: string): T {
 export const hasStatus = (error: unknown, status: number): boolean =>
   error instanceof KubernetesError && error.status === status;
 
+/** For `catch`: throws unless the object does not exist. */
+export function ignoreNotFound(error: unknown): undefined {
+  if (!hasStatus(error, 404)) throw error;
+}
+
 const METHODS: Record<Verb, string> = {
   get: 'GET',
   list: 'GET',
