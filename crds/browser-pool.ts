@@ -345,10 +345,7 @@ export interface BrowserPool {
     uid: string;
     resourceVersion: string;
     generation: number;
-    creationTimestamp?: string;
     deletionTimestamp?: string;
-    labels?: Record<string, string>;
-    annotations?: Record<string, string>;
   };
   spec: BrowserPoolSpec;
   status?: BrowserPoolStatus;

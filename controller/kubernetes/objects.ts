@@ -1,4 +1,5 @@
 // The parts of Deployments and pods that the controller reads and writes.
+import type { V1ContainerStatus, V1DeploymentStatus } from '@kubernetes/client-node';
 import type { KubernetesObject } from './resources.ts';
 
 /** The ReplicaSet controller removes pods with a lower cost first. */
@@ -7,25 +8,11 @@ export const COST = 'controller.kubernetes.io/pod-deletion-cost';
 /** The fields of a Deployment that are read. */
 export interface Deployment extends KubernetesObject {
   spec?: { replicas?: number };
-  status?: {
-    observedGeneration?: number;
-    replicas?: number;
-    readyReplicas?: number;
-    updatedReplicas?: number;
-  };
+  status?: V1DeploymentStatus;
 }
 
-export interface ContainerStatus {
-  name: string;
-  restartCount?: number;
-  state?: { waiting?: { reason?: string; message?: string }; terminated?: Ended };
-  lastState?: { terminated?: Ended };
-}
-interface Ended {
-  reason?: string;
-  message?: string;
-  exitCode?: number;
-}
+export type ContainerStatus = Pick<V1ContainerStatus, 'name'> &
+  Partial<Pick<V1ContainerStatus, 'restartCount' | 'state' | 'lastState'>>;
 
 /** The fields of a pod that are read. */
 export interface Pod extends KubernetesObject {

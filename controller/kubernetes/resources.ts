@@ -1,4 +1,5 @@
 // The resources that the controller uses: their API paths, and the calls on them.
+import type { V1ManagedFieldsEntry, V1OwnerReference } from '@kubernetes/client-node';
 import { GROUP, PLURAL, VERSION } from '../../crds/browser-pool.ts';
 import type { KubernetesCall, Transport, Verb } from './transport.ts';
 
@@ -30,23 +31,11 @@ export interface ObjectMeta {
   uid: string;
   resourceVersion: string;
   generation?: number;
-  creationTimestamp?: string;
   deletionTimestamp?: string;
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
-  ownerReferences?: {
-    apiVersion: string;
-    kind: string;
-    name: string;
-    uid: string;
-    controller?: boolean;
-  }[];
-  managedFields?: {
-    manager: string;
-    operation: string;
-    subresource?: string;
-    fieldsV1?: unknown;
-  }[];
+  ownerReferences?: V1OwnerReference[];
+  managedFields?: V1ManagedFieldsEntry[];
 }
 
 export interface KubernetesObject {
