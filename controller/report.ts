@@ -47,28 +47,22 @@ interface Deps {
 }
 
 export class Reporter {
-  readonly #api: Kubernetes;
-  readonly #events: Events;
-  readonly #metrics: PoolMetrics;
-  readonly #log: Log;
+  readonly #deps: Deps;
 
-  constructor({ api, events, metrics, log }: Deps) {
-    this.#api = api;
-    this.#events = events;
-    this.#metrics = metrics;
-    this.#log = log;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   sizeChanged(pool: BrowserPool, from: number | undefined, decision: Decision): void {
     const to = decision.pods;
     const { namespace, name } = pool.metadata;
-    this.#metrics.decided(pool, decision.reason);
-    this.#log.info(
+    this.#deps.metrics.decided(pool, decision.reason);
+    this.#deps.log.info(
       { namespace, pool: name, from, to, reason: decision.reason, why: decision.message },
       'scaled the pool',
     );
     const action = from === undefined ? 'Created' : to > from ? 'ScaledUp' : 'ScaledDown';
-    this.#events.report(pool, {
+    this.#deps.events.report(pool, {
       type: 'Normal',
       reason: reasonOf(decision),
       action,
@@ -81,7 +75,7 @@ export class Reporter {
     const note = now < history.pageEndsAfter ? undefined : pageEndsNote(pageEnds);
     if (note === undefined) return;
     history.pageEndsAfter = now + PAGE_ENDS_MINUTES * 60_000;
-    this.#events.report(pool, {
+    this.#deps.events.report(pool, {
       type: 'Warning',
       reason: 'PagesHitBounds',
       action: 'Observed',
@@ -107,7 +101,7 @@ export class Reporter {
       if (!(error instanceof KubernetesError) || error.status === 409) throw error;
       history.statusRetryAt = now + STATUS_RETRY_MS;
       const { namespace, name } = pool.metadata;
-      this.#log.warn(
+      this.#deps.log.warn(
         { namespace, pool: name, err: error },
         'could not write the status of the pool; retrying later',
       );
@@ -128,7 +122,7 @@ export class Reporter {
     // With its resourceVersion, so that the API server rejects a late write of a former leader, or
     // one based on a pool that has been recreated.
     const metadata = { name, namespace, resourceVersion };
-    const written = await this.#api.apply<BrowserPool>(
+    const written = await this.#deps.api.apply<BrowserPool>(
       'browserpools',
       { apiVersion: `${GROUP}/${VERSION}`, kind: KIND, metadata, status },
       'status',
@@ -146,11 +140,11 @@ export class Reporter {
     const { namespace, name } = pool.metadata;
     for (const { type, status, reason, message } of changedFor(before, after)) {
       const isBad = WORSE[type] === status;
-      this.#log[isBad ? 'warn' : 'info'](
+      this.#deps.log[isBad ? 'warn' : 'info'](
         { namespace, pool: name, condition: type, status, reason, why: message },
         'condition of the pool changed',
       );
-      this.#events.report(pool, {
+      this.#deps.events.report(pool, {
         type: isBad ? 'Warning' : 'Normal',
         reason,
         action: 'Observed',
