@@ -17,7 +17,7 @@ import { Transport } from './kubernetes/transport.ts';
 import { createWatches } from './kubernetes/watches.ts';
 import { LoadCache } from './load/load-cache.ts';
 import { createPrometheus, type Prometheus } from './load/prometheus.ts';
-import { MANAGED_BY, POOL_LABEL } from './owned-resources.ts';
+import { MANAGED_SELECTOR, POOL_LABEL } from './owned-resources.ts';
 import { Reconciler } from './reconcile.ts';
 import { ReconcileLoop } from './reconcile-loop.ts';
 import { createWorkQueue } from './work-queue.ts';
@@ -76,11 +76,6 @@ async function hasStatusOfPools(
     () => true,
   );
 }
-
-/** The label selector of the objects that the controller creates. */
-const MANAGED_SELECTOR = Object.entries(MANAGED_BY)
-  .map(([label, value]) => `${label}=${value}`)
-  .join(',');
 
 export function createController(
   config: ControllerConfig,

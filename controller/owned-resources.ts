@@ -60,10 +60,15 @@ const selectorOf = (pool: string) => ({
   'app.kubernetes.io/component': 'worker',
 });
 
-export const selectorText = (pool: string): string =>
-  Object.entries(selectorOf(pool))
+const selectorText = (labels: Record<string, string>): string =>
+  Object.entries(labels)
     .map(([label, value]) => `${label}=${value}`)
     .join(',');
+
+/** Selects the pods of a pool. */
+export const podSelector = (pool: string): string => selectorText(selectorOf(pool));
+/** Selects the objects that the controller creates. */
+export const MANAGED_SELECTOR = selectorText(MANAGED_BY);
 
 /** The owned resources, in the order in which they are applied. */
 export function ownedResourcesOf(

@@ -8,7 +8,7 @@ import type {
 import { countText } from './decide/messages.ts';
 import type { Decision, Load, SlowScrape } from './decide/model.ts';
 import type { DeploymentSeen, PodsSeen } from './observe.ts';
-import { selectorText } from './owned-resources.ts';
+import { podSelector } from './owned-resources.ts';
 
 export interface PoolReport {
   pool: BrowserPool;
@@ -147,7 +147,7 @@ export function poolStatusOf(
       busySlots: Math.round(load.busySlots),
       queuedRenders: Math.round(load.queuedRenders),
     }),
-    selector: selectorText(pool.metadata.name),
+    selector: podSelector(pool.metadata.name),
     ...(changed || !before?.lastScaleTime
       ? { lastScaleTime: stamp(now), lastScaleReason: reasonOf(decision) }
       : { lastScaleTime: before.lastScaleTime, lastScaleReason: before.lastScaleReason }),
