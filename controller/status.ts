@@ -1,4 +1,5 @@
 // Builds the status of a pool, its numbers and conditions, from observation and decision. Pure.
+import { isDeepStrictEqual } from 'node:util';
 import type {
   BrowserPool,
   BrowserPoolStatus,
@@ -182,12 +183,12 @@ const MESSAGES_EVERY_MS = 15_000;
 
 /** Whether `next` has to be written, given that the last write was `sinceMs` ago. */
 export function needsWrite(
-  before: BrowserPoolStatus | undefined,
+  before: BrowserPoolStatus = {},
   next: BrowserPoolStatus,
   sinceMs: number,
 ): boolean {
-  if (comparable(withoutMessages(next)) !== comparable(withoutMessages(before ?? {}))) return true;
-  return sinceMs >= MESSAGES_EVERY_MS && comparable(next) !== comparable(before);
+  if (!isSame(withoutMessages(next), withoutMessages(before))) return true;
+  return sinceMs >= MESSAGES_EVERY_MS && !isSame(next, before);
 }
 
 /** Busy slots and queued renders are compared, because `kubectl get` shows them. */
@@ -196,10 +197,6 @@ const withoutMessages = ({ conditions = [], ...rest }: BrowserPoolStatus) => ({
   conditions: conditions.map(({ message: _message, ...condition }) => condition),
 });
 
-/** JSON with sorted fields, because the API server may return them in another order. */
-const comparable = (value: unknown): string =>
-  JSON.stringify(value, (_key, inner) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
+const asJson = (status: object): unknown => JSON.parse(JSON.stringify(status));
+/** In any order of fields, because the API server may return them in another one. */
+const isSame = (a: object, b: object) => isDeepStrictEqual(asJson(a), asJson(b));
