@@ -113,6 +113,8 @@ export type Filtered =
   /** Never sent by Pressroom's API; ends the slot. */
   | { kind: 'garbage'; problem: string };
 
+const garbage = (problem: string): Filtered => ({ kind: 'garbage', problem });
+
 /**
  * Over CDP `Page.navigate` opens even `file:` and `chrome:`, so the scheme is checked here: http(s)
  * or about:blank.
@@ -204,32 +206,20 @@ function filterCommand(
   sessionId: string,
   isSealed: boolean,
 ): Filtered {
+  const rejected = (problem: string): Filtered => ({
+    kind: 'rejected',
+    id,
+    method: method.slice(0, 80),
+    problem,
+  });
   if (isSealed && !ALLOWED_SEALED.has(method))
-    return {
-      kind: 'rejected',
-      id,
-      method: method.slice(0, 80),
-      problem: 'this method is not allowed in a sealed page',
-    };
+    return rejected('this method is not allowed in a sealed page');
   const check = Object.hasOwn(PARAMETERS, method) ? PARAMETERS[method] : undefined;
-  if (check && !check(params))
-    return { kind: 'rejected', id, method, problem: 'a parameter is not allowed' };
-  if (!check && !ALLOWED.has(method))
-    return {
-      kind: 'rejected',
-      id,
-      method: method.slice(0, 80),
-      problem: 'this method is not allowed',
-    };
+  if (check && !check(params)) return rejected('a parameter is not allowed');
+  if (!check && !ALLOWED.has(method)) return rejected('this method is not allowed');
   if (method === 'Page.navigate' && !navigable(params.url))
-    return {
-      kind: 'rejected',
-      id,
-      method,
-      problem: 'only http, https and about:blank can be opened',
-    };
-  if (nestsDeeper(params, MAX_DEPTH))
-    return { kind: 'garbage', problem: 'a frame is nested too deeply' };
+    return rejected('only http, https and about:blank can be opened');
+  if (nestsDeeper(params, MAX_DEPTH)) return garbage('a frame is nested too deeply');
   return {
     kind: 'forward',
     parts: [Buffer.from(JSON.stringify({ id, method, params, sessionId }))],
@@ -245,17 +235,14 @@ export function filterFrame(frame: Buffer, sessionId: string, isSealed = false):
   const html = filterHtml(frame, sessionId);
   if (html) return html;
   if (frame.length > PARSED_BYTES)
-    return {
-      kind: 'garbage',
-      problem: `a frame of ${frame.length} bytes is not a Page.setDocumentContent`,
-    };
+    return garbage(`a frame of ${frame.length} bytes is not a Page.setDocumentContent`);
   let message: unknown;
   try {
     message = JSON.parse(frame.toString());
   } catch {
-    return { kind: 'garbage', problem: 'a frame is not JSON' };
+    return garbage('a frame is not JSON');
   }
-  if (!isPlainObject(message)) return { kind: 'garbage', problem: 'a frame is not an object' };
+  if (!isPlainObject(message)) return garbage('a frame is not an object');
   const { id, method, params = {} } = message;
   if (
     !Number.isInteger(id) ||
@@ -264,7 +251,7 @@ export function filterFrame(frame: Buffer, sessionId: string, isSealed = false):
     typeof method !== 'string' ||
     !isPlainObject(params)
   )
-    return { kind: 'garbage', problem: 'a frame has no valid id, method or params' };
+    return garbage('a frame has no valid id, method or params');
   const command = id as number;
   if (isOwn(method)) return { kind: 'own', id: command, method, params };
   return filterCommand(command, method, params, sessionId, isSealed);
