@@ -4,7 +4,7 @@ import type { Service } from '../common/lifecycle.ts';
 import type { Log } from '../common/log.ts';
 import { type Metrics, RELEASE } from '../common/operations.ts';
 import { PROTOCOL, type WorkerStatus } from '../common/protocol.ts';
-import { type Chrome, launchChrome } from './browser/chrome.ts';
+import { launchChrome } from './browser/chrome.ts';
 import { findChrome } from './browser/find-chrome.ts';
 import { sweepProfiles } from './browser/profile.ts';
 import { SlotPool } from './browser/slot-pool.ts';
@@ -12,21 +12,12 @@ import type { WorkerConfig } from './config.ts';
 import { openEgressProxy } from './egress/proxy.ts';
 import { Gateway } from './gateway/gateway.ts';
 
-export interface Worker {
-  services: Service[];
-  status(): WorkerStatus;
-  /** The Chromes in service, at most one per slot. */
-  chromes(): Chrome[];
-  /** The gateway's port, once started. */
-  port(): number;
-}
-
 /** Stopping the gateway drains: no new slot, the running ones finish. */
 export function createWorker(
   config: WorkerConfig & { secret: string },
   log: Log,
   metrics: Metrics,
-): Worker {
+) {
   const slots = new SlotPool({
     pool: config.pool,
     capacity: config.capacity,
@@ -73,7 +64,10 @@ export function createWorker(
   return {
     services: [profiles, slots, gateway],
     status,
+    /** The Chromes in service, at most one per slot. */
     chromes: () => slots.chromes(),
+    /** The gateway's port, once started. */
     port: () => gateway.port(),
   };
 }
+export type Worker = ReturnType<typeof createWorker>;

@@ -10,18 +10,14 @@ const EVENTS_PER_S = 5_000;
 const BURST_BYTES = 64 * 2 ** 20;
 const BYTES_PER_S = 8 * 2 ** 20;
 
-export interface EventBudget {
-  /** Counts one event. Returns the ms for which reading should pause: 0 within the budget. */
-  spend(bytes: number, nowMs: number): number;
-}
-
 /** Two token buckets: one for events and one for their bytes. */
-export function createEventBudget(nowMs: number): EventBudget {
+export function createEventBudget(nowMs: number) {
   let events = BURST_EVENTS;
   let bytes = BURST_BYTES;
   let atMs = nowMs;
   return {
-    spend(size, now) {
+    /** Counts one event. Returns the ms for which reading should pause: 0 within the budget. */
+    spend(size: number, now: number): number {
       const seconds = (now - atMs) / 1_000;
       atMs = now;
       events = Math.min(BURST_EVENTS, events + seconds * EVENTS_PER_S) - 1;

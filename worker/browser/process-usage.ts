@@ -43,10 +43,8 @@ const types = new Map<number, string>();
 
 /** Undefined when the process has exited. */
 function typeOf(pid: number): string | undefined {
-  return types.get(pid) ?? readType(pid);
-}
-
-function readType(pid: number): string | undefined {
+  const known = types.get(pid);
+  if (known) return known;
   try {
     const line = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
     const type =

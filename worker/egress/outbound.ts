@@ -39,18 +39,16 @@ async function dialUpstream(
 }
 
 /**
- * Opens a connection. Throws Denied when the rules block it, otherwise LookupFailed or the error of
- * the network.
+ * The returned function opens a connection. It throws Denied when the rules block it, otherwise
+ * LookupFailed or the error of the network.
  */
-export type Outbound = (target: Target, rules: Rules, signal: AbortSignal) => Promise<Socket>;
-
 export function createOutbound(
   names: Names,
   connectTimeoutMs: number,
   upstreamProxy: string | undefined,
-): Outbound {
+) {
   const proxy = upstreamProxy === undefined ? undefined : parseUpstreamProxy(upstreamProxy);
-  return async (target, rules, signal) => {
+  return async (target: Target, rules: Rules, signal: AbortSignal): Promise<Socket> => {
     if (!portMayBeOpen(target.port, rules)) throw new Denied('port');
     const decision = decideEgress(target, await addressesOf(target.host, names), rules);
     if ('denied' in decision) throw new Denied(decision.denied);

@@ -8,21 +8,14 @@ export interface Counts {
   open: number;
 }
 
-export interface Quota {
-  /** Reserves one exchange; the returned function releases it. Throws Denied. */
-  begin(): () => void;
-  /** Counts transferred bytes. Returns false when the budget is used up. */
-  spend(bytes: number): boolean;
-  counts(): Counts;
-}
-
 export function createQuota(max: {
   maxRequests: number;
   maxConnections: number;
   maxBytes: number;
-}): Quota {
+}) {
   const now: Counts = { requests: 0, bytes: 0, open: 0 };
 
+  /** Reserves one exchange; the returned function releases it. Throws Denied. */
   function begin() {
     if (now.bytes > max.maxBytes) throw new Denied('bytes');
     // Blocked exchanges count as well: this ends a page that requests blocked addresses in a loop.
@@ -39,10 +32,11 @@ export function createQuota(max: {
 
   return {
     begin,
-    spend: bytes => {
+    /** Counts transferred bytes. Returns false when the budget is used up. */
+    spend: (bytes: number): boolean => {
       now.bytes += bytes;
       return now.bytes <= max.maxBytes;
     },
-    counts: () => ({ ...now }),
+    counts: (): Counts => ({ ...now }),
   };
 }

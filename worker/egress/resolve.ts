@@ -21,15 +21,8 @@ export function parseNameServers(entries: string[]): string[] {
   );
 }
 
-export interface Names {
-  /** All IPv4 and IPv6 addresses of the name, IPv4 first, without a cache. Throws LookupFailed. */
-  addresses(name: string): Promise<string[]>;
-  /** Cancels the running lookups, which then throw. */
-  cancel(): void;
-}
-
 /** `servers` as `parseNameServers` returns them; an empty list means those of the system. */
-export function createNames(servers: string[], timeoutMs: number): Names {
+export function createNames(servers: string[], timeoutMs: number) {
   let opened: dns.Resolver | undefined;
   const resolver = () => {
     if (opened) return opened;
@@ -39,6 +32,7 @@ export function createNames(servers: string[], timeoutMs: number): Names {
     return opened;
   };
 
+  /** All IPv4 and IPv6 addresses of the name, IPv4 first, without a cache. Throws LookupFailed. */
   async function addresses(name: string): Promise<string[]> {
     const absolute = `${name}.`; // the dot prevents search domains of the pod from being appended
     const v4: string[] = [];
@@ -67,5 +61,10 @@ export function createNames(servers: string[], timeoutMs: number): Names {
     return found;
   }
 
-  return { addresses, cancel: () => opened?.cancel() };
+  return {
+    addresses,
+    /** Cancels the running lookups, which then throw. */
+    cancel: () => opened?.cancel(),
+  };
 }
+export type Names = ReturnType<typeof createNames>;

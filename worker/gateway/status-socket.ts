@@ -13,20 +13,7 @@ interface Watcher {
   sent: string | undefined;
 }
 
-export interface StatusSockets {
-  serve(ws: WebSocket, api: string | undefined): void;
-  /**
-   * Whether that API may claim a ready slot. The slot must be claimed in the same event-loop turn.
-   */
-  admit(api: string | undefined): boolean;
-  /** Sends the status at the end of this turn to the APIs for which it has changed. */
-  push(): void;
-  /** Sends the status to all APIs now. */
-  sendAll(): void;
-  stop(): void;
-}
-
-export function createStatusSockets(status: () => WorkerStatus, log: Log): StatusSockets {
+export function createStatusSockets(status: () => WorkerStatus, log: Log) {
   const watchers = new Map<WebSocket, Watcher>();
   const unnamedApis = () => [...watchers.values()].filter(({ api }) => api === undefined).length;
   const offers = new SlotOffers(unnamedApis);
@@ -52,6 +39,7 @@ export function createStatusSockets(status: () => WorkerStatus, log: Log): Statu
     for (const [ws, watcher] of watchers) send(ws, watcher, now);
   }
 
+  /** Sends the status at the end of this turn to the APIs for which it has changed. */
   function push(): void {
     if (pushes) return;
     pushes = true;
@@ -71,7 +59,7 @@ export function createStatusSockets(status: () => WorkerStatus, log: Log): Statu
   }
 
   return {
-    serve(ws, api) {
+    serve(ws: WebSocket, api: string | undefined): void {
       const watcher: Watcher = { api, sent: undefined };
       watchers.set(ws, watcher);
       send(ws, watcher, status());
@@ -89,7 +77,10 @@ export function createStatusSockets(status: () => WorkerStatus, log: Log): Statu
         edge(log, onMessage, () => ws.terminate()),
       );
     },
-    admit(api) {
+    /**
+     * Whether that API may claim a ready slot. The slot must be claimed in the same event-loop turn.
+     */
+    admit(api: string | undefined): boolean {
       if (!offers.admit(api, status().ready, performance.now())) return false;
       // An API counts its claim until the next status. Send it even if a release in the same turn
       // leaves it unchanged.
@@ -98,10 +89,12 @@ export function createStatusSockets(status: () => WorkerStatus, log: Log): Statu
       return true;
     },
     push,
-    sendAll() {
+    /** Sends the status to all APIs now. */
+    sendAll(): void {
       sendNext();
       sendChanges();
     },
     stop: () => clearTimeout(offersEnd),
   };
 }
+export type StatusSockets = ReturnType<typeof createStatusSockets>;
