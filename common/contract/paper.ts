@@ -211,15 +211,11 @@ function marginAt(
 }
 
 /** The page margins in inches, including header and footer. */
-export const marginsOf = (fields: PaperFields): Record<Side, number> => {
-  const sideIn = (side: Side) => marginAt(fields, side).marginIn;
-  return {
-    top: sideIn('top'),
-    right: sideIn('right'),
-    bottom: sideIn('bottom'),
-    left: sideIn('left'),
-  };
-};
+export const marginsOf = (fields: PaperFields) =>
+  Object.fromEntries(SIDES.map(side => [side, marginAt(fields, side).marginIn])) as Record<
+    Side,
+    number
+  >;
 
 /** A larger margin without a unit, such as `20`, was probably meant in pixels. */
 const MEANT_PIXELS_IN = 5;
