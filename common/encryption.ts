@@ -33,27 +33,23 @@ export function decryptBytes(key: Buffer, encrypted: Buffer, boundTo: string): B
   }
 }
 
-export interface Encryption {
-  /** Base64url. `boundTo`, such as a user id, must be the same in `decrypt`. */
-  encrypt(text: string, boundTo?: string): string;
-  /** Undefined unless the text was encrypted with this secret, purpose and `boundTo`. */
-  decrypt(encrypted: string, boundTo?: string): string | undefined;
-}
-
 /** A 256-bit key for one purpose (HKDF, RFC 5869). */
 const keyOf = (secret: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, 'pressroom', purpose, 32));
 
-export function createEncryption(secret: string, purpose: string): Encryption {
+export function createEncryption(secret: string, purpose: string) {
   // The label must not change: stored texts and cookies depend on it.
   const key = keyOf(secret, `seal ${purpose}`);
   return {
-    encrypt: (text, boundTo = '') =>
+    /** Base64url. `boundTo`, such as a user id, must be the same in `decrypt`. */
+    encrypt: (text: string, boundTo = ''): string =>
       encryptBytes(key, Buffer.from(text), boundTo).toString('base64url'),
-    decrypt: (encrypted, boundTo = '') =>
+    /** Undefined unless the text was encrypted with this secret, purpose and `boundTo`. */
+    decrypt: (encrypted: string, boundTo = ''): string | undefined =>
       decryptBytes(key, Buffer.from(encrypted, 'base64url'), boundTo)?.toString('utf8'),
   };
 }
+export type Encryption = ReturnType<typeof createEncryption>;
 
 /** Keyed hash for values that are counted but not stored, such as addresses. Base64url. */
 export function createDigest(secret: string, purpose: string): (...parts: string[]) => string {

@@ -17,18 +17,7 @@ export interface Service {
 
 export type LifecycleState = 'new' | 'starting' | 'running' | 'stopping' | 'stopped';
 
-export interface Lifecycle {
-  state(): LifecycleState;
-  /** Starts all services in order. If one fails, stops the started ones and throws the error. */
-  start(): Promise<void>;
-  /**
-   * Stops all services in reverse order. Further calls return the same promise. True when all
-   * stopped within the deadline without an error.
-   */
-  stop(): Promise<boolean>;
-}
-
-export function createLifecycle(log: Log, stopMs: number, services: Service[]): Lifecycle {
+export function createLifecycle(log: Log, stopMs: number, services: Service[]) {
   let state: LifecycleState = 'new';
   let stopping: Promise<boolean> | undefined;
   let starting: Promise<void> = Promise.resolve();
@@ -60,6 +49,10 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
     return clean && !deadline.aborted;
   }
 
+  /**
+   * Stops all services in reverse order. Further calls return the same promise. True when all
+   * stopped within the deadline without an error.
+   */
   const stop = () => {
     stopping ??= stopAll();
     return stopping;
@@ -83,6 +76,7 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
     if (!aborter.signal.aborted) enter('running');
   }
 
+  /** Starts all services in order. If one fails, stops the started ones and throws the error. */
   async function start(): Promise<void> {
     starting = startAll();
     try {
@@ -95,6 +89,7 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]): 
 
   return { state: () => state, start, stop };
 }
+export type Lifecycle = ReturnType<typeof createLifecycle>;
 
 /**
  * Runs a process until SIGTERM or SIGINT: starts, waits, stops and exits (with 0 after a clean
