@@ -2,17 +2,10 @@
 // replica while the others wait.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Collection, Db } from 'mongodb';
+import type { Collection, CreateIndexesOptions, Db, IndexSpecification } from 'mongodb';
 import type { Log } from '../../common/log.ts';
 import { consoleIndexes, oauthIndexes } from './console-collections.ts';
-import {
-  type AccountDocument,
-  type DeletedAccountDocument,
-  KEY_HASH_INDEX,
-  type MetaDocument,
-  RESTRICTED_KEY_HASH_INDEX,
-  type TrialLimitDocument,
-} from './documents.ts';
+import { KEY_HASH_INDEX, type MetaDocument, RESTRICTED_KEY_HASH_INDEX } from './documents.ts';
 import { isDuplicate } from './failures.ts';
 import { batchIndexes, jobIndexes } from './job-documents.ts';
 import { storedPdfIndexes } from './stored-pdfs.ts';
@@ -20,36 +13,28 @@ import { storedPdfIndexes } from './stored-pdfs.ts';
 interface Migration {
   version: number;
   what: string;
-  run(db: Db): Promise<void>;
+  run(db: Db): Promise<unknown>;
 }
+
+const index =
+  (collection: string, key: IndexSpecification, options: CreateIndexesOptions) => (db: Db) =>
+    db.collection(collection).createIndex(key, options);
 
 const MIGRATIONS: Migration[] = [
   {
     version: 1,
     what: 'unique account names',
-    run: async db => {
-      await db
-        .collection<AccountDocument>('accounts')
-        .createIndex({ name: 1 }, { unique: true, name: 'name' });
-    },
+    run: index('accounts', { name: 1 }, { unique: true, name: 'name' }),
   },
   {
     version: 2,
     what: 'expiry of trial limits',
-    run: async db => {
-      await db
-        .collection<TrialLimitDocument>('limits')
-        .createIndex({ expires: 1 }, { expireAfterSeconds: 0, name: 'expires' });
-    },
+    run: index('limits', { expires: 1 }, { expireAfterSeconds: 0, name: 'expires' }),
   },
   {
     version: 3,
     what: 'index of key hashes',
-    run: async db => {
-      await db
-        .collection<AccountDocument>('accounts')
-        .createIndex({ 'keys.hash': 1 }, { name: KEY_HASH_INDEX });
-    },
+    run: index('accounts', { 'keys.hash': 1 }, { name: KEY_HASH_INDEX }),
   },
   {
     version: 4,
@@ -59,8 +44,8 @@ const MIGRATIONS: Migration[] = [
   {
     version: 5,
     what: 'Stripe customers',
-    run: async db => {
-      await db.collection<AccountDocument>('accounts').createIndexes([
+    run: db =>
+      db.collection('accounts').createIndexes([
         {
           key: { 'billing.customer': 1 },
           name: 'customer',
@@ -71,33 +56,25 @@ const MIGRATIONS: Migration[] = [
           name: 'synced',
           partialFilterExpression: { 'billing.syncedAt': { $exists: true } },
         },
-      ]);
-    },
+      ]),
   },
   { version: 6, what: 'stored PDFs', run: storedPdfIndexes },
   { version: 7, what: 'OAuth consents and tokens', run: oauthIndexes },
   {
     version: 8,
     what: 'index of hashes of test keys and read-only keys',
-    run: async db => {
-      await db
-        .collection<AccountDocument>('accounts')
-        .createIndex(
-          { 'restrictedKeys.hash': 1 },
-          { name: RESTRICTED_KEY_HASH_INDEX, sparse: true },
-        );
-    },
+    run: index(
+      'accounts',
+      { 'restrictedKeys.hash': 1 },
+      { name: RESTRICTED_KEY_HASH_INDEX, sparse: true },
+    ),
   },
   { version: 9, what: 'asynchronous renders', run: jobIndexes },
   { version: 10, what: 'batches of renders', run: batchIndexes },
   {
     version: 11,
     what: 'deleted accounts',
-    run: async db => {
-      await db
-        .collection<DeletedAccountDocument>('deleted_accounts')
-        .createIndex({ keptUntil: 1 }, { expireAfterSeconds: 0, name: 'end' });
-    },
+    run: index('deleted_accounts', { keptUntil: 1 }, { expireAfterSeconds: 0, name: 'end' }),
   },
   {
     version: 12,
