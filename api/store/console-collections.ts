@@ -1,5 +1,5 @@
 // The collections of the dashboard: their names, indexes and retention.
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import type {
   AuditDocument,
   BillingEventDocument,
@@ -15,40 +15,25 @@ import type {
   UsageDayDocument,
   UserDocument,
 } from './console-documents.ts';
-import { type StoredPdfCollections, storedPdfCollections } from './stored-pdfs.ts';
+import { storedPdfCollections } from './stored-pdfs.ts';
 
-export interface ConsoleCollections extends StoredPdfCollections {
-  users: Collection<UserDocument>;
-  sessions: Collection<SessionDocument>;
-  teams: Collection<TeamDocument>;
-  audit: Collection<AuditDocument>;
-  renders: Collection<RenderDocument>;
-  usageDays: Collection<UsageDayDocument>;
-  renderMinutes: Collection<RenderMinuteDocument>;
-  billingEvents: Collection<BillingEventDocument>;
-  signInLimits: Collection<SignInLimitDocument>;
-  processes: Collection<ProcessDocument>;
-  oauth: Collection<OAuthDocument>;
-  oauthGrants: Collection<OAuthGrantDocument>;
-  cancelledCalls: Collection<CancelledCallsDocument>;
-}
-
-export const consoleCollections = (db: Db): ConsoleCollections => ({
-  users: db.collection('users'),
-  sessions: db.collection('sessions'),
-  teams: db.collection('teams'),
-  audit: db.collection('audit'),
-  renders: db.collection('renders'),
-  usageDays: db.collection('usage_days'),
-  renderMinutes: db.collection('render_minutes'),
-  billingEvents: db.collection('events'),
-  signInLimits: db.collection('sign_in_limits'),
-  processes: db.collection('processes'),
-  oauth: db.collection('oauth'),
-  oauthGrants: db.collection('oauth_grants'),
-  cancelledCalls: db.collection('cancelled_calls'),
+export const consoleCollections = (db: Db) => ({
+  users: db.collection<UserDocument>('users'),
+  sessions: db.collection<SessionDocument>('sessions'),
+  teams: db.collection<TeamDocument>('teams'),
+  audit: db.collection<AuditDocument>('audit'),
+  renders: db.collection<RenderDocument>('renders'),
+  usageDays: db.collection<UsageDayDocument>('usage_days'),
+  renderMinutes: db.collection<RenderMinuteDocument>('render_minutes'),
+  billingEvents: db.collection<BillingEventDocument>('events'),
+  signInLimits: db.collection<SignInLimitDocument>('sign_in_limits'),
+  processes: db.collection<ProcessDocument>('processes'),
+  oauth: db.collection<OAuthDocument>('oauth'),
+  oauthGrants: db.collection<OAuthGrantDocument>('oauth_grants'),
+  cancelledCalls: db.collection<CancelledCallsDocument>('cancelled_calls'),
   ...storedPdfCollections(db),
 });
+export type ConsoleCollections = ReturnType<typeof consoleCollections>;
 
 /** Stripe resends an event for up to three days (https://docs.stripe.com/webhooks). */
 const BILLING_EVENTS_KEPT_S = 30 * 86_400;

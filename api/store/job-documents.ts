@@ -1,5 +1,5 @@
 // The documents of asynchronous renders, and their collections and indexes.
-import type { Binary, Collection, Db } from 'mongodb';
+import type { Binary, Db } from 'mongodb';
 import type { AsyncRenderStatus } from '../../common/contract/async-renders.ts';
 import type { ErrorCode, RenderFailedReason } from '../../common/contract/errors.ts';
 
@@ -102,17 +102,12 @@ export interface OutboxDocument {
   keptUntil: Date;
 }
 
-export interface JobCollections {
-  jobs: Collection<JobDocument>;
-  batches: Collection<BatchDocument>;
-  outbox: Collection<OutboxDocument>;
-}
-
-export const jobCollections = (db: Db): JobCollections => ({
-  jobs: db.collection('jobs'),
-  batches: db.collection('batches'),
-  outbox: db.collection('outbox'),
+export const jobCollections = (db: Db) => ({
+  jobs: db.collection<JobDocument>('jobs'),
+  batches: db.collection<BatchDocument>('batches'),
+  outbox: db.collection<OutboxDocument>('outbox'),
 });
+export type JobCollections = ReturnType<typeof jobCollections>;
 
 /** Idempotent. */
 export async function jobIndexes(db: Db): Promise<void> {

@@ -2,7 +2,7 @@
 // PDFs of asynchronous renders have chunks here too. Each chunk has its own expiry, because the
 // driver's bucket would never delete expired chunks.
 // (https://github.com/mongodb/specifications/blob/master/source/gridfs/gridfs-spec.md)
-import type { Collection, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 
 /** A PDF. Its link is returned when all chunks are stored. `mongofiles` can read it too. */
 export interface StoredPdfDocument {
@@ -35,14 +35,9 @@ export interface StoredPdfChunk {
   expiresAt: Date;
 }
 
-export interface StoredPdfCollections {
-  storedPdfs: Collection<StoredPdfDocument>;
-  storedPdfChunks: Collection<StoredPdfChunk>;
-}
-
-export const storedPdfCollections = (db: Db): StoredPdfCollections => ({
-  storedPdfs: db.collection('documents.files'),
-  storedPdfChunks: db.collection('documents.chunks'),
+export const storedPdfCollections = (db: Db) => ({
+  storedPdfs: db.collection<StoredPdfDocument>('documents.files'),
+  storedPdfChunks: db.collection<StoredPdfChunk>('documents.chunks'),
 });
 
 /** Idempotent. */
