@@ -7,13 +7,17 @@ export class OpenCounts {
     return this.#open.get(accountId) ?? 0;
   }
 
-  /** Counts one more. Returns a function that ends it; call it once. */
-  enter(accountId: string): () => void {
-    this.#open.set(accountId, this.of(accountId) + 1);
-    return () => {
-      const left = this.of(accountId) - 1;
-      if (left > 0) this.#open.set(accountId, left);
-      else this.#open.delete(accountId);
-    };
+  /** Returns the new count. */
+  add(accountId: string, more: number): number {
+    const count = this.of(accountId) + more;
+    if (count > 0) this.#open.set(accountId, count);
+    else this.#open.delete(accountId);
+    return count;
+  }
+
+  /** Counts `more`. Returns a function that ends them; call it once. */
+  enter(accountId: string, more = 1): () => void {
+    this.add(accountId, more);
+    return () => this.add(accountId, -more);
   }
 }

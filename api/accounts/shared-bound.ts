@@ -1,5 +1,6 @@
 // A limit on a shared resource with a fair share per caller, so that no single caller can use up
 // the resource.
+import { OpenCounts } from './open-counts.ts';
 
 /**
  * Why nothing was reserved: the resource is used up, or the caller is over its fair share and the
@@ -17,7 +18,7 @@ export class SharedBound {
    * at least this much stays free.
    */
   readonly share: number;
-  readonly #held = new Map<string, number>();
+  readonly #held = new OpenCounts();
   #used = 0;
 
   constructor(max: number, share = Math.max(1, Math.floor(max * SHARE))) {
@@ -37,7 +38,7 @@ export class SharedBound {
   /** Why `reserve` would reserve nothing, or undefined when it would succeed. */
   rejection(caller: string, amount: number): BoundRejection | undefined {
     if (this.#used + amount > this.max) return 'full';
-    const aboveShare = (this.#held.get(caller) ?? 0) + amount > this.share;
+    const aboveShare = this.#held.of(caller) + amount > this.share;
     return aboveShare && this.#used + amount > this.max - this.share ? 'share' : undefined;
   }
 
@@ -51,13 +52,11 @@ export class SharedBound {
   /** Reserves `amount` without a check, for work that was already admitted. */
   hold(caller: string, amount: number): void {
     this.#used += amount;
-    this.#held.set(caller, (this.#held.get(caller) ?? 0) + amount);
+    this.#held.add(caller, amount);
   }
 
   release(caller: string, amount: number): void {
     this.#used -= amount;
-    const left = (this.#held.get(caller) ?? 0) - amount;
-    if (left > 0) this.#held.set(caller, left);
-    else this.#held.delete(caller);
+    this.#held.add(caller, -amount);
   }
 }

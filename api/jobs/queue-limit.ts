@@ -1,6 +1,7 @@
 // How many asynchronous renders of an account may wait: the `queue` of its plan.
 import { ApiError } from '../../common/contract/errors.ts';
 import { maxWaitingOf } from '../accounts/account-rules.ts';
+import { OpenCounts } from '../accounts/open-counts.ts';
 import { LIMITS_OF_UNKNOWN_PLAN, type Plan } from '../accounts/plans.ts';
 import { createRecentReads } from '../accounts/recent-reads.ts';
 import type { Store } from '../store/store.ts';
@@ -33,7 +34,7 @@ export class QueueLimit {
   );
 
   /** Jobs of accounts that this process is storing, and that a count may miss. */
-  readonly #unstored = new Map<string, number>();
+  readonly #unstored = new OpenCounts();
 
   constructor(deps: QueueLimitDeps) {
     this.#deps = deps;
@@ -53,14 +54,8 @@ export class QueueLimit {
         `Your account has ${waiting} waiting renders, and your plan allows ${maxWaiting}. Submit the batch of ${more} when more have finished.`,
       );
     count.waiting += more;
-    this.#unstored.set(accountId, this.#unstoredOf(accountId) + more);
-    try {
-      await store();
-    } finally {
-      const left = this.#unstoredOf(accountId) - more;
-      if (left > 0) this.#unstored.set(accountId, left);
-      else this.#unstored.delete(accountId);
-    }
+    const endStoring = this.#unstored.enter(accountId, more);
+    await store().finally(endStoring);
   }
 
   /** Throws ApiError `concurrency_limit` if no job can be added. */
@@ -73,10 +68,6 @@ export class QueueLimit {
     return this.#waiting.of(accountId, () => this.#count(accountId));
   }
 
-  #unstoredOf(accountId: string): number {
-    return this.#unstored.get(accountId) ?? 0;
-  }
-
   async #count(accountId: string): Promise<{ maxWaiting: number; waiting: number }> {
     const { store, plans, operations } = this.#deps;
     const projection = { _id: 0, maxWaiting: maxWaitingOf(plans) };
@@ -87,7 +78,7 @@ export class QueueLimit {
       ),
     );
     const { maxWaiting } = found ?? LIMITS_OF_UNKNOWN_PLAN;
-    const unstored = this.#unstoredOf(accountId);
+    const unstored = this.#unstored.of(accountId);
     const waiting = unstored + (await operations.countQueued(accountId, maxWaiting));
     return { maxWaiting, waiting };
   }

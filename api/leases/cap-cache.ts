@@ -1,12 +1,13 @@
 // Caches the concurrency limit of accounts whose leases are all held by this process. Further calls
 // are rejected without MongoDB, so that one flooding caller cannot overload it. Pure: the caller
 // passes `nowMs` of a monotonic clock.
+import { OpenCounts } from '../accounts/open-counts.ts';
 
 /** How long a limit read from MongoDB is valid; the plan may have changed since. */
 const VALID_MS = 1_000;
 
 export class CapCache {
-  readonly #held = new Map<string, number>();
+  readonly #held = new OpenCounts();
   /**
    * By account, then by key or member, for accounts that hold leases here. Bounded: an account has
    * at most 200 keys and 100 members.
@@ -14,20 +15,17 @@ export class CapCache {
   readonly #caps = new Map<string, Map<string, { cap: number; atMs: number }>>();
 
   admitted(accountId: string): void {
-    this.#held.set(accountId, (this.#held.get(accountId) ?? 0) + 1);
+    this.#held.add(accountId, 1);
   }
 
   /** Called when a lease is about to be settled or released. */
   ended(accountId: string): void {
-    const left = (this.#held.get(accountId) ?? 0) - 1;
-    if (left > 0) return void this.#held.set(accountId, left);
-    this.#held.delete(accountId);
-    this.#caps.delete(accountId);
+    if (this.#held.add(accountId, -1) <= 0) this.#caps.delete(accountId);
   }
 
   /** MongoDB rejected this key (by its hash) or this member only because of the limit. */
   rejected(accountId: string, by: string, cap: number, nowMs: number): void {
-    if (!this.#held.has(accountId)) return;
+    if (this.#held.of(accountId) === 0) return;
     const each = this.#caps.get(accountId) ?? new Map();
     this.#caps.set(accountId, each.set(by, { cap, atMs: nowMs }));
   }
@@ -39,6 +37,6 @@ export class CapCache {
   capOf(accountId: string, by: string, nowMs: number): number | undefined {
     const known = this.#caps.get(accountId)?.get(by);
     if (!known || nowMs - known.atMs >= VALID_MS) return undefined;
-    return (this.#held.get(accountId) ?? 0) >= known.cap ? known.cap : undefined;
+    return this.#held.of(accountId) >= known.cap ? known.cap : undefined;
   }
 }
