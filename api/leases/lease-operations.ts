@@ -63,37 +63,6 @@ interface LeaseId {
   accountId: string;
 }
 
-export interface LeaseOperations {
-  /**
-   * Creates the lease when key, subscription and concurrency limit allow it and the key's networks
-   * are `networks`. Null: the account does not exist.
-   */
-  admit(
-    accountId: string,
-    leaseId: string,
-    keyHash: readonly string[],
-    networks: readonly string[],
-  ): Promise<Admission | null>;
-  /** The same for a member, without a key. */
-  admitMember(accountId: string, leaseId: string, user: string): Promise<Admission | null>;
-  /**
-   * The same for an asynchronous render, within the limit of asynchronous renders too. The key is
-   * not checked, because it was when the render was submitted.
-   */
-  admitJob(accountId: string, leaseId: string): Promise<Admission | null>;
-  /**
-   * Returns the IDs of the leases that could not be renewed because they expired or are gone.
-   * Rejects when the result is unknown.
-   */
-  renew(leases: readonly LeaseId[]): Promise<Set<string>>;
-  /**
-   * Removes the lease and counts the render. Returns the new count of the billing period, or
-   * undefined when the lease does not exist.
-   */
-  settle(accountId: string, leaseId: string, session?: ClientSession): Promise<number | undefined>;
-  release(accountId: string, leaseId: string, session?: ClientSession): Promise<void>;
-}
-
 /** The `key` of a member's lease. Key IDs have no colon. */
 export const leaseKeyOf = (user: string): string => `user:${user}`;
 
@@ -103,9 +72,9 @@ export const leaseKeyOf = (user: string): string => `user:${user}`;
  * that attempt left it, without the projection. A rejection writes nothing, so it is decided again.
  */
 export function leaseOperations(
-  { accounts, limits }: Pick<Store, 'accounts' | 'limits'>,
+  { accounts, limits, timed }: Pick<Store, 'accounts' | 'limits' | 'timed'>,
   rules: LeaseRules,
-): LeaseOperations {
+) {
   const cap = capOf(rules.plans);
   const served = isServed(rules);
   const hasFreeAsync = { $lt: [runningAsyncLeases, asyncCapOf(rules.plans)] };
@@ -119,13 +88,14 @@ export function leaseOperations(
   ): Promise<Admission | null> {
     const lease = { $elemMatch: { id: leaseId } };
     const fields = { served, state: 1, intranet: 1, rendererReuse: 1, limit: cap, ...key };
-    const found = await repeatedOnce(() =>
+    const admission = repeatedOnce(() =>
       accounts.findOneAndUpdate({ _id: accountId }, [{ $set: { leases } }], {
         returnDocument: 'after',
         projection: { _id: 0, leases: lease, ...fields },
         ...limits,
       }),
     );
+    const found = await timed('admit', admission);
     const taken = found?.leases?.find(({ id }) => id === leaseId);
     if (found && taken)
       return {
@@ -152,29 +122,17 @@ export function leaseOperations(
     return new Set(leases.map(lease => lease.id).filter(id => !alive.has(id)));
   }
 
-  async function settle(
-    accountId: string,
-    leaseId: string,
-    session?: ClientSession,
-  ): Promise<number | undefined> {
-    const others = {
-      $filter: { input: '$leases', as: 'lease', cond: { $ne: ['$$lease.id', leaseId] } },
-    };
-    const found = await accounts.findOneAndUpdate(
-      { _id: accountId, 'leases.id': leaseId },
-      [{ $set: { leases: others, usage: usagePlusOne } }],
-      {
-        returnDocument: 'after',
-        projection: { _id: 0, 'usage.count': 1 },
-        ...limits,
-        ...(session && { session }),
-      },
-    );
-    return found?.usage.count;
-  }
-
   return {
-    admit(accountId, leaseId, keyHash, networks) {
+    /**
+     * Creates the lease when key, subscription and concurrency limit allow it and the key's networks
+     * are `networks`. Null: the account does not exist.
+     */
+    admit(
+      accountId: string,
+      leaseId: string,
+      keyHash: readonly string[],
+      networks: readonly string[],
+    ) {
       const sameNetworks = { $eq: [allowedIps, { $literal: networks }] };
       // `sandbox` is part of the lease, since a repeated answer has no computed fields.
       const lease = { key: '$$good.id', sandbox: testKey };
@@ -182,20 +140,50 @@ export function leaseOperations(
       const key = withKey(keyHash, { $cond: [keyMayRender, { allowedIps }, '$$REMOVE'] });
       return take(accountId, leaseId, leases, { key });
     },
-    admitMember: (accountId, leaseId, user) =>
+    /** The same for a member, without a key. */
+    admitMember: (accountId: string, leaseId: string, user: string) =>
       take(accountId, leaseId, withLease(leaseId, { key: { $literal: leaseKeyOf(user) } })),
-    // Which job will hold the lease is not known yet, nor its key.
-    admitJob: (accountId, leaseId) =>
+    /**
+     * The same for an asynchronous render, within the limit of asynchronous renders too. The key is
+     * not checked, because it was when the render was submitted. Which job will hold the lease is not
+     * known yet, nor its key.
+     */
+    admitJob: (accountId: string, leaseId: string) =>
       take(accountId, leaseId, withLease(leaseId, { key: 'async', async: true }, hasFreeAsync)),
-    renew,
-    settle,
-    async release(accountId, leaseId, session) {
+    /**
+     * Returns the IDs of the leases that could not be renewed because they expired or are gone.
+     * Rejects when the result is unknown.
+     */
+    renew: (leases: readonly LeaseId[]) => timed('renew', renew(leases)),
+    /**
+     * Removes the lease and counts the render. Returns the new count of the billing period, or
+     * undefined when the lease does not exist.
+     */
+    async settle(accountId: string, leaseId: string, session?: ClientSession) {
+      const others = {
+        $filter: { input: '$leases', as: 'lease', cond: { $ne: ['$$lease.id', leaseId] } },
+      };
+      const settlement = accounts.findOneAndUpdate(
+        { _id: accountId, 'leases.id': leaseId },
+        [{ $set: { leases: others, usage: usagePlusOne } }],
+        {
+          returnDocument: 'after',
+          projection: { _id: 0, 'usage.count': 1 },
+          ...limits,
+          ...(session && { session }),
+        },
+      );
+      return (await timed('settle', settlement))?.usage.count;
+    },
+    async release(accountId: string, leaseId: string, session?: ClientSession): Promise<void> {
       const pulled = { $pull: { leases: { id: leaseId } } };
       const options = { ...limits, ...(session && { session }) };
-      await accounts.updateOne({ _id: accountId, 'leases.id': leaseId }, pulled, options);
+      const filter = { _id: accountId, 'leases.id': leaseId };
+      await timed('release', accounts.updateOne(filter, pulled, options));
     },
   };
 }
+export type LeaseOperations = ReturnType<typeof leaseOperations>;
 
 const expiresAfter = (leaseMs: number): Document => ({ $add: ['$$NOW', leaseMs] });
 

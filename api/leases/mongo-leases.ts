@@ -64,18 +64,6 @@ export interface LeaseConfig extends ServedRules {
   times?: Partial<LeaseTimes>;
 }
 
-const timedOperations = (
-  { timed }: Store,
-  { admit, admitMember, admitJob, renew, settle, release }: LeaseOperations,
-): LeaseOperations => ({
-  admit: (...of) => timed('admit', admit(...of)),
-  admitMember: (...of) => timed('admit', admitMember(...of)),
-  admitJob: (...of) => timed('admit', admitJob(...of)),
-  renew: leases => timed('renew', renew(leases)),
-  settle: (...of) => timed('settle', settle(...of)),
-  release: (...of) => timed('release', release(...of)),
-});
-
 /**
  * Start before the first admission and stop after the last render: stopping flushes pending writes.
  * `nowMs` is monotonic.
@@ -102,10 +90,7 @@ export class MongoLeases implements Leases<Caller | Member>, Service {
     this.#times = { ...LEASE_TIMES, ...config.times };
     this.#log = log;
     this.#nowMs = nowMs;
-    const operations = timedOperations(
-      store,
-      leaseOperations(store, { ...config, ...this.#times }),
-    );
+    const operations = leaseOperations(store, { ...config, ...this.#times });
     this.#operations = operations;
     this.#retries = createRetryQueue(log, MAX_RETRIED_WRITES, nowMs);
     this.#renewals = createRenewals(

@@ -9,7 +9,7 @@ import type { Lease, Leases } from './leases.ts';
 import { LEASE_TIMES, type LeaseTimes } from './mongo-leases.ts';
 import { createRenewals } from './renewals.ts';
 import { noTrialSlot, type TrialAdmission, tooManyCalls } from './trial-admission.ts';
-import { type TrialOperations, trialOperations } from './trial-operations.ts';
+import { trialOperations } from './trial-operations.ts';
 
 export interface TrialCaller {
   requestId: string;
@@ -48,16 +48,6 @@ const QUEUED_AS = 'trial';
 export const trialSlotsOf = (parallel: number, slots: number): number =>
   Math.min(parallel, Math.max(1, Math.floor(slots / 4)));
 
-const timedOperations = (
-  { timed }: Store,
-  { count, take, renew, release }: TrialOperations,
-): TrialOperations => ({
-  count: (...of) => timed('trial_count', count(...of)),
-  take: (...of) => timed('trial_take', take(...of)),
-  renew: leases => timed('trial_renew', renew(leases)),
-  release: id => timed('trial_release', release(id)),
-});
-
 /**
  * The slot of a killed process, or of an admission or release without an answer, becomes free when
  * its lease expires. Therefore nothing is retried here. `nowMs` is monotonic.
@@ -70,7 +60,7 @@ export function trialLeases(
 ): TrialLeases {
   const { pepper, perMinute, parallel, slots, admission } = config;
   const times = { ...LEASE_TIMES, ...config.times };
-  const operations = timedOperations(store, trialOperations(store, times.leaseMs));
+  const operations = trialOperations(store, times.leaseMs);
   const renewals = createRenewals(
     times,
     leases => store.limited(operations.renew(leases)),

@@ -8,29 +8,9 @@ export const TRIAL_WINDOW_MS = 60_000;
 /** The ID of the document of all trial slots. Client IDs are HMACs and longer. */
 const SLOTS_ID = 'places';
 
-export interface TrialOperations {
-  /**
-   * Counts one call of the client if it has calls left in the last minute. `nextInMs`: time until
-   * the next call is allowed, or 0. A call that is not counted changes nothing.
-   */
-  count(
-    client: string,
-    callId: string,
-    perMinute: number,
-  ): Promise<{ counted: boolean; nextInMs: number }>;
-  /** Takes one of the installation's `slots` trial slots. False when all are in use. */
-  take(leaseId: string, slots: number): Promise<boolean>;
-  /**
-   * Returns the IDs of the leases that could not be renewed because they expired or are gone.
-   * Rejects when the result is unknown.
-   */
-  renew(leases: readonly { id: string }[]): Promise<Set<string>>;
-  release(leaseId: string): Promise<void>;
-}
-
 const orEmpty = (field: string): Document => ({ $ifNull: [field, []] });
 
-export function trialOperations({ trialLimits, limits }: Store, leaseMs: number): TrialOperations {
+export function trialOperations({ trialLimits, limits, timed }: Store, leaseMs: number) {
   const expires: Document = { $add: ['$$NOW', leaseMs] };
   const unexpired: Document = {
     $filter: {
@@ -44,11 +24,21 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
    * When two concurrent calls insert the document, the server retries the second one itself,
    * because the filter is only the `_id`.
    */
-  async function change(id: string, set: Document, projection: Document): Promise<Document> {
+  async function change(
+    operation: 'trial_count' | 'trial_take',
+    id: string,
+    set: Document,
+    projection: Document,
+  ): Promise<Document> {
     const settings = { upsert: true, returnDocument: 'after', projection, ...limits } as const;
-    return (await trialLimits.findOneAndUpdate({ _id: id }, [{ $set: set }], settings))!;
+    const changed = trialLimits.findOneAndUpdate({ _id: id }, [{ $set: set }], settings);
+    return (await timed(operation, changed))!;
   }
 
+  /**
+   * Counts one call of the client if it has calls left in the last minute. `nextInMs`: time until
+   * the next call is allowed, or 0. A call that is not counted changes nothing.
+   */
   async function count(client: string, callId: string, perMinute: number) {
     const isRecent = { $gt: ['$$call.at', { $subtract: ['$$NOW', TRIAL_WINDOW_MS] }] };
     const recent = { $filter: { input: orEmpty('$calls'), as: 'call', cond: isRecent } };
@@ -59,6 +49,7 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
       ],
     };
     const found = await change(
+      'trial_count',
       client,
       {
         calls: {
@@ -88,6 +79,7 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
     };
   }
 
+  /** Takes one of the installation's `slots` trial slots. False when all are in use. */
   async function take(leaseId: string, slots: number): Promise<boolean> {
     const isFree = {
       $and: [
@@ -96,6 +88,7 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
       ],
     };
     const found = await change(
+      'trial_take',
       SLOTS_ID,
       {
         leases: {
@@ -107,6 +100,10 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
     return 'leases' in found || Boolean(found['taken']);
   }
 
+  /**
+   * Returns the IDs of the leases that could not be renewed because they expired or are gone.
+   * Rejects when the result is unknown.
+   */
   async function renew(leases: readonly { id: string }[]): Promise<Set<string>> {
     const mine = leases.map(({ id }) => id);
     const renewed = {
@@ -117,20 +114,17 @@ export function trialOperations({ trialLimits, limits }: Store, leaseMs: number)
       ],
     };
     const set = { leases: { $map: { input: unexpired, as: 'lease', in: renewed } } };
-    const found = await trialLimits.findOneAndUpdate({ _id: SLOTS_ID }, [{ $set: set }], {
-      returnDocument: 'after',
-      ...limits,
-    });
+    const options = { returnDocument: 'after', ...limits } as const;
+    const renewal = trialLimits.findOneAndUpdate({ _id: SLOTS_ID }, [{ $set: set }], options);
+    const found = await timed('trial_renew', renewal);
     const alive = new Set(found?.leases?.map(({ id }) => id));
     return new Set(mine.filter(id => !alive.has(id)));
   }
 
   async function release(leaseId: string): Promise<void> {
-    await trialLimits.updateOne(
-      { _id: SLOTS_ID, 'leases.id': leaseId },
-      { $pull: { leases: { id: leaseId } } },
-      limits,
-    );
+    const filter = { _id: SLOTS_ID, 'leases.id': leaseId };
+    const pulled = { $pull: { leases: { id: leaseId } } };
+    await timed('trial_release', trialLimits.updateOne(filter, pulled, limits));
   }
 
   return { count, take, renew, release };
