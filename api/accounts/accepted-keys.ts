@@ -75,28 +75,6 @@ const KEY_NEEDS: Record<KeyUse, KeyNeeds> = {
   read_render: { scopes: ['read', 'render'] },
 };
 
-export interface AcceptedKeys {
-  /**
-   * `keyText`: the text after `Bearer`. `onKnown` is called for a valid key, also when the
-   * call is then rejected for its scope or the account's state. Throws ApiError `unauthorized`,
-   * `subscription_inactive` when the call renders, and, when the key is neither cached nor
-   * readable, `render_failed`/`database` for an admitted call and `unavailable` for others.
-   */
-  check(
-    keyText: string,
-    clientIp: string,
-    use: KeyUse,
-    onKnown?: (caller: Accepted) => void,
-  ): Promise<Accepted>;
-  /** Removes the key from the cache because the admission rejected the caller. */
-  forget(accepted: Pick<Accepted, 'keyHash'>): void;
-  /**
-   * Removes the key from the cache, at most once a second: the caller is over a concurrency limit
-   * that may be out of date.
-   */
-  recheck(accepted: Pick<Accepted, 'keyHash'>): void;
-}
-
 export interface AcceptedKeysConfig extends ServedRules {
   plans: readonly Plan[];
   /** New keys use the first. A second one is accepted while the pepper is being rotated. */
@@ -128,7 +106,7 @@ export function createAcceptedKeys(
   store: Store,
   config: AcceptedKeysConfig,
   nowMs = () => performance.now(),
-): AcceptedKeys {
+) {
   const served = isServed(config);
   const parallel = capOf(config.plans);
   /** Only accepted keys are cached. */
@@ -178,6 +156,12 @@ export function createAcceptedKeys(
     (test ? null : await readFrom('keys', accountId, hashes)) ??
     (await readFrom('restrictedKeys', accountId, hashes));
 
+  /**
+   * `keyText`: the text after `Bearer`. `onKnown` is called for a valid key, also when the
+   * call is then rejected for its scope or the account's state. Throws ApiError `unauthorized`,
+   * `subscription_inactive` when the call renders, and, when the key is neither cached nor
+   * readable, `render_failed`/`database` for an admitted call and `unavailable` for others.
+   */
   async function check(
     keyText: string,
     clientIp: string,
@@ -215,7 +199,14 @@ export function createAcceptedKeys(
 
   return {
     check,
-    forget: ({ keyHash }) => reads.forget(keyHash[0]!),
-    recheck: ({ keyHash }) => reads.forget(keyHash[0]!, RECHECK_MS),
+    /** Removes the key from the cache because the admission rejected the caller. */
+    forget: ({ keyHash }: Pick<Accepted, 'keyHash'>): void => reads.forget(keyHash[0]!),
+    /**
+     * Removes the key from the cache, at most once a second: the caller is over a concurrency limit
+     * that may be out of date.
+     */
+    recheck: ({ keyHash }: Pick<Accepted, 'keyHash'>): void =>
+      reads.forget(keyHash[0]!, RECHECK_MS),
   };
 }
+export type AcceptedKeys = ReturnType<typeof createAcceptedKeys>;

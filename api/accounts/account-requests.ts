@@ -17,16 +17,7 @@ export const REQUESTS_BEYOND_PLAN = 8;
 const PLAN_CACHED_MS = 1_000;
 const MAX_PLANS_CACHED = 10_000;
 
-export interface AccountRequests {
-  /**
-   * Counts one request and returns a function that ends it. `parallel`: the plan's concurrency
-   * limit, read from the database when absent. Throws ApiError `concurrency_limit`, or
-   * `render_failed`/`database`.
-   */
-  enter(accountId: string, parallel?: number): Promise<() => void>;
-}
-
-export function createAccountRequests(store: Store, plans: readonly Plan[]): AccountRequests {
+export function createAccountRequests(store: Store, plans: readonly Plan[]) {
   const open = new OpenCounts();
   const planReads = createRecentReads<number>(
     { most: MAX_PLANS_CACHED, forMs: PLAN_CACHED_MS },
@@ -49,7 +40,12 @@ export function createAccountRequests(store: Store, plans: readonly Plan[]): Acc
   }
 
   return {
-    async enter(accountId, parallel) {
+    /**
+     * Counts one request and returns a function that ends it. `parallel`: the plan's concurrency
+     * limit, read from the database when absent. Throws ApiError `concurrency_limit`, or
+     * `render_failed`/`database`.
+     */
+    async enter(accountId: string, parallel?: number): Promise<() => void> {
       const ofPlan = parallel ?? (await planReads.of(accountId, () => readParallel(accountId)));
       const before = open.of(accountId);
       if (before >= ofPlan + REQUESTS_BEYOND_PLAN) throw tooManyRequests(before, ofPlan);
@@ -57,3 +53,4 @@ export function createAccountRequests(store: Store, plans: readonly Plan[]): Acc
     },
   };
 }
+export type AccountRequests = ReturnType<typeof createAccountRequests>;

@@ -1,13 +1,6 @@
 // A cache of recent reads by name, limited in size and time. Concurrent calls share one read.
 import { LRUCache } from 'lru-cache';
 
-export interface RecentReads<T> {
-  /** Returns the cached value of this name, or calls `read`. Rejects when `read` does. */
-  of(name: string, read: () => Promise<T>): Promise<T>;
-  /** Removes the cached value unless it was read less than `minAgeMs` ago. */
-  forget(name: string, minAgeMs?: number): void;
-}
-
 /**
  * Caches each value for `forMs`, except failed reads and values for which `kept` is false. `nowMs`
  * is monotonic.
@@ -15,7 +8,7 @@ export interface RecentReads<T> {
 export function createRecentReads<T>(
   { most, forMs, kept = () => true }: { most: number; forMs: number; kept?: (found: T) => boolean },
   nowMs: () => number,
-): RecentReads<T> {
+) {
   const reads = new LRUCache<string, Promise<T>>({
     max: most,
     ttl: forMs,
@@ -23,10 +16,12 @@ export function createRecentReads<T>(
     perf: { now: nowMs },
   });
   return {
-    forget(name, minAgeMs = 0) {
+    /** Removes the cached value unless it was read less than `minAgeMs` ago. */
+    forget(name: string, minAgeMs = 0): void {
       if (forMs - reads.getRemainingTTL(name) >= minAgeMs) reads.delete(name);
     },
-    of(name, read) {
+    /** Returns the cached value of this name, or calls `read`. Rejects when `read` does. */
+    of(name: string, read: () => Promise<T>): Promise<T> {
       const known = reads.get(name);
       if (known) return known;
       const found = read();

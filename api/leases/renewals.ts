@@ -18,18 +18,6 @@ export interface HeldLease {
   requestId: string;
 }
 
-export interface Renewals {
-  /**
-   * Renews the lease from now on. `sentMs`: when the write that created it was sent. The signal
-   * aborts when the lease is lost.
-   */
-  hold(lease: HeldLease, sentMs: number): AbortSignal;
-  /** Stops renewing a lease that is settled or released. Ignores unknown IDs. */
-  drop(id: string): void;
-  start(): void;
-  stop(): void;
-}
-
 const LOSSES: Record<LeaseLoss, string> = {
   not_renewed: 'it could not be renewed in time',
   gone: 'it expired or was removed',
@@ -47,12 +35,13 @@ export function createRenewals(
   log: Log,
   nowMs: () => number,
   onLost: (why: LeaseLoss) => void,
-): Renewals {
+) {
   const { leaseMs, renewEveryMs, clockDifferenceMs } = times;
   const held = new Map<string, HeldLease & { abort: AbortController; timer: NodeJS.Timeout }>();
   let timer: NodeJS.Timeout | undefined;
   let running = false;
 
+  /** Stops renewing a lease that is settled or released. Ignores unknown IDs. */
   function drop(id: string): void {
     clearTimeout(held.get(id)?.timer);
     held.delete(id);
@@ -126,20 +115,25 @@ export function createRenewals(
   }
 
   return {
-    hold(lease, sentMs) {
+    /**
+     * Renews the lease from now on. `sentMs`: when the write that created it was sent. The signal
+     * aborts when the lease is lost.
+     */
+    hold(lease: HeldLease, sentMs: number): AbortSignal {
       const abort = new AbortController();
       held.set(lease.id, { ...lease, abort, timer: deadline(lease.id, sentMs) });
       return abort.signal;
     },
     drop,
-    start() {
+    start(): void {
       running = true;
       timer = setTimeout(renewAll, renewEveryMs);
     },
-    stop() {
+    stop(): void {
       running = false;
       clearTimeout(timer);
       for (const id of [...held.keys()]) lose(id, 'process_end');
     },
   };
 }
+export type Renewals = ReturnType<typeof createRenewals>;

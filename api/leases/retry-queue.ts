@@ -15,17 +15,6 @@ export interface RetriedWrite {
   fields: { requestId: string; accountId: string; leaseId: string };
 }
 
-export interface RetryQueue {
-  add(write: RetriedWrite): void;
-  /** The number of unfinished writes, in total or of one kind. */
-  waiting(what?: RetriedWrite['what']): number;
-  /**
-   * Attempts all writes immediately and until they succeed or `deadline` aborts. The rest is
-   * aborted and logged. A write that is added later is attempted once.
-   */
-  flush(deadline: AbortSignal): Promise<void>;
-}
-
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 
@@ -37,11 +26,7 @@ interface Waiting extends RetriedWrite {
 }
 
 /** Holds at most `maxWaiting` writes; one more aborts the oldest. `nowMs` is monotonic. */
-export function createRetryQueue(
-  log: Log,
-  maxWaiting: number,
-  nowMs = () => performance.now(),
-): RetryQueue {
+export function createRetryQueue(log: Log, maxWaiting: number, nowMs = () => performance.now()) {
   const waiting = new Set<Waiting>();
   let emptied = Promise.withResolvers<void>();
   let flushed = false;
@@ -87,7 +72,7 @@ export function createRetryQueue(
   }
 
   return {
-    add(write) {
+    add(write: RetriedWrite): void {
       if (waiting.size >= maxWaiting)
         abort(waiting.values().next().value!, 'too many writes are waiting');
       const entry: Waiting = {
@@ -100,9 +85,14 @@ export function createRetryQueue(
       waiting.add(entry);
       void attempt(entry);
     },
-    waiting: what =>
+    /** The number of unfinished writes, in total or of one kind. */
+    waiting: (what?: RetriedWrite['what']): number =>
       what === undefined ? waiting.size : [...waiting].filter(write => write.what === what).length,
-    async flush(deadline) {
+    /**
+     * Attempts all writes immediately and until they succeed or `deadline` aborts. The rest is
+     * aborted and logged. A write that is added later is attempted once.
+     */
+    async flush(deadline: AbortSignal): Promise<void> {
       const promise = waiting.size > 0 ? emptied.promise : undefined;
       for (const write of waiting) void attempt(write);
       await untilDeadline(promise, deadline);
@@ -111,3 +101,4 @@ export function createRetryQueue(
     },
   };
 }
+export type RetryQueue = ReturnType<typeof createRetryQueue>;

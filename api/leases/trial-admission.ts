@@ -5,17 +5,6 @@ import { LRUCache } from 'lru-cache';
 import { ApiError } from '../../common/contract/errors.ts';
 import { TRIAL_WINDOW_MS } from './trial-operations.ts';
 
-export interface TrialAdmission {
-  /** Throws rate_limited. Returns a function that ends the call. */
-  enter(client: string): () => void;
-  /** The client has no calls left for `forMs`. */
-  usedUp(client: string, forMs: number): void;
-  /** All trial slots of the installation, across all processes, are in use. */
-  full(): void;
-  /** This process has released a trial slot. */
-  freed(): void;
-}
-
 /** Open calls in this process per trial slot: most are sending their body or await the database. */
 export const OPEN_PER_TRIAL_SLOT = 16;
 /** An invalid body is not counted as a call, so bodies have a limit of their own per allowed call. */
@@ -59,7 +48,7 @@ export const noTrialSlot = () =>
 export function createTrialAdmission(
   { perMinute, parallel }: { perMinute: number; parallel: number },
   nowMs = () => performance.now(),
-): TrialAdmission {
+) {
   const clients = new LRUCache<string, AnonymousClient>({ max: MAX_CLIENTS });
   let open = 0;
   let fullUntilMs = Number.NEGATIVE_INFINITY;
@@ -78,7 +67,8 @@ export function createTrialAdmission(
   }
 
   return {
-    enter(name) {
+    /** Throws rate_limited. Returns a function that ends the call. */
+    enter(name: string): () => void {
       // Clients rejected here are not cached, so that a flood from many addresses evicts no others.
       if (open >= parallel * OPEN_PER_TRIAL_SLOT || nowMs() < fullUntilMs) throw taken;
       const client = known(name);
@@ -96,14 +86,18 @@ export function createTrialAdmission(
         client.open -= 1;
       };
     },
-    usedUp: (name, forMs) => {
+    /** The client has no calls left for `forMs`. */
+    usedUp: (name: string, forMs: number): void => {
       known(name).rejectedUntilMs = nowMs() + forMs;
     },
-    full: () => {
+    /** All trial slots of the installation, across all processes, are in use. */
+    full: (): void => {
       fullUntilMs = nowMs() + FULL_MS;
     },
-    freed: () => {
+    /** This process has released a trial slot. */
+    freed: (): void => {
       fullUntilMs = Number.NEGATIVE_INFINITY;
     },
   };
 }
+export type TrialAdmission = ReturnType<typeof createTrialAdmission>;
