@@ -4,25 +4,6 @@ import { type MongoClient, MongoCompatibilityError, type ServerDescription } fro
 import type { Log } from '../../common/log.ts';
 import { isLoginRejected, NoPrimary } from './failures.ts';
 
-export interface Primary {
-  /**
-   * How long there has been no primary, by the monotonic clock; 0 while there is one. Operations
-   * started in this time were not sent.
-   */
-  missingMs(): number;
-  /** Throws NoPrimary when an operation started now would most likely reach its time limit. */
-  throwIfMissing(): void;
-  /** Resolves when there is a primary. Rejects with the signal's reason when it aborts first. */
-  there(signal: AbortSignal): Promise<void>;
-  /** The state of each member, for the log. */
-  members(): Record<string, string>;
-  /** The driver's message about a server that is too old or too new for it. */
-  incompatible(): string | undefined;
-  /** Starts logging the loss and the return of the primary. */
-  watch(): void;
-  stop(): void;
-}
-
 /**
  * With MongoDB's defaults an election takes at most 12 s. Until then, operations wait for the next
  * primary.
@@ -47,13 +28,21 @@ function describeState({ type, error }: ServerDescription): string {
   return error ? error.message.slice(0, 200) : (STATES[type] ?? type);
 }
 
+function statesOf(
+  servers: readonly ServerDescription[],
+  { hosts, replicaSet }: MongoClient['options'],
+): Record<string, string> {
+  if (servers.length > 0)
+    return Object.fromEntries(servers.map(server => [server.address, describeState(server)]));
+  // The driver drops servers that are not members of the replica set.
+  const state = replicaSet
+    ? `is not a member of the replica set \`${replicaSet}\``
+    : 'is not a member of a replica set';
+  return Object.fromEntries(hosts.map(host => [String(host), state]));
+}
+
 /** `nowMs` is monotonic. */
-export function findPrimary(
-  client: MongoClient,
-  log: Log,
-  nowMs = () => performance.now(),
-): Primary {
-  const { hosts, replicaSet, credentials } = client.options;
+export function findPrimary(client: MongoClient, log: Log, nowMs = () => performance.now()) {
   let servers: ServerDescription[] = [];
   let missingSinceMs: number | undefined;
   let watching = false;
@@ -62,17 +51,14 @@ export function findPrimary(
   let loginLoggedMs = Number.NEGATIVE_INFINITY;
   let primaryFound = Promise.withResolvers<void>();
 
+  /**
+   * How long there has been no primary, by the monotonic clock; 0 while there is one. Operations
+   * started in this time were not sent.
+   */
   const missingMs = () => (missingSinceMs === undefined ? 0 : nowMs() - missingSinceMs);
 
-  function members(): Record<string, string> {
-    if (servers.length > 0)
-      return Object.fromEntries(servers.map(server => [server.address, describeState(server)]));
-    // The driver drops servers that are not members of the replica set.
-    const state = replicaSet
-      ? `is not a member of the replica set \`${replicaSet}\``
-      : 'is not a member of a replica set';
-    return Object.fromEntries(hosts.map(host => [String(host), state]));
-  }
+  /** The state of each member, for the log. */
+  const members = () => statesOf(servers, client.options);
 
   function logMissing(): void {
     const electing = missingMs() < ELECTION_MS;
@@ -90,7 +76,7 @@ export function findPrimary(
     if (nowMs() - loginLoggedMs < LOG_EVERY_MS) return;
     loginLoggedMs = nowMs();
     log.error(
-      { member: server.address, user: credentials?.username },
+      { member: server.address, user: client.options.credentials?.username },
       'MongoDB rejected the login; the user or password has changed',
     );
   }
@@ -120,10 +106,12 @@ export function findPrimary(
   });
   return {
     missingMs,
-    throwIfMissing: () => {
+    /** Throws NoPrimary when an operation started now would most likely reach its time limit. */
+    throwIfMissing: (): void => {
       if (missingMs() >= ELECTION_MS) throw new NoPrimary(missingMs());
     },
-    there: signal => {
+    /** Resolves when there is a primary. Rejects with the signal's reason when it aborts first. */
+    there: (signal: AbortSignal): Promise<void> => {
       const aborted = Promise.withResolvers<never>();
       const onAbort = () => aborted.reject(signal.reason);
       signal.addEventListener('abort', onAbort);
@@ -133,15 +121,18 @@ export function findPrimary(
       );
     },
     members,
-    incompatible: () =>
+    /** The driver's message about a server that is too old or too new for it. */
+    incompatible: (): string | undefined =>
       servers.find(({ error }) => error instanceof MongoCompatibilityError)?.error?.message,
-    watch: () => {
+    /** Starts logging the loss and the return of the primary. */
+    watch: (): void => {
       watching = true;
       update();
     },
-    stop: () => {
+    stop: (): void => {
       watching = false;
       clearTimeout(timer);
     },
   };
 }
+export type Primary = ReturnType<typeof findPrimary>;
