@@ -24,17 +24,6 @@ import { JobWatch } from './job-watch.ts';
 import { Jobs } from './jobs.ts';
 import { QueueLimit } from './queue-limit.ts';
 
-export interface AsyncJobs {
-  jobs: Jobs;
-  batches: Batches;
-  audit: ProgramAudit;
-  /** A larger request could never run. */
-  maxRequestBytes: number;
-  services: Service[];
-  /** Stops before the server. */
-  watch: Service;
-}
-
 /** For the use case: the runner has admitted the attempt, and settles it with the stored PDF. */
 export const ADMITTED_LEASES: Leases<AdmittedAttempt> = {
   admit: async ({ lease }) => lease,
@@ -87,7 +76,7 @@ export function createJobs({
   metrics,
   budget: whole,
   ...deps
-}: JobsParts): AsyncJobs {
+}: JobsParts) {
   const { log } = deps;
   const budget = createByteBudget(Math.floor(whole.maxBytes * JOBS_SHARE), { whole });
   const operations = new JobOperations(store);
@@ -118,6 +107,7 @@ export function createJobs({
   return {
     jobs,
     audit,
+    /** A larger request could never run. */
     maxRequestBytes: Math.floor(budget.maxBytesOfOne / HELD_PER_BODY_BYTE),
     batches: new Batches({ batches, queue, files, cipher, runner, jobs }),
     services: [
@@ -131,6 +121,7 @@ export function createJobs({
       }),
       runner,
     ],
+    /** Stops before the server. */
     watch,
   };
 }

@@ -6,27 +6,23 @@ import type { ChunkTransform } from '../store/stored-chunks.ts';
 
 const KEY_BYTES = 32;
 
-export interface JobCipher {
-  /** A new key, and its encrypted form for the job's document. */
-  createKey(jobId: string): { key: Buffer; wrapped: string };
-  /** Undefined unless the key was created with this secret for this job. */
-  unwrapKey(wrapped: string, jobId: string): Buffer | undefined;
-}
-
 /** `secret`: PRESSROOM_SECRET, the same for all API processes. */
-export function createJobCipher(secret: string): JobCipher {
+export function createJobCipher(secret: string) {
   const encryption = createEncryption(secret, 'job key');
   return {
-    createKey: jobId => {
+    /** A new key, and its encrypted form for the job's document. */
+    createKey: (jobId: string): { key: Buffer; wrapped: string } => {
       const key = randomBytes(KEY_BYTES);
       return { key, wrapped: encryption.encrypt(key.toString('base64url'), jobId) };
     },
-    unwrapKey: (wrapped, jobId) => {
+    /** Undefined unless the key was created with this secret for this job. */
+    unwrapKey: (wrapped: string, jobId: string): Buffer | undefined => {
       const key = encryption.decrypt(wrapped, jobId);
       return key === undefined ? undefined : Buffer.from(key, 'base64url');
     },
   };
 }
+export type JobCipher = ReturnType<typeof createJobCipher>;
 
 /** So that no chunk can be reordered, moved to another file, or removed from the end. */
 const placeOf = (fileId: string, n: number, isLast: boolean) => JSON.stringify([fileId, n, isLast]);

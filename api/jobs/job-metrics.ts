@@ -1,6 +1,5 @@
 // Metrics of asynchronous renders: those that wait, run in this process and ended in it.
 import type { Metrics } from '../../common/operations.ts';
-import type { JobStatus } from '../store/store.ts';
 import type { Backlog } from './job-backlog.ts';
 import { FINAL_STATUSES } from './job-status.ts';
 
@@ -11,13 +10,7 @@ interface Sources {
   backlog(): Backlog;
 }
 
-export interface JobMetrics {
-  /** With a final status. */
-  ended(status: JobStatus): void;
-  interrupted(): void;
-}
-
-export function jobMetrics(metrics: Metrics, { running, ready, backlog }: Sources): JobMetrics {
+export function jobMetrics(metrics: Metrics, { running, ready, backlog }: Sources) {
   const read = (name: string, help: string, value: () => number) =>
     metrics.gauge(name, help, [], gauge => gauge.set(value()));
   read(
@@ -41,6 +34,7 @@ export function jobMetrics(metrics: Metrics, { running, ready, backlog }: Source
     'Attempts of asynchronous renders whose process ended, found by this process.',
   );
   return {
+    /** With a final status. */
     ended: metrics.counterBy(
       'pressroom_async_renders_total',
       'Asynchronous renders that ended in this process, by status.',
@@ -50,3 +44,4 @@ export function jobMetrics(metrics: Metrics, { running, ready, backlog }: Source
     interrupted: () => interruptions.inc(),
   };
 }
+export type JobMetrics = ReturnType<typeof jobMetrics>;
