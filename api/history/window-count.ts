@@ -1,25 +1,15 @@
 // Counts events by name in fixed time windows, for limits per second or minute in this process.
 
-export interface WindowCount {
-  /** Counts one event of `name`. False, and not counted, when the window already has `max`. */
-  take(name: string): boolean;
-  /** Time until the window ends. */
-  leftMs(): number;
-}
-
 /**
  * All names share one window, and its counts are freed with it. A new window begins with the first
  * call after the last one ended. `nowMs` is monotonic.
  */
-export function createWindowCount(
-  max: number,
-  windowMs: number,
-  nowMs = () => performance.now(),
-): WindowCount {
+export function createWindowCount(max: number, windowMs: number, nowMs = () => performance.now()) {
   let endsMs = nowMs() + windowMs;
   let counts = new Map<string, number>();
   return {
-    take(name) {
+    /** Counts one event of `name`. False, and not counted, when the window already has `max`. */
+    take(name: string): boolean {
       if (nowMs() >= endsMs) {
         endsMs = nowMs() + windowMs;
         counts = new Map();
@@ -29,6 +19,7 @@ export function createWindowCount(
       counts.set(name, before + 1);
       return true;
     },
-    leftMs: () => endsMs - nowMs(),
+    /** Time until the window ends. */
+    leftMs: (): number => endsMs - nowMs(),
   };
 }

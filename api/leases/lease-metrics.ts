@@ -14,13 +14,7 @@ interface Sources {
   waiting(what: 'settle' | 'release'): number;
 }
 
-export interface LeaseMetrics {
-  lost(why: LeaseLoss): void;
-  settled(): void;
-  uncounted(why: UncountedReason): void;
-}
-
-export function leaseMetrics(metrics: Metrics, { held, waiting }: Sources): LeaseMetrics {
+export function leaseMetrics(metrics: Metrics, { held, waiting }: Sources) {
   metrics.gauge('pressroom_leases_held', 'Leases held for renders in progress.', [], gauge =>
     gauge.set(held()),
   );
@@ -53,3 +47,4 @@ export function leaseMetrics(metrics: Metrics, { held, waiting }: Sources): Leas
     ),
   };
 }
+export type LeaseMetrics = ReturnType<typeof leaseMetrics>;

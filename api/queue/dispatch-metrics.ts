@@ -13,12 +13,7 @@ interface Sources {
 
 const OUTCOMES = ['opened', 'refused', 'unreachable', 'cancelled'] as const;
 
-export interface DispatchMetrics {
-  attempted(outcome: (typeof OUTCOMES)[number]): void;
-  retried(): void;
-}
-
-export function dispatchMetrics(metrics: Metrics, pool: string, sources: Sources): DispatchMetrics {
+export function dispatchMetrics(metrics: Metrics, pool: string, sources: Sources) {
   const read = (name: string, help: string, value: () => number) =>
     metrics.gauge(name, help, ['pool'], gauge => gauge.set({ pool }, value()));
   read('pressroom_queue_depth', 'Renders queued in this process.', sources.depth);
@@ -57,3 +52,4 @@ export function dispatchMetrics(metrics: Metrics, pool: string, sources: Sources
     retried: () => retries.inc({ pool }),
   };
 }
+export type DispatchMetrics = ReturnType<typeof dispatchMetrics>;

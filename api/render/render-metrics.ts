@@ -12,21 +12,16 @@ const WINDOW_MS = 5 * 60_000;
 /** Enough for a steady median, and bounded whatever the load. */
 const MAX_SAMPLES = 1_000;
 
-export interface RecentTimes {
-  add(ms: number): void;
-  /** Whole seconds from 1 to 30; 1 when there was no render recently. */
-  retryAfterS(): number;
-}
-
 /** `now` is a monotonic clock in ms. */
-export function createRecentTimes(now = () => performance.now()): RecentTimes {
+export function createRecentTimes(now = () => performance.now()) {
   const samples: { at: number; ms: number }[] = [];
   return {
-    add: ms => {
+    add: (ms: number): void => {
       samples.push({ at: now(), ms });
       if (samples.length > MAX_SAMPLES) samples.shift();
     },
-    retryAfterS: () => {
+    /** Whole seconds from 1 to 30; 1 when there was no render recently. */
+    retryAfterS: (): number => {
       const since = now() - WINDOW_MS;
       const recent = samples.filter(({ at }) => at >= since).map(({ ms }) => ms);
       recent.sort((a, b) => a - b);
@@ -77,7 +72,7 @@ export interface RenderMeters {
  */
 export function renderMetrics(
   metrics: Metrics,
-  times: Pick<RecentTimes, 'add'>,
+  times: { add(ms: number): void },
   phases: readonly string[],
 ): Record<'paid' | 'trial', RenderMeters> {
   const paid = metrics.counterBy(
