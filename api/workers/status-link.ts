@@ -68,17 +68,7 @@ export interface StatusLinkOptions {
   onEnd(): void;
 }
 
-export interface StatusLink {
-  /** No reconnect from now on; a live socket is used until it closes by itself. */
-  retire(): void;
-  /** Undoes `retire`, unless it has ended. */
-  keep(): void;
-  /** Sends it when the socket is open. */
-  send(text: string): void;
-  close(): void;
-}
-
-export function createStatusLink(options: StatusLinkOptions): StatusLink {
+export function createStatusLink(options: StatusLinkOptions) {
   const { address, log } = options;
   let socket: WebSocket | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -136,20 +126,23 @@ export function createStatusLink(options: StatusLinkOptions): StatusLink {
 
   connect();
   return {
-    retire() {
+    /** No reconnect from now on; a live socket is used until it closes by itself. */
+    retire(): void {
       if (closed || retired) return;
       retired = true;
       if (socket) return;
       clearTimeout(timer);
       retry();
     },
-    keep() {
+    /** Undoes `retire`, unless it has ended. */
+    keep(): void {
       retired = false;
     },
-    send(text) {
+    /** Sends it when the socket is open. */
+    send(text: string): void {
       if (socket?.readyState === WebSocket.OPEN) socket.send(text);
     },
-    close() {
+    close(): void {
       closed = true;
       clearTimeout(timer);
       const last = socket;
@@ -158,3 +151,4 @@ export function createStatusLink(options: StatusLinkOptions): StatusLink {
     },
   };
 }
+export type StatusLink = ReturnType<typeof createStatusLink>;
