@@ -15,13 +15,6 @@ import type { RenderSettings } from './render-settings.ts';
 /** `refused`, `timeout`: the guard allows the server, which refused or did not respond. */
 export type NoConnection = EgressDenied['reason'] | Unreachable;
 
-export interface BlockedRequests {
-  /** Why there was no connection to the URL's server; undefined when there was one. */
-  of(url: string): NoConnection | undefined;
-  /** A network limit of the render has been reached, which the guard reports once for all hosts. */
-  isOverLimit(): boolean;
-}
-
 /**
  * A target in the guard's notation; empty for a URL that Chrome accepts and Node does not, such as
  * `http://a%20b/`.
@@ -39,7 +32,7 @@ const LIMITS: ReadonlySet<string> = new Set(['requests', 'connections', 'bytes']
  * Watches from now on. The guard reports before it closes the connection, so the reason is known
  * before the load fails.
  */
-export function watchBlockedRequests(session: Session): BlockedRequests {
+export function watchBlockedRequests(session: Session) {
   const reasons = new Map<string, NoConnection>();
   let overLimit = false;
   const set = (host: string, port: number, reason: NoConnection) =>
@@ -51,22 +44,19 @@ export function watchBlockedRequests(session: Session): BlockedRequests {
   session.on(EGRESS_REFUSED, ({ host, port }) => set(host, port, 'refused'));
   session.on(EGRESS_TIMED_OUT, ({ host, port }) => set(host, port, 'timeout'));
   return {
-    of: url => (/^https?:/.test(url) ? reasons.get(hostPort(url)) : undefined),
-    isOverLimit: () => overLimit,
+    /** Why there was no connection to the URL's server; undefined when there was one. */
+    of: (url: string): NoConnection | undefined =>
+      /^https?:/.test(url) ? reasons.get(hostPort(url)) : undefined,
+    /** A network limit of the render has been reached, which the guard reports once for all hosts. */
+    isOverLimit: (): boolean => overLimit,
   };
 }
+export type BlockedRequests = ReturnType<typeof watchBlockedRequests>;
 
 export const MAX_REDIRECTS = 10;
 
 // The worker's egress guard (worker/egress/address-rule.ts) blocks the address, also of a redirect.
 const SSRF = 'The page or a redirect points to an address that is not public. Use a public URL.';
-
-export interface MainDocument {
-  /** Rejects with the ApiError when the main document fails; never resolves. */
-  readonly failed: Promise<never>;
-  /** The error of a navigation that Chrome aborted (`errorText` of `Page.navigate`). */
-  navigationError(url: string, errorText: string): Error;
-}
 
 const CONNECTION_REFUSED = 'the server refused the connection';
 export const UNREACHABLE: Record<Unreachable, string> = {
@@ -119,7 +109,7 @@ export function watchMainDocument(
   session: Session,
   source: RenderSettings['source'],
   blockedRequests: BlockedRequests,
-): MainDocument {
+) {
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {});
   const current = { requestId: '', url: '', redirects: 0 };
@@ -186,25 +176,20 @@ export function watchMainDocument(
   });
 
   return {
+    /** Rejects with the ApiError when the main document fails; never resolves. */
     failed: failed.promise,
-    navigationError: (url, errorText) =>
+    /** The error of a navigation that Chrome aborted (`errorText` of `Page.navigate`). */
+    navigationError: (url: string, errorText: string): Error =>
       verdict(current.url || url, errorText, blockedRequests.of(current.url || url)),
   };
 }
-
-export interface ScriptNavigation {
-  /**
-   * Resolves when no navigation is pending: at the new document's load event, or when it led to no
-   * document (a download, an empty response).
-   */
-  settled(): Promise<void>;
-}
+export type MainDocument = ReturnType<typeof watchMainDocument>;
 
 /**
  * Watches from now on, on a page after its load event. Chrome reports a navigation by a script
  * before it responds to the command that ran the script.
  */
-export function watchScriptNavigation(session: Session): ScriptNavigation {
+export function watchScriptNavigation(session: Session) {
   let state: 'idle' | 'requested' | 'loading' = 'idle';
   let onIdle = () => {};
   const isMain = (frameId: string) => frameId === session.frameId;
@@ -222,29 +207,22 @@ export function watchScriptNavigation(session: Session): ScriptNavigation {
   });
 
   return {
+    /**
+     * Resolves when no navigation is pending: at the new document's load event, or when it led to no
+     * document (a download, an empty response).
+     */
     settled: () =>
-      new Promise(resolve => {
+      new Promise<void>(resolve => {
         if (state === 'idle') return resolve();
         onIdle = resolve;
       }),
   };
 }
 
-export interface Navigation {
-  /** Main documents that have begun so far. */
-  documents(): number;
-  /**
-   * Resolves when the current document, or one that replaced it, has loaded or stopped itself
-   * (`window.stop()`). Rejects with render_failed when it was replaced by something that is not a
-   * page.
-   */
-  loaded(): Promise<void>;
-}
-
 const CUT_OFF =
   'The page could not be opened: before it had loaded, it navigated to something that is not a page (a download, an empty response, a link to another app).';
 
-export function watchNavigation(session: Session): Navigation {
+export function watchNavigation(session: Session) {
   let documents = 0;
   let leaving = false;
   let isLoaded = false;
@@ -279,5 +257,15 @@ export function watchNavigation(session: Session): Navigation {
     else if (documents > 0) settle();
   });
 
-  return { documents: () => documents, loaded: () => loaded.promise };
+  return {
+    /** Main documents that have begun so far. */
+    documents: () => documents,
+    /**
+     * Resolves when the current document, or one that replaced it, has loaded or stopped itself
+     * (`window.stop()`). Rejects with render_failed when it was replaced by something that is not a
+     * page.
+     */
+    loaded: () => loaded.promise,
+  };
 }
+export type Navigation = ReturnType<typeof watchNavigation>;

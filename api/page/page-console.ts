@@ -49,24 +49,10 @@ const textOf = (args: Protocol.Runtime.RemoteObject[]) => args.map(wordOf).join(
 const errorText = ({ text, exception }: Protocol.Runtime.ExceptionDetails) =>
   [text, ...(exception ? [wordOf(exception).split('\n')[0]] : [])].join(' ');
 
-export interface PageConsole {
-  /**
-   * Requests the output, without waiting. The lines are complete when `received` resolves. Further
-   * calls do nothing.
-   */
-  request(): void;
-  /**
-   * Resolves when all output has arrived, or as much as is kept, or after WAIT_MS. Never rejects.
-   */
-  received(): Promise<void>;
-  /** Adds what an inline script threw, which Chrome does not report. */
-  threw(text: string): void;
-}
-
 /**
  * Clears `lines`, since a retried render has another page, and fills it with at most MAX_LINES.
  */
-export function readConsole(session: Session, lines: ConsoleLine[]): PageConsole {
+export function readConsole(session: Session, lines: ConsoleLine[]) {
   let asked: Promise<unknown> | undefined;
   const full = Promise.withResolvers<void>();
   lines.length = 0;
@@ -80,7 +66,11 @@ export function readConsole(session: Session, lines: ConsoleLine[]): PageConsole
   }
 
   return {
-    request() {
+    /**
+     * Requests the output, without waiting. The lines are complete when `received` resolves. Further
+     * calls do nothing.
+     */
+    request(): void {
       if (asked) return;
       session.on('Runtime.consoleAPICalled', ({ type, args }) => {
         if (SILENT.has(type) || String(args[0]?.value).startsWith(SCRIPT_RAN)) return;
@@ -96,7 +86,10 @@ export function readConsole(session: Session, lines: ConsoleLine[]): PageConsole
         session.command('Runtime.enable'),
       ]).catch(() => {});
     },
-    async received() {
+    /**
+     * Resolves when all output has arrived, or as much as is kept, or after WAIT_MS. Never rejects.
+     */
+    async received(): Promise<void> {
       const over = new AbortController();
       await Promise.race([
         asked,
@@ -105,6 +98,7 @@ export function readConsole(session: Session, lines: ConsoleLine[]): PageConsole
       ]);
       over.abort();
     },
-    threw: text => add('error', text),
+    /** Adds what an inline script threw, which Chrome does not report. */
+    threw: (text: string): void => add('error', text),
   };
 }

@@ -7,17 +7,15 @@ import type { BlockedRequests, MainDocument, Navigation } from './main-document.
 import type { RenderSettings } from './render-settings.ts';
 import type { Resources } from './resources.ts';
 
-export interface NetworkActivity {
-  /** Resolves when nothing has been under way for IDLE_MS of waits.ts. */
-  idle(): Promise<void>;
-}
-
 export interface Page {
   session: Session;
   settings: RenderSettings;
   document: MainDocument;
   navigation: Navigation;
-  network: NetworkActivity;
+  network: {
+    /** Resolves when nothing has been under way for IDLE_MS of waits.ts. */
+    idle(): Promise<void>;
+  };
   blockedRequests: BlockedRequests;
   /** Of the render so far. */
   warnings: RenderWarning[];

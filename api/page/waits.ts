@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Protocol } from 'devtools-protocol';
 import { invalid } from '../../common/contract/errors.ts';
 import { CommandFailed, type Session } from '../workers/session.ts';
-import type { NetworkActivity, Page } from './page.ts';
+import type { Page } from './page.ts';
 
 export const IDLE_MS = 500;
 
-export function watchNetwork(session: Session): NetworkActivity {
+export function watchNetwork(session: Session): Page['network'] {
   const open = new Set<string>();
   let quietSince = performance.now();
   let onChange = () => {};
