@@ -83,21 +83,21 @@ export async function onceInOwnWorld<T>(
   return result.value as T;
 }
 
-/** Like onceInOwnWorld, repeated in the new document when the page navigates meanwhile. */
-export async function inOwnWorld<T>(
-  session: Session,
-  source: string,
-  ...args: unknown[]
-): Promise<T> {
+/** Repeats the work in the new document when the page navigates meanwhile. */
+async function untilNotGone<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      return await onceInOwnWorld<T>(session, source, ...args);
+      return await work();
     } catch (error) {
       if (!isGone(error)) throw error;
       await sleep(POLL_MS);
     }
   }
 }
+
+/** Like onceInOwnWorld, repeated in the new document when the page navigates meanwhile. */
+export const inOwnWorld = <T>(session: Session, source: string, ...args: unknown[]): Promise<T> =>
+  untilNotGone(() => onceInOwnWorld<T>(session, source, ...args));
 
 /** The function run in the page threw; `message` is the page's first line about it. */
 export class PageThrew extends Error {
@@ -113,19 +113,13 @@ const FONTS_READY =
 
 /** A page that broke these globals is printed as it is. */
 export async function fonts({ session }: Page): Promise<void> {
-  for (;;) {
-    try {
-      await session.command('Runtime.evaluate', {
-        expression: FONTS_READY,
-        awaitPromise: true,
-        returnByValue: true,
-      });
-      return;
-    } catch (error) {
-      if (!isGone(error)) throw error;
-      await sleep(POLL_MS);
-    }
-  }
+  await untilNotGone(() =>
+    session.command('Runtime.evaluate', {
+      expression: FONTS_READY,
+      awaitPromise: true,
+      returnByValue: true,
+    }),
+  );
 }
 
 const UNTIL_MATCH = `selector => {
