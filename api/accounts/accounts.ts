@@ -151,22 +151,12 @@ export class Accounts {
     return (await this.#store.limited(found.toArray())).map(asAccount);
   }
 
-  async accountById(id: string): Promise<Account> {
-    const { accounts, limits } = this.#store;
-    const account = await this.#store.limited(
-      accounts.findOne({ _id: id }, { projection, ...limits }),
-    );
-    if (!account) throw unknownId();
-    return asAccount(account);
+  accountById(id: string): Promise<Account> {
+    return this.#find({ _id: id }, unknownId);
   }
 
-  async accountByName(name: string): Promise<Account> {
-    const { accounts, limits } = this.#store;
-    const account = await this.#store.limited(
-      accounts.findOne({ name }, { projection, ...limits }),
-    );
-    if (!account) throw unknownAccount(name);
-    return asAccount(account);
+  accountByName(name: string): Promise<Account> {
+    return this.#find({ name }, () => unknownAccount(name));
   }
 
   async setAccount(name: string, settings: AccountSettings): Promise<Account> {
@@ -233,6 +223,13 @@ export class Accounts {
   /** As `AccountKeys.revoke`. */
   async revokeKey(accountName: string, keyId: string): Promise<ShownKey> {
     return this.#keys.revoke(await this.#idOf(accountName), keyId);
+  }
+
+  async #find(filter: { _id: string } | { name: string }, unknown: () => ApiError) {
+    const { accounts, limits } = this.#store;
+    const account = await this.#store.limited(accounts.findOne(filter, { projection, ...limits }));
+    if (!account) throw unknown();
+    return asAccount(account);
   }
 
   async #idOf(name: string): Promise<string> {
