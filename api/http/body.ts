@@ -249,18 +249,10 @@ async function readBytes(
  * Returns the body for the state and its length. A separate function, so that the bytes can be
  * freed while the value is in use.
  */
-type Read = (...from: Parameters<typeof readBytes>) => Promise<{ value: unknown; bytes: number }>;
-
-const readJson: Read = async (...from) => {
-  const body = await readBytes(...from);
-  return { value: await parseAnyJson(body), bytes: body.length };
-};
-
-/** The same without parsing. */
-const readRaw: Read = async (...from) => {
-  const value = await readBytes(...from);
-  return { value, bytes: value.length };
-};
+async function read(parse: (bytes: Buffer) => unknown, ...from: Parameters<typeof readBytes>) {
+  const bytes = await readBytes(...from);
+  return { value: await parse(bytes), bytes: bytes.length };
+}
 
 /** Sent here and not by Node, so that a client with `Expect` is rejected before it sends a body. */
 export function sendContinue({ req, res, state }: Context): void {
@@ -271,7 +263,7 @@ export function sendContinue({ req, res, state }: Context): void {
 
 /** `holderOf`: the caller whose share of the budget a request counts in. */
 const body =
-  (read: Read) =>
+  (parse: (bytes: Buffer) => unknown) =>
   (limits: BodyLimits, budget: ByteBudget, holderOf: (ctx: Context) => Holder): Middleware => {
     // A body that can never fit is too large, not over budget.
     const maxBytes = Math.min(
@@ -288,13 +280,12 @@ const body =
       // The declared length reserves nothing. It only rejects early what cannot fit.
       if (!reservation.fits(declared * HELD_PER_BODY_BYTE)) throw reservation.overBudget();
       sendContinue(ctx);
-      const { value, bytes } = await read(req, { ...limits, maxBytes }, reservation).catch(
-        error => {
-          // The response may take long to send, and the body is no longer held.
-          reservation.close();
-          throw error;
-        },
-      );
+      const reading = read(parse, req, { ...limits, maxBytes }, reservation);
+      const { value, bytes } = await reading.catch(error => {
+        // The response may take long to send, and the body is no longer held.
+        reservation.close();
+        throw error;
+      });
       state.bodyBytes = bytes;
       state.body = value;
       await next();
@@ -307,9 +298,9 @@ const body =
  * Puts the parsed body, its size and the reservation that covers it into the state; the reservation
  * ends with the answer.
  */
-export const jsonBody = body(readJson);
+export const jsonBody = body(parseAnyJson);
 
 /**
  * The same for a JSON body whose bytes are signed: the state has a Buffer.
  */
-export const bodyBytes = body(readRaw);
+export const bodyBytes = body(bytes => bytes);
