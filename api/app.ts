@@ -73,7 +73,6 @@ export function createApp(deps: AppDeps): App {
     publicUrl,
     keys,
     requests,
-    render,
     onEarlyFailure,
     trial,
     asynchronous,
@@ -81,11 +80,8 @@ export function createApp(deps: AppDeps): App {
     health,
     body,
     budget,
-    rules,
     trustedProxies,
     logClientAddress,
-    store,
-    plans,
     log,
     metrics,
   } = deps;
@@ -116,11 +112,11 @@ export function createApp(deps: AppDeps): App {
         jsonBody(body, budget, ({ state }) =>
           accountHolder(state.accepted.accountId, state.accepted.parallel),
         ),
-        renderRoute({ render, keys, rules }),
+        renderRoute(deps),
       ],
     },
   ];
-  routes.push(...accountRoutes({ keys, requests, trustedProxies, store, plans, usage: !!console }));
+  routes.push(...accountRoutes({ ...deps, usage: !!console }));
   if (trial)
     routes.push({ method: 'post', path: '/v1/trial/render', handle: trialRoute(trial, deps) });
   if (asynchronous)
