@@ -15,7 +15,8 @@ export interface Service {
   stop(deadline: AbortSignal): Promise<void>;
 }
 
-export type LifecycleState = 'new' | 'starting' | 'running' | 'stopping' | 'stopped';
+export const LIFECYCLE_STATES = ['new', 'starting', 'running', 'stopping', 'stopped'] as const;
+export type LifecycleState = (typeof LIFECYCLE_STATES)[number];
 
 export function createLifecycle(log: Log, stopMs: number, services: Service[]) {
   let state: LifecycleState = 'new';

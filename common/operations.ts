@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type LifecycleState, listen, type Service } from './lifecycle.ts';
+import { LIFECYCLE_STATES, type LifecycleState, listen, type Service } from './lifecycle.ts';
 import { PROTOCOL } from './protocol.ts';
 
 export type { Counter, Gauge, Histogram } from 'prom-client';
@@ -114,8 +114,6 @@ export function createMetrics({
   return metrics;
 }
 
-const STATES: readonly LifecycleState[] = ['new', 'starting', 'running', 'stopping', 'stopped'];
-
 /** `state` is called at every scrape. */
 export function lifecycleMetrics(metrics: Metrics, state: () => LifecycleState): void {
   metrics.gauge(
@@ -123,7 +121,7 @@ export function lifecycleMetrics(metrics: Metrics, state: () => LifecycleState):
     'Lifecycle state of the process: 1 for the current state, otherwise 0.',
     ['state'],
     gauge => {
-      for (const each of STATES) gauge.set({ state: each }, each === state() ? 1 : 0);
+      for (const each of LIFECYCLE_STATES) gauge.set({ state: each }, each === state() ? 1 : 0);
     },
   );
 }
