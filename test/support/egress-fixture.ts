@@ -14,7 +14,8 @@ import { silentLog } from '../../common/log.ts';
 import type { EgressDenied } from '../../common/protocol.ts';
 import type { EgressPolicy } from '../../common/ticket.ts';
 import { parseAllowList } from '../../worker/egress/allow-list.ts';
-import { type EgressConfig, type EgressProxy, openEgressProxy } from '../../worker/egress/proxy.ts';
+import type { EgressConfig } from '../../worker/egress/guard.ts';
+import { type EgressProxy, openEgressProxy } from '../../worker/egress/proxy.ts';
 import { type DnsServer, startDnsServer } from './servers/dns-server.ts';
 
 export interface Victim {

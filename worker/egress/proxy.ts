@@ -14,8 +14,6 @@ import type { Counts } from './quota.ts';
 import type { Target } from './target.ts';
 import { tunnel } from './tunnel.ts';
 
-export type { EgressConfig } from './guard.ts';
-
 export interface EgressProxy {
   readonly port: number;
   /** Admits traffic, once. Until then all requests are blocked with reason `closed`. */
