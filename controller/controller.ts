@@ -29,12 +29,6 @@ const LEASE_CALL_MS = 4_000;
 /** Time limit of a Prometheus query. */
 const PROMETHEUS_MS = 5_000;
 
-export interface Controller {
-  services: Service[];
-  /** Whether the caches are filled, so that this process can lead. */
-  ready(): boolean;
-}
-
 /** Counts the calls to the Kubernetes API. */
 function countedTransport(kubeConfig: KubeConfig, metrics: Metrics): Transport {
   const requests = metrics.counter(
@@ -82,7 +76,7 @@ export function createController(
   kubeConfig: KubeConfig,
   log: Log,
   metrics: Metrics,
-): Controller {
+) {
   const { namespaces, lease } = config;
   const transport = countedTransport(kubeConfig, metrics);
   const leader = new Leader({
@@ -170,6 +164,7 @@ export function createController(
   };
   return {
     services: [connection, ...watches.services, leader, loadCache, loop],
-    ready: watches.synced,
+    /** Whether the caches are filled, so that this process can lead. */
+    ready: () => watches.synced(),
   };
 }
