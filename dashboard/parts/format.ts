@@ -61,7 +61,10 @@ export const formatDay = (at: string | Date) =>
 /** `just now`, `3 minutes ago`, `in 2 days`. */
 export function formatRelative(at: string | Date, now = Date.now()): string {
   const ms = Math.round((new Date(at).getTime() - now) / 1000) * 1000;
-  for (const [unit, size] of STEPS)
-    if (Math.abs(ms) >= size) return RELATIVE.format(Math.round(ms / size), unit);
+  for (const [index, [unit, size]] of STEPS.entries()) {
+    // `in 1 hour` instead of `in 60 minutes`.
+    const rounding = (STEPS[index + 1]?.[1] ?? 0) / 2;
+    if (Math.abs(ms) >= size - rounding) return RELATIVE.format(Math.round(ms / size), unit);
+  }
   return Math.abs(ms) < 10e3 ? 'just now' : RELATIVE.format(ms / 1000, 'second');
 }
