@@ -14,7 +14,10 @@ import { theme } from './theme.ts';
 
 const queries = new QueryClient({
   defaultOptions: {
+    // A server at localhost or in the intranet also answers a browser that calls itself offline.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       staleTime: 5_000,
       // Retries only network errors and server errors.
       retry: (failures, error) =>

@@ -210,6 +210,15 @@ describe('API keys screen', function () {
     expectNoErrors();
   });
 
+  it('creates a key while the browser says that it is offline', async () => {
+    const { page, expectNoErrors } = await browser.open(owner, '/keys');
+    await page.evaluate("void dispatchEvent(new Event('offline'))");
+    await create(page, 'offline');
+    await page.getByRole('button', { name: 'I’ve saved my key' }).click();
+    await row(page, 'offline').waitFor();
+    expectNoErrors();
+  });
+
   it('deletes an expired key without asking for its name', async () => {
     const { page } = await browser.open(owner, '/keys');
     await create(page, 'old one');
