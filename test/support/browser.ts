@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { startCommand } from '../../worker/browser/chrome-start.ts';
+import { faultsOf } from './page-faults.ts';
 
 export interface TestBrowser {
   /**
@@ -45,13 +46,7 @@ export async function startBrowser(): Promise<TestBrowser> {
     async page(options) {
       const context = await browser.newContext(options);
       const page = await context.newPage();
-      const faults: string[] = [];
-      page.on('console', message => message.type() === 'error' && faults.push(message.text()));
-      page.on('pageerror', error => faults.push(String(error)));
-      page.on('request', request => {
-        if (!/^(blob:|data:|http:\/\/127\.0\.0\.1:)/.test(request.url()))
-          faults.push(`request to ${request.url()}`);
-      });
+      const faults = faultsOf(page, url => /^(blob:|data:|http:\/\/127\.0\.0\.1:)/.test(url));
       return {
         page,
         expectNoErrors() {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeProductImages } from '../cluster/built-product.ts';
 import { leakedProcesses, leakedResources, markChildren, openResources } from './leaks.ts';
+import { forgetClosedPages, receivedByPages } from './page-faults.ts';
 import { stopTestMongod } from './servers/mongod.ts';
 
 /** Time for sockets and processes to end after they were closed. */
@@ -21,6 +22,10 @@ export const mochaHooks = {
     // Mocha's timer of this hook starts one step later and is then in both counts.
     await new Promise(setImmediate);
     before = openResources();
+  },
+  beforeEach: forgetClosedPages,
+  afterEach(this: Mocha.Context) {
+    if (this.currentTest?.state === 'failed') console.log(receivedByPages().join('\n'));
   },
   async afterAll(this: Mocha.Context) {
     this.timeout(120_000);

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../browser.ts';
+import { faultsOf } from '../page-faults.ts';
 import type { ConsoleFixture, TestUser } from './console-fixture.ts';
 
 const PICTURES = fileURLToPath(new URL('../../../artifacts/dashboard', import.meta.url));
@@ -154,13 +155,7 @@ export async function consoleBrowser(fixture: ConsoleFixture): Promise<ConsoleBr
       ]);
     }
     const page = await context.newPage();
-    const faults: string[] = [];
-    page.on('console', message => message.type() === 'error' && faults.push(message.text()));
-    page.on('pageerror', error => faults.push(String(error)));
-    page.on('request', request => {
-      if (!request.url().startsWith(`${origin}/`) && !/^(blob|data):/.test(request.url()))
-        faults.push(`request to ${request.url()}`);
-    });
+    const faults = faultsOf(page, url => url.startsWith(`${origin}/`) || /^(blob|data):/.test(url));
     await page.addInitScript({ content: LOG_VIOLATIONS });
     await page.goto(`${origin}/app${path}`);
     return {
