@@ -8,10 +8,12 @@ import { join } from 'node:path';
 /** Call inside `describe`. Returns a function that returns paths in the folder of the suite. */
 export function temporaryFolder(): (...names: string[]) => string {
   let folder: string;
-  before(async () => {
+  before(async function () {
     folder = await mkdtemp(join(tmpdir(), 'pressroom-test-'));
+    // After the hooks of the suite, which stop processes that use the folder.
+    const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 10 });
+    this.test!.parent!.afterAll(remove);
   });
-  after(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
   return (...names) => join(folder, ...names);
 }
 
