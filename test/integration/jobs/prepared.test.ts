@@ -46,8 +46,9 @@ describe('a prepared asynchronous render', function () {
     const second = await other();
     await submitted(client, 'running');
     const running = await submitted(second, 'running');
-    await submitted(client, 'running'); // prepared
+    const prepared = await submitted(client, 'running');
     const waiting = await Promise.all([1, 2, 3].map(() => second.submit({ html: 'short' })));
+    await isNow(client, prepared, 'queued');
     await second.call('DELETE', `/${running}`);
     for (const { id } of waiting) expect((await second.end(id)).status).to.equal('succeeded');
   });
