@@ -27,7 +27,10 @@ describe('running asynchronous renders', () => {
       // Half of the memory is not enough for it, so that it could never run.
       const large = { html: FILLER.repeat(2) };
       // The canceled renders stop, and free their memory, a moment later.
-      await eventually(async () => expect((await pressroom.render(large)).status).to.equal(200));
+      await eventually(async () =>
+        expect(await pressroom.metrics.text()).to.match(/^pressroom_in_flight_bytes 0$/m),
+      );
+      expect((await pressroom.render(large)).status).to.equal(200);
       expect((await call('POST', '', large)).error().code).to.equal('payload_too_large');
     } finally {
       await pressroom.stop();
