@@ -25,7 +25,8 @@ export const mochaHooks = {
   },
   beforeEach: forgetClosedPages,
   afterEach(this: Mocha.Context) {
-    if (this.currentTest?.state === 'failed') console.log(receivedByPages().join('\n'));
+    if (this.currentTest?.state !== 'failed') return;
+    for (const received of receivedByPages()) console.log(received);
   },
   async afterAll(this: Mocha.Context) {
     this.timeout(120_000);
