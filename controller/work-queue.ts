@@ -29,7 +29,7 @@ export function createWorkQueue(metrics: Metrics) {
   let concurrency = 0;
   let stopped = false;
 
-  /** Queues the key. A key that is being processed is processed once more afterwards. */
+  /** Queues the key. If it is being processed, it is processed again afterwards. */
   function add(key: string): void {
     if (stopped) return;
     clearTimeout(timers.get(key)?.timer);

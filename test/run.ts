@@ -104,8 +104,8 @@ async function run(
 }
 
 /**
- * Repeats all failures, which are hard to find in the output of several lanes, and adds the totals. A
- * mocha that ended early is one more failure.
+ * Repeats all failures, which are hard to find in the output of several lanes, and adds the
+ * totals. A mocha that ended early is one more failure.
  */
 function closing(outcomes: readonly Outcome[]): { lines: string[]; good: boolean } {
   const failed = outcomes.flatMap(({ problem }) => problem ?? []);
