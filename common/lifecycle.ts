@@ -18,7 +18,13 @@ export interface Service {
 export const LIFECYCLE_STATES = ['new', 'starting', 'running', 'stopping', 'stopped'] as const;
 export type LifecycleState = (typeof LIFECYCLE_STATES)[number];
 
-export function createLifecycle(log: Log, stopMs: number, services: Service[]) {
+/** `stopMs` and `hurry`, whichever comes first, are the deadline of a stop. */
+export function createLifecycle(
+  log: Log,
+  stopMs: number,
+  services: Service[],
+  hurry: AbortSignal = new AbortController().signal,
+) {
   let state: LifecycleState = 'new';
   let stopping: Promise<boolean> | undefined;
   let starting: Promise<void> = Promise.resolve();
@@ -35,7 +41,7 @@ export function createLifecycle(log: Log, stopMs: number, services: Service[]) {
     // Services that have started are stopped by `stop` only.
     if (state !== 'running') aborter.abort();
     enter('stopping');
-    const deadline = AbortSignal.timeout(stopMs);
+    const deadline = AbortSignal.any([AbortSignal.timeout(stopMs), hurry]);
     let clean = true;
     await starting.catch(() => {});
     for (const service of started.reverse()) {

@@ -39,6 +39,12 @@ const DEFAULTS = {
   PRESSROOM_DRAIN_DELAY: '0s',
 };
 
+/**
+ * After mongod has ended: it does not come back, so renders in flight are delivered but cannot be
+ * counted.
+ */
+const STOP_WITHOUT_MONGOD_MS = 10_000;
+
 function mongodService(
   binary: MongodBinary,
   dataDir: string,
@@ -200,6 +206,7 @@ export async function createStandalone(
     host: processConfig.PRESSROOM_OPERATIONS_HOST,
     port: processConfig.PRESSROOM_OPERATIONS_PORT,
   };
+  const hurry = new AbortController();
   const lifecycle = createLifecycle(log, stopMs, [
     { name: 'data folder', start: async () => {}, stop: () => lock.release() },
     operationsServer(probes, metrics, () => lifecycle.state() === 'running'),
@@ -208,11 +215,14 @@ export async function createStandalone(
       ...(mongod ? [mongod.service] : []),
     ]),
     { name: 'first account', start: firstAccount, stop: async () => {} },
-    inOrder('API', log, stopMs, apiServices),
+    inOrder('API', log, stopMs, apiServices, hurry.signal),
     welcome,
   ]);
   lifecycleMetrics(metrics, lifecycle.state);
-  void death.promise.then(notify);
+  void death.promise.then(why => {
+    notify(why);
+    setTimeout(() => hurry.abort(), STOP_WITHOUT_MONGOD_MS);
+  });
   // The log contains the stack; the terminal shows only the message.
   const start = () =>
     lifecycle.start().catch(error => {

@@ -8,12 +8,13 @@ export function inOrder(
   log: Log,
   stopMs: number,
   services: () => Service[] | Promise<Service[]>,
+  hurry?: AbortSignal,
 ): Service {
   let lifecycle: ReturnType<typeof createLifecycle>;
   return {
     name,
     start: async signal => {
-      lifecycle = createLifecycle(log, stopMs, await services());
+      lifecycle = createLifecycle(log, stopMs, await services(), hurry);
       signal?.throwIfAborted();
       signal?.addEventListener('abort', () => void lifecycle.stop(), { once: true });
       await lifecycle.start();

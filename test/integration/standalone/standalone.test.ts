@@ -22,6 +22,13 @@ const render = (url: string, key: string, options = {}) =>
     body: JSON.stringify({ html: '<h1>Hello</h1>', ...options }),
   });
 
+/** Waits until the metrics of the process contain a line that matches. */
+const untilMetrics = (operationsPort: number, line: RegExp) =>
+  eventually(async () => {
+    const metrics = await (await fetch(`http://127.0.0.1:${operationsPort}/metrics`)).text();
+    expect(metrics).to.match(line);
+  });
+
 const allGone = (group: number) =>
   eventually(() => {
     expect(groupMembers(group).map(({ command }) => command)).to.deep.equal([]);
@@ -150,10 +157,7 @@ describe('npm start', () => {
 
     it('finishes running and queued renders on Ctrl-C', async () => {
       const calls = [1, 2, 3].map(() => render(later.url, key, { wait_delay: '1s' }));
-      await eventually(async () => {
-        const metrics = await (await fetch(`http://127.0.0.1:${operations}/metrics`)).text();
-        expect(metrics).to.match(/^pressroom_queue_depth(\{.*\})? 2$/m);
-      });
+      await untilMetrics(operations, /^pressroom_queue_depth(\{.*\})? 2$/m);
       later.ctrlC();
       expect((await Promise.all(calls)).map(({ status }) => status)).to.deep.equal([200, 200, 200]);
       expect(await later.ended).to.equal(0);
@@ -237,13 +241,19 @@ describe('npm start', () => {
     expect(out()).to.include('Stopping.');
   });
 
-  it('ends when mongod dies, and names the log of mongod', async () => {
-    const { leader, ended, out } = await start();
+  it('ends when mongod dies during a render, and names the log of mongod', async () => {
+    const operations = await ownPort();
+    const { url, leader, ended, out } = await start({
+      env: { PRESSROOM_OPERATIONS_PORT: String(operations) },
+    });
+    const answered = render(url, key, { wait_delay: '2s' }).catch(() => {});
+    await untilMetrics(operations, /^pressroom_leases_held(\{.*\})? 1$/m);
     const mongod = groupMembers(leader).find(
       ({ command }) => command.includes('--dbpath') && !command.startsWith('/bin/sh'),
     )!;
     process.kill(mongod.pid, 'SIGKILL');
     expect(await ended).to.equal(1);
+    await answered;
     expect(out()).to.include('mongod ended unexpectedly').and.include('mongod.log');
   });
 
