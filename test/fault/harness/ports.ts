@@ -1,17 +1,36 @@
 // Ports for processes that must restart on the same port. Below the kernel's range for outgoing
 // connections, of which these tests open thousands.
+import { createServer } from 'node:net';
 import { portIsFree } from '../../../standalone/ports.ts';
 
 const FIRST = 15_000;
-const LAST = 31_000;
-let next = FIRST + ((process.pid * 37) % (LAST - FIRST));
+const BLOCKS = 32;
+const BLOCK_PORTS = 500;
 
-/** A port of loopback that is free now and used by no other test of this run. */
+/** Listens on the first port of a block until this process ends: the block is then its own. */
+async function claimBlock(): Promise<number> {
+  for (let block = 0; block < BLOCKS; block++) {
+    const first = FIRST + block * BLOCK_PORTS;
+    const server = createServer().unref();
+    const claimed = await new Promise(resolve =>
+      server.once('error', () => resolve(false)).listen(first, '127.0.0.1', () => resolve(true)),
+    );
+    if (claimed) return first;
+  }
+  throw new Error(`no block of ports from ${FIRST} is free`);
+}
+
+let block: Promise<number> | undefined;
+let taken = 0;
+
+/** A port of loopback that is free now and used by no other test, also of other lanes. */
 export async function ownPort(): Promise<number> {
-  for (let tries = 0; tries < LAST - FIRST; tries++) {
-    next = next >= LAST ? FIRST : next + 1;
-    const port = next; // another call may move on meanwhile
+  block ??= claimBlock();
+  const first = await block;
+  for (let tries = 1; tries < BLOCK_PORTS; tries++) {
+    taken = (taken % (BLOCK_PORTS - 1)) + 1;
+    const port = first + taken; // another call may move on meanwhile
     if (await portIsFree('127.0.0.1', port)) return port;
   }
-  throw new Error(`no port from ${FIRST} to ${LAST} is free`);
+  throw new Error(`no port from ${first} to ${first + BLOCK_PORTS} is free`);
 }
