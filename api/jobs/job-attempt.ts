@@ -50,6 +50,8 @@ export interface AttemptDeps {
 /** An attempt that is about to run. */
 export interface StartedAttempt extends AdmittedAttempt, SlotWait {
   job: JobDocument;
+  /** The job needs its slot no longer. */
+  rendered(): void;
   /** Aborts with AttemptStopped. */
   signal: AbortSignal;
 }
@@ -184,7 +186,7 @@ async function readRequest(
 /** Records the render as one of the account. */
 async function renderStored(
   { files, render, renders, log }: AttemptDeps,
-  { job, lease, requestId, slotFree, dispatched, signal }: StartedAttempt,
+  { job, lease, requestId, slotFree, dispatched, rendered, signal }: StartedAttempt,
   key: Buffer,
   reservation: ReturnType<ByteBudget['open']>,
   progress: Progress,
@@ -211,6 +213,7 @@ async function renderStored(
   try {
     return await (renders ? renders.logged(entry, 'async', work) : runEntry(entry, work));
   } finally {
+    rendered();
     progress.hadSlot = entry.trace.timings.load !== undefined;
     const { outcome, totalMs, phases } = entry;
     const fields = { requestId, jobId: job._id, accountId: job.account, attempt: attemptsOf(job) };

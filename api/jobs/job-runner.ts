@@ -46,6 +46,8 @@ interface Account {
   /** A start is under way. There is one at a time, since each shows whether more jobs wait. */
   starting: boolean;
   runs: number;
+  /** Those of them whose render has not ended. The others store their PDFs and need no slot. */
+  renders: number;
   /** Monotonic. */
   notBeforeMs: number;
   /** The next pause. */
@@ -146,6 +148,7 @@ export class JobRunner implements Service {
       waiting: false,
       starting: false,
       runs: 0,
+      renders: 0,
       notBeforeMs: 0,
       pauseMs: FIRST_PAUSE_MS,
     };
@@ -185,15 +188,15 @@ export class JobRunner implements Service {
       .some(([id, account]) => id !== accountId && (account.starting || mayStart(account, nowMs)));
   }
 
-  /** The account that may start a job and runs the fewest; the first in turn among equals. */
+  /** The account that may start a job and renders the fewest; the first in turn among equals. */
   #next(): string | undefined {
     const nowMs = this.#nowMs();
     let next: string | undefined;
     let least = Number.POSITIVE_INFINITY;
     for (const [accountId, account] of this.#accounts)
-      if (mayStart(account, nowMs) && account.runs < least) {
+      if (mayStart(account, nowMs) && account.renders < least) {
         next = accountId;
-        least = account.runs;
+        least = account.renders;
       }
     return next;
   }
@@ -235,6 +238,7 @@ export class JobRunner implements Service {
     if (!job) return;
     account.waiting = true; // more may wait
     account.runs++;
+    account.renders++;
     this.#runs++;
     void this.#run({ requestId, lease }, job, account);
   }
@@ -247,15 +251,20 @@ export class JobRunner implements Service {
     const unwatch = watch.watch(job, stop);
     const signal = AbortSignal.any([ended.signal, this.#stopping.signal]);
     const wait = this.#order.add(job.account, AbortSignal.any([signal, admitted.lease.lost]));
-    let hasEnded = true;
+    let [renders, hasEnded] = [true, true];
+    const rendered = () => {
+      if (renders) account.renders--;
+      renders = false;
+    };
     try {
-      hasEnded = await runAttempt(this.#deps, { ...admitted, ...wait, job, signal });
+      hasEnded = await runAttempt(this.#deps, { ...admitted, ...wait, rendered, job, signal });
     } catch (error) {
       const fields = { jobId: job._id, reason: (error as Error).message };
       if (!(error instanceof JobChanged))
         log.warn(fields, 'an asynchronous render could not be ended; it will be tried again');
     }
     wait.dispatched();
+    rendered();
     unwatch();
     if (hasEnded) watch.ended(job._id);
     else account.waiting = true;

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
 import { asyncClient } from '../../support/async-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Installation, installation } from '../../support/installation.ts';
@@ -51,6 +52,35 @@ describe('a prepared asynchronous render', function () {
     await isNow(client, prepared, 'queued');
     await second.call('DELETE', `/${running}`);
     for (const { id } of waiting) expect((await second.end(id)).status).to.equal('succeeded');
+  });
+
+  it('leaves a slot to an account whose last PDF is still being stored', async () => {
+    await start(2);
+    const second = await other();
+    await submitted(client, 'running');
+    const { id: first } = await second.submit({ html: 'short', wait_delay: '3s' });
+    await isNow(second, first, 'running');
+    const { id: last } = await second.submit({ html: 'short' });
+    await submitted(client, 'queued');
+    const admin = await MongoClient.connect(pressroom.uri);
+    ends.push(() => admin.close());
+    const failPoint = (mode: unknown) =>
+      admin.db('admin').command({
+        configureFailPoint: 'failCommand',
+        mode,
+        data: {
+          failCommands: ['commitTransaction'],
+          appName: 'pressroom',
+          blockConnection: true,
+          blockTimeMS: 3_000,
+        },
+      });
+    await failPoint({ times: 1 });
+    try {
+      for (const id of [first, last]) expect((await second.end(id)).status).to.equal('succeeded');
+    } finally {
+      await failPoint('off');
+    }
   });
 
   it('waits again at once when its lease is lost, and the attempt does not count', async () => {
