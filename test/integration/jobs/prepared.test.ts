@@ -37,6 +37,22 @@ describe('a prepared asynchronous render', function () {
     return id;
   };
 
+  /** The next such command of Pressroom takes three seconds longer. */
+  const blocksOnce = async (data: { failCommands: string[]; namespace?: string }) => {
+    const admin = await MongoClient.connect(pressroom.uri);
+    const failPoint = (mode: unknown) =>
+      admin.db('admin').command({
+        configureFailPoint: 'failCommand',
+        mode,
+        data: { ...data, appName: 'pressroom', blockConnection: true, blockTimeMS: 3_000 },
+      });
+    await failPoint({ times: 1 });
+    ends.push(async () => {
+      await failPoint('off');
+      await admin.close();
+    });
+  };
+
   afterEach(async () => {
     await Promise.allSettled(ends.splice(0).map(end => end()));
     await pressroom.stop();
@@ -62,25 +78,25 @@ describe('a prepared asynchronous render', function () {
     await isNow(second, first, 'running');
     const { id: last } = await second.submit({ html: 'short' });
     await submitted(client, 'queued');
-    const admin = await MongoClient.connect(pressroom.uri);
-    ends.push(() => admin.close());
-    const failPoint = (mode: unknown) =>
-      admin.db('admin').command({
-        configureFailPoint: 'failCommand',
-        mode,
-        data: {
-          failCommands: ['commitTransaction'],
-          appName: 'pressroom',
-          blockConnection: true,
-          blockTimeMS: 3_000,
-        },
-      });
-    await failPoint({ times: 1 });
-    try {
-      for (const id of [first, last]) expect((await second.end(id)).status).to.equal('succeeded');
-    } finally {
-      await failPoint('off');
-    }
+    await blocksOnce({ failCommands: ['commitTransaction'] });
+    for (const id of [first, last]) expect((await second.end(id)).status).to.equal('succeeded');
+  });
+
+  it('leaves a slot that becomes free while its request is read', async () => {
+    await start(2);
+    const second = await other();
+    await submitted(client, 'running');
+    const running = await submitted(second, 'running');
+    const { dbName } = pressroom.store.asynchronous.jobs;
+    await blocksOnce({ failCommands: ['find'], namespace: `${dbName}.documents.chunks` });
+    const large = { ...LONG, html: `long<!--${'x'.repeat(100_000)}-->` };
+    const { id: prepared } = await client.submit(large);
+    ends.push(() => client.call('DELETE', `/${prepared}`));
+    await isNow(client, prepared, 'running');
+    const { id } = await second.submit({ html: 'short' });
+    await second.call('DELETE', `/${running}`);
+    expect((await second.end(id)).status).to.equal('succeeded');
+    await isNow(client, prepared, 'running');
   });
 
   it('waits again at once when its lease is lost, and the attempt does not count', async () => {
