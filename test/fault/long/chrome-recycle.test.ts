@@ -33,7 +33,7 @@ function neverWithout(seen: Sighting[]): void {
 }
 
 describe('a recycled Chrome', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   const file = temporaryFolder();
   let deployment: Deployment;
   let account: DeploymentAccount;
