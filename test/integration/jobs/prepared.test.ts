@@ -37,6 +37,17 @@ describe('a prepared asynchronous render', function () {
     return id;
   };
 
+  /** The lease of a claim that found no job is released: its account does not wait then. */
+  const emptyClaims = (count: number) =>
+    eventually(async () => {
+      const text = await pressroom.metrics.text();
+      const [, releases] =
+        /^pressroom_mongodb_operation_duration_seconds_count\{.*operation="release".*\} (\d+)$/m.exec(
+          text,
+        )!;
+      expect(Number(releases)).to.be.at.least(count);
+    });
+
   /** The next such command of Pressroom takes three seconds longer. */
   const blocksOnce = async (data: { failCommands: string[]; namespace?: string }) => {
     const admin = await MongoClient.connect(pressroom.uri);
@@ -63,6 +74,7 @@ describe('a prepared asynchronous render', function () {
     const second = await other();
     await submitted(client, 'running');
     const running = await submitted(second, 'running');
+    await emptyClaims(2);
     const prepared = await submitted(client, 'running');
     const waiting = await Promise.all([1, 2, 3].map(() => second.submit({ html: 'short' })));
     await isNow(client, prepared, 'queued');
@@ -87,6 +99,7 @@ describe('a prepared asynchronous render', function () {
     const second = await other();
     await submitted(client, 'running');
     const running = await submitted(second, 'running');
+    await emptyClaims(2);
     const { dbName } = pressroom.store.asynchronous.jobs;
     await blocksOnce({ failCommands: ['find'], namespace: `${dbName}.documents.chunks` });
     const large = { ...LONG, html: `long<!--${'x'.repeat(100_000)}-->` };
