@@ -41,7 +41,9 @@ export function createLifecycle(
     // Services that have started are stopped by `stop` only.
     if (state !== 'running') aborter.abort();
     enter('stopping');
-    const deadline = AbortSignal.any([AbortSignal.timeout(stopMs), hurry]);
+    // Kept, since `any` does not keep it from being garbage-collected.
+    const timeout = AbortSignal.timeout(stopMs);
+    const deadline = AbortSignal.any([timeout, hurry]);
     let clean = true;
     await starting.catch(() => {});
     for (const service of started.reverse()) {
@@ -53,7 +55,7 @@ export function createLifecycle(
       }
     }
     enter('stopped');
-    return clean && !deadline.aborted;
+    return clean && !timeout.aborted && !deadline.aborted;
   }
 
   /**

@@ -1,9 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { createLifecycle, type Service } from '../../../common/lifecycle.ts';
 import { silentLog } from '../../../common/log.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
 
 const recorder = () => {
   const events: string[] = [];
@@ -108,6 +113,24 @@ describe('the lifecycle', () => {
     const keepAlive = setInterval(() => {}, 1_000);
     expect(await lifecycle.stop()).to.equal(false);
     clearInterval(keepAlive);
+  });
+
+  it('is not clean after the deadline, even if no service listened to it', async () => {
+    let seen: boolean | undefined;
+    const deaf: Service = {
+      name: 'deaf',
+      start: async () => {},
+      stop: async deadline => {
+        for (let times = 0; times < 10; times++) {
+          await sleep(20);
+          collectGarbage();
+        }
+        seen = deadline.aborted;
+      },
+    };
+    const lifecycle = createLifecycle(silentLog, 100, [deaf]);
+    await lifecycle.start();
+    expect([await lifecycle.stop(), seen]).to.deep.equal([false, true]);
   });
 
   it('starts no more services after a stop, and stops the one that was starting', async () => {
