@@ -192,10 +192,15 @@ export class JobRunner implements Service {
     return this.#others(accountId).length > 0;
   }
 
-  /** Others with fewer renders than the account has without its job that asks for a slot. */
+  /**
+   * Others with fewer renders than the account has without its job that asks for a slot. Not those
+   * that last got no lease: until a lease is free they cannot use the slot.
+   */
   #goFirst(accountId: string): number {
     const { renders } = this.#account(accountId);
-    return this.#others(accountId).filter(other => other.renders < renders - 1).length;
+    return this.#others(accountId).filter(
+      other => other.pauseMs === FIRST_PAUSE_MS && other.renders < renders - 1,
+    ).length;
   }
 
   /** The account that may start a job and renders the fewest; the first in turn among equals. */
@@ -239,6 +244,7 @@ export class JobRunner implements Service {
       account.waiting = true;
       return this.#pause(account);
     }
+    account.pauseMs = FIRST_PAUSE_MS;
     let job: JobDocument | null = null;
     try {
       job = await operations.claim(accountId, lease.id);
