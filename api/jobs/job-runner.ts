@@ -159,7 +159,7 @@ export class JobRunner implements Service {
   #serve(): void {
     const { workers, dispatcher } = this.#deps;
     const free = workers.capacity().free - dispatcher.paidWaiting();
-    this.#order.serve(id => free - this.#goFirst(id));
+    this.#order.serve(free);
     if (this.#state !== 'running') return;
     this.#order.putBack(id => this.#account(id).runs > 1 && this.#othersWait(id));
     for (;;) {
@@ -180,27 +180,12 @@ export class JobRunner implements Service {
     return this.#account(accountId).runs > 0 && !this.#othersWait(accountId);
   }
 
-  /** Other accounts that start a job or may start one. */
-  #others(accountId: string): Account[] {
-    const nowMs = this.#nowMs();
-    return [...this.#accounts]
-      .filter(([id, account]) => id !== accountId && (account.starting || mayStart(account, nowMs)))
-      .map(([, account]) => account);
-  }
-
+  /** Another account starts a job or may start one. */
   #othersWait(accountId: string): boolean {
-    return this.#others(accountId).length > 0;
-  }
-
-  /**
-   * Others with fewer renders than the account has without its job that asks for a slot. Not those
-   * that last got no lease: until a lease is free they cannot use the slot.
-   */
-  #goFirst(accountId: string): number {
-    const { renders } = this.#account(accountId);
-    return this.#others(accountId).filter(
-      other => other.pauseMs === FIRST_PAUSE_MS && other.renders < renders - 1,
-    ).length;
+    const nowMs = this.#nowMs();
+    return this.#accounts
+      .entries()
+      .some(([id, account]) => id !== accountId && (account.starting || mayStart(account, nowMs)));
   }
 
   /** The account that may start a job and renders the fewest; the first in turn among equals. */
@@ -244,7 +229,6 @@ export class JobRunner implements Service {
       account.waiting = true;
       return this.#pause(account);
     }
-    account.pauseMs = FIRST_PAUSE_MS;
     let job: JobDocument | null = null;
     try {
       job = await operations.claim(accountId, lease.id);

@@ -76,9 +76,9 @@ export class SlotOrder {
     this.#stopped.abort(this.#options.putBackReason());
   }
 
-  /** `roomFor`: slots that no synchronous render waits for, and no account that goes first. */
-  serve(roomFor: (account: string) => number): void {
-    for (const { account, leave } of this.#ready) if (roomFor(account) > this.#leaving) leave();
+  /** `free`: slots that no synchronous render waits for. */
+  serve(free: number): void {
+    for (const { leave } of this.#ready) if (free > this.#leaving) leave();
   }
 
   /** Those that wait for a slot, and whose account is accepted, wait again in the database. */

@@ -15,7 +15,7 @@ const created: SlotOrder[] = [];
 
 function create(free = 0, waitMs = 60_000) {
   const order: SlotOrder = new SlotOrder({
-    onChange: () => order.serve(() => slots.free),
+    onChange: () => order.serve(slots.free),
     putBackReason: () => putBack,
     waitMs,
   });
@@ -30,7 +30,7 @@ function create(free = 0, waitMs = 60_000) {
   };
   const setFree = (now: number) => {
     slots.free = now;
-    order.serve(() => now);
+    order.serve(now);
   };
   return { order, left, add, setFree };
 }
