@@ -18,12 +18,12 @@ export interface Service {
 export const LIFECYCLE_STATES = ['new', 'starting', 'running', 'stopping', 'stopped'] as const;
 export type LifecycleState = (typeof LIFECYCLE_STATES)[number];
 
-/** `stopMs` and `hurry`, whichever comes first, are the deadline of a stop. */
+/** The deadline of a stop comes after `stopMs`, or when `earlyDeadline` aborts. */
 export function createLifecycle(
   log: Log,
   stopMs: number,
   services: Service[],
-  hurry: AbortSignal = new AbortController().signal,
+  earlyDeadline: AbortSignal = new AbortController().signal,
 ) {
   let state: LifecycleState = 'new';
   let stopping: Promise<boolean> | undefined;
@@ -43,7 +43,7 @@ export function createLifecycle(
     enter('stopping');
     // Kept, since `any` does not keep it from being garbage-collected.
     const timeout = AbortSignal.timeout(stopMs);
-    const deadline = AbortSignal.any([timeout, hurry]);
+    const deadline = AbortSignal.any([timeout, earlyDeadline]);
     let clean = true;
     await starting.catch(() => {});
     for (const service of started.reverse()) {

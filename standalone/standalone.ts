@@ -40,8 +40,8 @@ const DEFAULTS = {
 };
 
 /**
- * After mongod has ended: it does not come back, so renders in flight are delivered but cannot be
- * counted.
+ * The longest stop after mongod has ended. It does not come back, so renders in flight are delivered
+ * but cannot be counted.
  */
 const STOP_WITHOUT_MONGOD_MS = 10_000;
 
@@ -206,7 +206,7 @@ export async function createStandalone(
     host: processConfig.PRESSROOM_OPERATIONS_HOST,
     port: processConfig.PRESSROOM_OPERATIONS_PORT,
   };
-  const hurry = new AbortController();
+  const earlyDeadline = new AbortController();
   const lifecycle = createLifecycle(log, stopMs, [
     { name: 'data folder', start: async () => {}, stop: () => lock.release() },
     operationsServer(probes, metrics, () => lifecycle.state() === 'running'),
@@ -215,13 +215,13 @@ export async function createStandalone(
       ...(mongod ? [mongod.service] : []),
     ]),
     { name: 'first account', start: firstAccount, stop: async () => {} },
-    inOrder('API', log, stopMs, apiServices, hurry.signal),
+    inOrder('API', log, stopMs, apiServices, earlyDeadline.signal),
     welcome,
   ]);
   lifecycleMetrics(metrics, lifecycle.state);
   void death.promise.then(why => {
     notify(why);
-    setTimeout(() => hurry.abort(), STOP_WITHOUT_MONGOD_MS);
+    setTimeout(() => earlyDeadline.abort(), STOP_WITHOUT_MONGOD_MS);
   });
   // The log contains the stack; the terminal shows only the message.
   const start = () =>

@@ -8,13 +8,13 @@ export function inOrder(
   log: Log,
   stopMs: number,
   services: () => Service[] | Promise<Service[]>,
-  hurry?: AbortSignal,
+  earlyDeadline?: AbortSignal,
 ): Service {
   let lifecycle: ReturnType<typeof createLifecycle>;
   return {
     name,
     start: async signal => {
-      lifecycle = createLifecycle(log, stopMs, await services(), hurry);
+      lifecycle = createLifecycle(log, stopMs, await services(), earlyDeadline);
       signal?.throwIfAborted();
       signal?.addEventListener('abort', () => void lifecycle.stop(), { once: true });
       await lifecycle.start();

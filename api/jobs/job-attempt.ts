@@ -50,7 +50,7 @@ export interface AttemptDeps {
 /** An attempt that is about to run. */
 export interface StartedAttempt extends AdmittedAttempt, SlotWait {
   job: JobDocument;
-  /** The job needs its slot no longer. */
+  /** The render has ended, so the job needs no slot any more. May be called twice. */
   rendered(): void;
   /** Aborts with AttemptStopped. */
   signal: AbortSignal;
