@@ -1,13 +1,10 @@
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { collectBytes, receiveBytes } from '../../../../api/http/collect-bytes.ts';
+import { collectGarbage } from '../../../support/collect-garbage.ts';
 
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 const memoryBytes = () => {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
