@@ -1,6 +1,7 @@
 // Ports for processes that must restart on the same port. Below the kernel's range for outgoing
 // connections, of which these tests open thousands.
 import { createServer } from 'node:net';
+import { listen } from '../../../common/lifecycle.ts';
 import { portIsFree } from '../../../standalone/ports.ts';
 
 const FIRST = 15_000;
@@ -11,11 +12,12 @@ const BLOCK_PORTS = 500;
 async function claimBlock(): Promise<number> {
   for (let block = 0; block < BLOCKS; block++) {
     const first = FIRST + block * BLOCK_PORTS;
-    const server = createServer().unref();
-    const claimed = await new Promise(resolve =>
-      server.once('error', () => resolve(false)).listen(first, '127.0.0.1', () => resolve(true)),
-    );
-    if (claimed) return first;
+    try {
+      await listen(createServer().unref(), first, '127.0.0.1', () => {});
+      return first;
+    } catch {
+      // Another process has this block.
+    }
   }
   throw new Error(`no block of ports from ${FIRST} is free`);
 }
