@@ -24,8 +24,9 @@ const MAX_TEXT_LENGTH = 16 * 1_024;
  */
 const MAX_READ_BYTES = 256 * 1_024;
 
-/** Each run of line breaks and tabs. */
-const BREAKS = /[\t\n\r]+/g;
+/** Each run of line breaks and tabs, with the spaces around it, becomes one space. */
+const inOneLine = (text: string): string =>
+  text.replace(/[\t\n\r ]+/g, run => (/[\t\n\r]/.test(run) ? ' ' : run));
 
 /**
  * A text string (ISO 32000-1, 7.9.2.2): printable ASCII as it is, else UTF-16 with a byte order
@@ -75,7 +76,7 @@ function information(written: string, metadata: PdfMetadata): string {
   for (const [field, name] of Object.entries(KEYS)) {
     const text = metadata[field as keyof PdfMetadata];
     if (text === '') entries.delete(name);
-    else if (text !== undefined) entries.set(name, textString(text.replace(BREAKS, ' ')));
+    else if (text !== undefined) entries.set(name, textString(inOneLine(text)));
   }
   entries.set('Creator', textString(MAKER)).set('Producer', textString(MAKER));
   return [...entries].map(([name, value]) => `/${name} ${value}`).join('\n');

@@ -76,7 +76,7 @@ describe('post-processing of a PDF', () => {
       ).to.equal('');
     });
     it('joins several lines into one', async () => {
-      const metadata = { title: 'Invoice\r\n42', subject: 'a\tb\nc' };
+      const metadata = { title: 'Invoice\r\n  42', subject: 'a \tb\n\n c' };
       expect(await pdfInfo(await pressroom.pdf({ html: page('x'), metadata }))).to.include({
         title: 'Invoice 42',
         subject: 'a b c',
