@@ -48,14 +48,23 @@ interface Attachment {
 export class FrameSessions {
   readonly #pipe: CdpPipe;
   readonly #onEvent: (frame: Buffer) => void;
+  readonly #safely: (onFrame: (frame: Buffer) => void) => (frame: Buffer) => void;
   /** The requests of each session that have not ended. */
   readonly #pending = new Map<string, Set<string>>();
   #network: Record<string, unknown> = {};
 
-  /** `onEvent` receives the network events of all frames that the API reads. */
-  constructor(pipe: CdpPipe, onEvent: (frame: Buffer) => void) {
+  /**
+   * `onEvent` receives the network events of all frames that the API reads. `safely` makes a
+   * handler of events that does not throw.
+   */
+  constructor(
+    pipe: CdpPipe,
+    onEvent: (frame: Buffer) => void,
+    safely: (onFrame: (frame: Buffer) => void) => (frame: Buffer) => void,
+  ) {
     this.#pipe = pipe;
     this.#onEvent = onEvent;
+    this.#safely = safely;
   }
 
   /** Watches the frames of the page from now on. `network`: the parameters of `Network.enable`. */
@@ -96,7 +105,8 @@ export class FrameSessions {
 
   #attach(sessionId: string): void {
     this.#pending.set(sessionId, new Set());
-    this.#pipe.route(sessionId, frame => this.#onFrame(sessionId, frame));
+    const onFrame = this.#safely(frame => this.#onFrame(sessionId, frame));
+    this.#pipe.route(sessionId, onFrame);
     this.#send(sessionId, 'Network.enable', this.#network);
     this.#attachIn(sessionId);
   }

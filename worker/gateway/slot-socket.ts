@@ -131,13 +131,17 @@ export class SlotSocket {
       this.#end('deadline', `the slot reached its limit of ${ticket.maxMs} ms`);
     const deadline = setTimeout(this.#safely(onDeadline), ticket.maxMs);
     const onFrameOfPage = this.#safely((frame: Buffer) => this.#onFrameOfPage(page, frame));
-    const onFrameEvent = this.#safely((frame: Buffer) => this.#sendFrame(frame));
+    const frames = new FrameSessions(
+      page.pipe,
+      frame => this.#sendFrame(frame),
+      onFrame => this.#safely(onFrame),
+    );
     this.#slot = {
       page,
       renderId: ticket.renderId,
       deadline,
       console: new ConsoleOutput(page, text => this.#sendConsoleLine(text)),
-      frames: new FrameSessions(page.pipe, onFrameEvent),
+      frames,
     };
     this.#unanswered = 0;
     this.#deps.log.debug({ slot: page.slot, renderId: ticket.renderId }, 'a slot was claimed');

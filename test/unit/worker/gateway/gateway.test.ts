@@ -26,7 +26,7 @@ function unchangingSlots(parts: FakeSlot): SlotPool {
     const guard = { port: 1, admit, onDenied, onUnreachable: () => {}, close: async () => {} };
     return {
       slot: 1,
-      pipe: { route, forward },
+      pipe: { route, unroute: () => {}, forward, command: async () => ({}) },
       guard,
       sessionId: 'S',
       frameId: 'F',
@@ -125,6 +125,21 @@ describe('the gateway of a worker', () => {
       'a page sends an event',
       () => {
         parts.route = (_sessionId, listener) => setTimeout(() => listener(undefined as never), 50);
+      },
+      () => {},
+    ],
+    [
+      'a frame in another process sends an event',
+      () => {
+        const attached = {
+          method: 'Target.attachedToTarget',
+          params: { sessionId: 'of the frame', targetInfo: { type: 'iframe' } },
+          sessionId: 'S',
+        };
+        parts.route = (sessionId, listener) => {
+          const frame = sessionId === 'S' && Buffer.from(JSON.stringify(attached));
+          setTimeout(() => listener(frame as Buffer), 50);
+        };
       },
       () => {},
     ],
