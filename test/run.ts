@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type MochaResult, runMocha } from './support/mocha-process.ts';
 import { prepareTests } from './support/prepare.ts';
-import type { FileTime } from './support/reporter.ts';
+import type { FileTime, RunNumbers } from './support/reporter.ts';
 import {
   filesOf,
   lanesOf,
@@ -62,6 +62,16 @@ function writeTimings(name: string, times: readonly FileTime[]): void {
   );
 }
 
+/** The files that have not finished, then those that took longest. */
+function slowest(results: readonly MochaResult[]): string {
+  const running = results.flatMap(({ numbers }) => numbers?.running ?? []);
+  const times = [
+    ...running.map(({ file, beganMs }) => ({ file, seconds: (Date.now() - beganMs) / 1_000 })),
+    ...timesOf(results).slice(0, SLOWEST),
+  ];
+  return times.map(({ file, seconds }) => `  ${Math.round(seconds)} s ${file}`).join('\n');
+}
+
 async function runSuite(
   name: SuiteName,
   chrome: string,
@@ -75,11 +85,9 @@ async function runSuite(
     filesByLane.map((files, index) => runMocha({ chrome, args: files, limit, lane: index + 1 })),
   );
   if (!limit.aborted) return { results };
-  const slowest = timesOf(results).slice(0, SLOWEST);
-  const named = slowest.map(({ file, seconds }) => `  ${Math.round(seconds)} s ${file}`).join('\n');
   return {
     results,
-    problem: `the ${name} suite was stopped after ${limitMinutes} minutes. The slowest files so far:\n${named}`,
+    problem: `the ${name} suite was stopped after ${limitMinutes} minutes. The files that were running, and the slowest before them:\n${slowest(results)}`,
   };
 }
 
@@ -103,6 +111,8 @@ async function run(
   }
 }
 
+const inFile = (numbers?: RunNumbers) => (numbers?.running ? ` in ${numbers.running.file}` : '');
+
 /**
  * Repeats all failures, which are hard to find in the output of several lanes, and adds the
  * totals. A mocha that ended early is one more failure.
@@ -115,7 +125,7 @@ function closing(outcomes: readonly Outcome[]): { lines: string[]; good: boolean
     passed += numbers?.passed ?? 0;
     skipped += numbers?.skipped ?? 0;
     if (!numbers?.failed.length && (code !== 0 || !numbers?.passed))
-      failed.push(`mocha ended early (exit code ${code})`);
+      failed.push(`mocha ended early (exit code ${code})${inFile(numbers)}`);
   }
   const last = `${passed} passed, ${failed.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
   return { lines: [...failed.map(title => `failed: ${title}`), last], good: failed.length === 0 };

@@ -1,4 +1,5 @@
 // Mocha's spec reporter that also prints skip reasons and sends counts and times to run.ts.
+import { relative } from 'node:path';
 import Mocha from 'mocha';
 import { treeOf } from './processes.ts';
 
@@ -17,6 +18,8 @@ export interface RunNumbers {
   skipped: number;
   /** Times of the files that have finished. */
   times: FileTime[];
+  /** The file that is running, and when its suite began (`Date.now()`). */
+  running?: { file: string; beganMs: number };
 }
 
 type Skippable = (Mocha.Test | Mocha.Suite) & { skipReason?: string };
@@ -59,7 +62,7 @@ class FileTimes {
   }
 }
 
-const fileOf = (suite: Mocha.Suite): string => suite.file!.slice(process.cwd().length + 1);
+const fileOf = (suite: Mocha.Suite): string => relative(process.cwd(), suite.file!);
 
 class Reporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
@@ -67,11 +70,17 @@ class Reporter extends Mocha.reporters.Spec {
     const failed: string[] = [];
     let skipped = 0;
     const times = new FileTimes();
+    let running: RunNumbers['running'];
     runner.on('suite', suite => {
-      if (suite.parent?.root) times.begin();
+      if (!suite.parent?.root) return;
+      times.begin();
+      running = { file: fileOf(suite), beganMs: Date.now() };
+      send();
     });
     runner.on('suite end', suite => {
-      if (suite.parent?.root) times.end(fileOf(suite));
+      if (!suite.parent?.root) return;
+      times.end(fileOf(suite));
+      running = undefined;
     });
     runner.on('pending', test => {
       const reason = reasonOf(test);
@@ -80,13 +89,14 @@ class Reporter extends Mocha.reporters.Spec {
       console.log(`      skipped: ${reason ?? 'no reason given'}`);
     });
     runner.on('fail', test => failed.push(test.fullTitle()));
-    // Sent after every test so that an interrupted run reports its counts.
+    // Sent before every file and after every test, so that an interrupted run reports its counts.
     const send = () =>
       process.send?.({
         passed: runner.stats!.passes,
         failed,
         skipped,
         times: times.list(),
+        ...(running && { running }),
       } satisfies RunNumbers);
     runner.on('test end', send);
     runner.once('end', send);

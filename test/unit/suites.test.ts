@@ -1,5 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { runMocha } from '../support/mocha-process.ts';
 import { filesOf, lanesOf, measuredSeconds, SUITES } from '../support/suites.ts';
 
 describe('the test suites', () => {
@@ -35,5 +38,16 @@ describe('the test suites', () => {
 
   it('have times only for files that exist', () => {
     expect(Object.keys(measuredSeconds()).filter(file => !existsSync(file))).to.deep.equal([]);
+  });
+
+  it('name the file in which a lane ended early', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'suites-'));
+    const file = join(folder, 'ends.test.ts');
+    writeFileSync(file, "describe('a file', () => it('ends its process', () => process.exit(3)));");
+    const { code, numbers } = await runMocha({ chrome: 'none', args: [file], lane: 9 });
+    rmSync(folder, { recursive: true });
+    expect(code).to.equal(3);
+    expect(numbers).to.include({ passed: 0, skipped: 0 });
+    expect(numbers?.running?.file).to.match(/ends\.test\.ts$/);
   });
 });
