@@ -81,6 +81,16 @@ describe('invitation page', () => {
     await page.context().close();
   });
 
+  it('opens a new link in the tab that shows an old one', async () => {
+    const { page } = await browser.open(undefined, `/invitation#${'A'.repeat(43)}`);
+    await page.click('text=Continue');
+    await page.getByRole('alert').filter({ hasText: 'This invitation was already used' }).waitFor();
+    await page.goto(`${browser.origin}/app${await invited()}`);
+    await page.click('text=Continue');
+    await page.waitForSelector('input[name=name]');
+    await page.context().close();
+  });
+
   it('works without JavaScript', async () => {
     const link = await invited();
     const { page } = await browser.open(undefined, '/invitation', { javaScriptEnabled: false });

@@ -150,12 +150,16 @@ function sendGone({ auth: { cookies } }: InvitationFlow, ctx: Context): void {
   sendPage(ctx, { title: 'Invitation no longer valid', error: GONE, body }, 404);
 }
 
-/** POST of the code: keeps it in a cookie and redirects to the invitation. */
-async function submitCode(flow: InvitationFlow, ctx: Context): Promise<void> {
+/**
+ * POST of the code: keeps it in a cookie and redirects to the invitation, also for a code without
+ * one. At the URL of the code form, a link opened in the same tab would not load its page.
+ */
+async function submitCode({ auth, invitations }: InvitationFlow, ctx: Context): Promise<void> {
   // A whole link may be pasted instead of the code.
   const token = (await formBody(ctx.req)).get('token').trim().replace(/^.*#/, '');
-  if (!(await flow.invitations.find(token))) return sendGone(flow, ctx);
-  flow.auth.cookies.setPassing(ctx, 'invitation', token, TOKEN_COOKIE_MS);
+  if (await invitations.find(token))
+    auth.cookies.setPassing(ctx, 'invitation', token, TOKEN_COOKIE_MS);
+  else auth.cookies.clear(ctx, 'invitation');
   seeOther(ctx, ACCEPT_PAGE);
 }
 
