@@ -4,7 +4,7 @@ import { Modal, type ModalProps } from '@mantine/core';
 import { useEffect } from 'react';
 import { HEADING_ID } from './page-header.tsx';
 
-const isOpen = () => document.querySelector('[role="dialog"]') !== null;
+export const isDialogOpen = () => document.querySelector('[role="dialog"]') !== null;
 const isLost = () => document.activeElement === null || document.activeElement === document.body;
 
 /**
@@ -13,7 +13,7 @@ const isLost = () => document.activeElement === null || document.activeElement =
  */
 function restoreFocus(opener: Element | null): () => void {
   const put = () => {
-    if (isOpen() || !isLost()) return;
+    if (isDialogOpen() || !isLost()) return;
     const usable = opener instanceof HTMLElement && opener !== document.body && opener.isConnected;
     (usable ? opener : document.getElementById(HEADING_ID))?.focus({ preventScroll: true });
   };

@@ -4,6 +4,7 @@ import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { Menu as MenuIcon, Search } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { Link } from 'wouter';
+import { isDialogOpen } from '../parts/dialog.tsx';
 import icon from '../parts/icon.svg';
 import { AccountSwitcher } from './account-switcher.tsx';
 import { ColorSwitch } from './color-switch.tsx';
@@ -17,8 +18,9 @@ const isApple = /mac|iphone|ipad/i.test(navigator.platform);
 export function Header() {
   const [drawer, { open: openDrawer, close: closeDrawer }] = useDisclosure(false);
   const [palette, { open: openPalette, close: closePalette }] = useDisclosure(false);
-  // Works inside input fields too: no other shortcut uses these keys.
-  useHotkeys([['mod+K', openPalette]], []);
+  // Works inside input fields too: no other shortcut uses these keys. Does nothing over a dialog,
+  // which can hold typed text or a secret that is shown only once. The drawer holds neither.
+  useHotkeys([['mod+K', () => (drawer || !isDialogOpen()) && openPalette()]], []);
   return (
     <header className={classes.header}>
       <ActionIcon

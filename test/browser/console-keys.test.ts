@@ -86,6 +86,36 @@ describe('API keys screen', function () {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
+  it('does not open the command palette over a dialog', async () => {
+    const { page, expectNoErrors } = await browser.open(owner, '/keys');
+    const opener = page.getByRole('button', { name: 'Create API key' });
+    const name = page.getByLabel('Name');
+    const palette = page.getByRole('dialog', { name: 'Go to a page or account' });
+    const shortcut = () => page.keyboard.press('Control+k');
+    await opener.waitFor();
+    // Its code has loaded after this, so that it would open at once.
+    await shortcut();
+    await palette.waitFor();
+    await page.keyboard.press('Escape');
+    await palette.waitFor({ state: 'detached' });
+    await opener.click();
+    await name.fill('palette');
+    await shortcut();
+    expect(await palette.count()).to.equal(0);
+    await page.keyboard.type(' closed');
+    expect(await name.inputValue()).to.equal('palette closed');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('This key is shown only once').waitFor();
+    await shortcut();
+    expect(await palette.count()).to.equal(0);
+    expect(await works(await shownKey(page, 'palette closed'))).to.equal(true);
+    await page.getByRole('button', { name: 'I’ve saved my key' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await shortcut();
+    await palette.waitFor();
+    expectNoErrors();
+  });
+
   it('returns the focus to the opener of a dialog, or to the heading if the opener is gone', async () => {
     const { page } = await browser.open(owner, '/keys');
     await create(page, 'focus');

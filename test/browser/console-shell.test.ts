@@ -165,6 +165,10 @@ describe('dashboard shell', function () {
     await screens(page).getByRole('link', { name: 'Renders', exact: true }).click();
     await heading(page, 'Renders').waitFor();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Open navigation' }).click();
+    await screens(page).getByRole('link', { name: 'Team' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Go to a page or account' }).waitFor();
     expectNoErrors();
   });
 
