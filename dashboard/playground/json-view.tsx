@@ -1,43 +1,30 @@
 // The request as editable JSON. Invalid text stays in the editor and does not change the draft.
 import { Textarea } from '@mantine/core';
-import { type Ref, useEffect, useState } from 'react';
+import type { Ref } from 'react';
 import classes from './playground.module.css';
 import { type Draft, draftFrom, requestOf } from './request.ts';
 
+export interface TypedJson {
+  text: string;
+  /** Set if the text is not a valid request. */
+  error?: string;
+}
+
 interface Props {
   draft: Draft;
-  onChange(draft: Draft): void;
-  /** Receives the error of the text; undefined when it is valid or the editor is closed. */
-  onError(error: string | undefined): void;
+  /** The text as typed; undefined shows the draft. */
+  typed: TypedJson | undefined;
+  onChange(draft: Draft, typed: TypedJson): void;
+  onInvalid(typed: TypedJson): void;
   editorRef: Ref<HTMLTextAreaElement>;
 }
 
-const textOf = (draft: Draft) => JSON.stringify(requestOf(draft), undefined, 2);
-
-export function JsonView({ draft, onChange, onError, editorRef }: Props) {
-  const [text, setText] = useState(() => textOf(draft));
-  const [error, setError] = useState<string>();
-  const [known, setKnown] = useState(() => textOf(draft));
-  const now = textOf(draft);
-  // The draft changed outside of this editor, for example by selecting an example.
-  if (now !== known) {
-    setKnown(now);
-    setText(now);
-    setError(undefined);
-  }
-  useEffect(() => {
-    onError(error);
-    return () => onError(undefined);
-  }, [error, onError]);
-  const type = (next: string) => {
-    setText(next);
+export function JsonView({ draft, typed, onChange, onInvalid, editorRef }: Props) {
+  const type = (text: string) => {
     try {
-      const changed = draftFrom(next, draft);
-      setError(undefined);
-      setKnown(textOf(changed));
-      onChange(changed);
+      onChange(draftFrom(text, draft), { text });
     } catch (invalid) {
-      setError((invalid as Error).message);
+      onInvalid({ text, error: (invalid as Error).message });
     }
   };
   return (
@@ -47,8 +34,8 @@ export function JsonView({ draft, onChange, onError, editorRef }: Props) {
       description="The request body. The Sandbox switch controls the sandbox field."
       className={`${classes.editor} ${classes.tall}`}
       rows={18}
-      value={text}
-      error={error}
+      value={typed?.text ?? JSON.stringify(requestOf(draft), undefined, 2)}
+      error={typed?.error}
       spellCheck={false}
       autoComplete="off"
       onChange={({ currentTarget }) => type(currentTarget.value)}

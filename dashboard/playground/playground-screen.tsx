@@ -23,7 +23,7 @@ import { CallFailed } from '../session/api.ts';
 import { useAccount, useSession } from '../session/session.tsx';
 import { EXAMPLES } from './examples.ts';
 import { completeSchema, type FieldSchema, type PublishedSchema, sectionsOf } from './fields.ts';
-import { JsonView } from './json-view.tsx';
+import { JsonView, type TypedJson } from './json-view.tsx';
 import { OptionsForm } from './options-form.tsx';
 import { PageInput } from './page-input.tsx';
 import classes from './playground.module.css';
@@ -238,7 +238,8 @@ export default function Playground() {
   const [draft, setDraft] = useDraft(me.user.id);
   const { state, render, cancel } = useRender(account.id);
   const [view, setView] = useState('form');
-  const [jsonError, setJsonError] = useState<string>();
+  const [typed, setTyped] = useState<TypedJson>();
+  const jsonError = view === 'json' ? typed?.error : undefined;
   const jsonEditor = useRef<HTMLTextAreaElement>(null);
   // Field errors apply only to the draft that was sent.
   const [sent, setSent] = useState<Draft>();
@@ -261,7 +262,12 @@ export default function Playground() {
     event.preventDefault();
     start();
   };
-  const change = (part: Partial<Draft>) => setDraft(before => ({ ...before, ...part }));
+  // Without `json`, the JSON view shows the changed draft: a typed text would contradict it. An
+  // invalid text stays when the switch changes `sandbox`, because it exists only here.
+  const change = (part: Partial<Draft>, json?: TypedJson) => {
+    setDraft(before => ({ ...before, ...part }));
+    setTyped(json);
+  };
 
   return (
     <>
@@ -283,15 +289,16 @@ export default function Playground() {
               sandbox={draft.sandbox ?? true}
               running={running}
               invalidJson={jsonError !== undefined}
-              onSandbox={sandbox => change({ sandbox })}
+              onSandbox={sandbox => change({ sandbox }, typed?.error ? typed : undefined)}
               onStart={start}
               onCancel={cancel}
             />
             {view === 'json' ? (
               <JsonView
                 draft={draft}
-                onChange={setDraftTo => setDraft(() => setDraftTo)}
-                onError={setJsonError}
+                typed={typed}
+                onChange={change}
+                onInvalid={setTyped}
                 editorRef={jsonEditor}
               />
             ) : (

@@ -155,6 +155,49 @@ describe('playground screen', function () {
     expectNoErrors();
   });
 
+  it('keeps invalid JSON while the form is shown, until the form changes the request', async () => {
+    const { page, expectNoErrors } = await browser.open(person, '/playground');
+    const editor = page.getByLabel('Request JSON');
+    const invalid = page.getByText('Invalid JSON');
+    const notSent = page.getByRole('status').filter({ hasText: 'Fix the JSON errors to render.' });
+    await html(page).fill('<p>from the form');
+    await show(page, 'JSON');
+    await editor.fill('{"html": "<p>typed"');
+    await invalid.waitFor();
+    await show(page, 'Form');
+    await html(page).waitFor();
+    expect(await notSent.count()).to.equal(0);
+    await page.getByLabel('Sandbox').click();
+    const sent = page.waitForRequest('**/playground/render');
+    await render(page);
+    expect((await sent).postDataJSON()).to.include({ html: '<p>from the form' });
+    await status(page, 'PDF ready');
+    await show(page, 'JSON');
+    await invalid.waitFor();
+    await notSent.waitFor();
+    expect(await editor.inputValue()).to.equal('{"html": "<p>typed"');
+    expect(await axeViolations(page)).to.deep.equal([]);
+    await show(page, 'Form');
+    await html(page).fill('<p>changed');
+    await show(page, 'JSON');
+    expect(JSON.parse(await editor.inputValue())).to.include({ html: '<p>changed' });
+    expect(await invalid.count()).to.equal(0);
+    expectNoErrors();
+  });
+
+  it('shows JSON without `sandbox` once the switch has changed it', async () => {
+    const { page, expectNoErrors } = await browser.open(person, '/playground');
+    await show(page, 'JSON');
+    const editor = page.getByLabel('Request JSON');
+    const sandbox = page.getByRole('switch', { name: 'Sandbox' });
+    await editor.fill('{"html": "<p>typed", "sandbox": false}');
+    await page.getByText('Successful renders count toward usage').waitFor();
+    await sandbox.click();
+    await page.getByText('Adds a SANDBOX watermark').waitFor();
+    expect(JSON.parse(await editor.inputValue())).to.deep.equal({ html: '<p>typed' });
+    expectNoErrors();
+  });
+
   it('does not send a request while the JSON is invalid', async () => {
     const { page, expectNoErrors } = await browser.open(person, '/playground');
     let sent = 0;
