@@ -44,6 +44,8 @@ describe('an API process that is killed at a write of an asynchronous render', f
     const writes = bothSides(() => jobWrites().run);
     const ended: FailPoint[] = [];
     while (writes.length > 0) {
+      // A job that is killed in three rounds fails.
+      await ledger.untilRetriedEnd(RECOVERY_MS);
       const points: FailPoint[] = [];
       for (const each of writes.splice(0, AT_ONCE))
         points.push(await openFailPoint(deployment, api, each));

@@ -20,7 +20,7 @@ export interface TestWorker {
   metrics: Metrics;
   address: string;
   ticket(changes?: Partial<Ticket>): string;
-  /** Claims a slot like an API process. */
+  /** Claims a slot like an API process: again when a busy machine does not respond in time. */
   open(changes?: Partial<Ticket>, signal?: AbortSignal): Promise<Session>;
   /** Closes the idle connections that `open` would reuse. */
   dropKept(): void;
@@ -70,8 +70,14 @@ export async function startWorker(
     metrics,
     address,
     ticket,
-    open: (changes, signal = AbortSignal.timeout(OPEN_MS)) =>
-      openSession(connections)(address, ticket(changes), signal),
+    open: async (changes, signal = AbortSignal.timeout(OPEN_MS)) => {
+      for (;;)
+        try {
+          return await openSession(connections)(address, ticket(changes), signal);
+        } catch (error) {
+          if (!(error as Error).message.includes('did not respond within')) throw error;
+        }
+    },
     dropKept: () => connections.drop(address),
     until: expected =>
       eventually(() => {

@@ -2,7 +2,7 @@
 // jobs have ended. Independent of Pressroom, except for its table of transitions.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { ChangeStreamDocument, Document } from 'mongodb';
+import type { ChangeStreamDocument, Document, Filter } from 'mongodb';
 import { isFinalStatus, statusesBefore } from '../../../api/jobs/job-status.ts';
 import type { JobDocument, JobStatus, OutboxDocument } from '../../../api/store/store.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -21,6 +21,8 @@ export interface JobLedger {
     submitted: readonly { job: string | undefined }[],
     withinMs: number,
   ): Promise<Map<string, JobDocument>>;
+  /** Resolves when no job that is in its second attempt, or a later one, is open. */
+  untilRetriedEnd(withinMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -79,8 +81,8 @@ export async function openJobLedger(deployment: Deployment): Promise<JobLedger> 
         expect(await chunks.countDocuments({ files_id: pdf.file }), pdf.file).to.be.greaterThan(0);
   }
 
-  async function untilNoneIsOpen(deadlineMs: number): Promise<void> {
-    const open = { status: { $in: unfinished } };
+  async function untilNoneIsOpen(deadlineMs: number, which: Filter<JobDocument> = {}) {
+    const open = { ...which, status: { $in: unfinished } };
     while ((await jobs.countDocuments(open)) > 0) {
       if (performance.now() > deadlineMs) {
         const left = await jobs.find(open, withoutContents).toArray();
@@ -118,6 +120,8 @@ export async function openJobLedger(deployment: Deployment): Promise<JobLedger> 
   return {
     statuses: job => [...(histories.get(job) ?? [])],
     allEnded,
+    untilRetriedEnd: withinMs =>
+      untilNoneIsOpen(performance.now() + withinMs, { 'attemptLog.1': { $exists: true } }),
     close: async () => {
       await stream.close();
       await leases.close();

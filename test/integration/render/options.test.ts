@@ -12,7 +12,7 @@ const HALF_MM = 0.5;
 describe('render options', () => {
   let pressroom: Installation;
   before(async () => {
-    pressroom = await installation({ env: { PRESSROOM_RENDER_TIMEOUT: '2s' } });
+    pressroom = await installation();
   });
   after(() => pressroom.stop());
 

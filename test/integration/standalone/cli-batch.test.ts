@@ -181,7 +181,9 @@ describe('pressroom batch', function () {
       );
       const child = start(...command);
       const [errors, end] = [text(child.stderr!), once(child, 'close')];
-      await eventually(async () => expect(await pdfs(folder)).to.include('000002.pdf'));
+      await eventually(async () =>
+        expect(await pdfs(folder)).to.include.members(['000001.pdf', '000002.pdf']),
+      );
       await stop(child);
       await end;
       if (name === 'Ctrl-C') {
