@@ -82,9 +82,12 @@ const MEASURE = `() => {
 /**
  * In print the viewport is the sheet, so content measured in `vh` grows with the sheet made for it
  * and never fits. This writes the viewport's current height into those styles, and into a root that
- * fills it, instead. Sheets of other origins cannot be read and are left as they are. An element
- * fixed beyond the lower edge would be beyond that of every sheet: a partly visible one is moved
- * up, an invisible one, such as a banner that has yet to slide in, is hidden.
+ * fills it, instead. What is placed from the lower edge of the viewport is placed from that of the
+ * root. Without a doctype, a negative margin at the end makes a body larger than the viewport that
+ * it fills, so a short one gets the height of its content. Sheets of other origins cannot be read
+ * and are left as they are. An element fixed beyond the lower edge would be beyond that of every
+ * sheet: a partly visible one is moved up, an invisible one, such as a banner that has yet to slide
+ * in, is hidden.
  */
 const FREEZE = `heightPx => {
   const unit = /(-?[\\d.]+)(?:[sld]?v(?:h|b|min|max))\\b/g;
@@ -112,14 +115,27 @@ const FREEZE = `heightPx => {
   const root = document.documentElement;
   const hasDoctype = document.compatMode === 'CSS1Compat';
   const fills = hasDoctype ? root.getBoundingClientRect().height === heightPx : root.scrollHeight > heightPx;
-  if (fills) root.style.setProperty('height', heightPx + 'px', 'important');
+  const content = document.createRange();
+  const body = document.body ?? root;
+  content.selectNodeContents(body);
+  const contentPx = content.getBoundingClientRect().bottom + scrollY;
+  const isShort = !hasDoctype && contentPx < heightPx;
+  if (fills) root.style.setProperty('height', (isShort ? contentPx : heightPx) + 'px', 'important');
+  if (fills && isShort) body.style.setProperty('height', 'fit-content', 'important');
   const all = root.getElementsByTagName('*');
+  let anchored = false;
   for (let i = 0; i < all.length && i < 20000; i++) {
     const { top, bottom } = all[i].getBoundingClientRect();
-    if (bottom <= innerHeight || top <= innerHeight / 2 || getComputedStyle(all[i]).position !== 'fixed') continue;
+    if (bottom < innerHeight) continue;
+    const { position } = getComputedStyle(all[i]);
+    anchored ||= position === 'absolute';
+    if (bottom === innerHeight || top <= innerHeight / 2 || position !== 'fixed') continue;
     const moved = top < innerHeight ? { top: 'auto', bottom: '0', transform: 'none' } : { display: 'none' };
     for (const name in moved) all[i].style.setProperty(name, moved[name], 'important');
   }
+  if (!anchored) return;
+  root.style.setProperty(hasDoctype ? 'min-height' : 'height', heightPx + 'px', 'important');
+  if (getComputedStyle(root).position === 'static') root.style.position = 'relative';
 }`;
 
 const freezeViewportUnits = (session: Session, settings: RenderSettings) =>

@@ -217,6 +217,13 @@ const QUIRKS: [string, string, number][] = [
     1_150,
   ],
   ['an empty body', '<body>', 48],
+  ['a negative margin at the end', '<div style="margin-bottom:-20px">row0<br>row1</div>', 60],
+  ['a large negative margin at the end', '<p>row0</p><p style="margin-bottom:-60px">row1</p>', 69],
+  [
+    'a table with a negative margin at the end',
+    '<b>row0</b><table style="margin-bottom:-30px"><tr><td>row1</table>',
+    60,
+  ],
 ];
 
 /** Fixed elements on short and long pages: title, HTML and height in px. */
@@ -245,6 +252,35 @@ const FIXED: [string, string, number][] = [
     'transformed below the viewport',
     `<div style="position:fixed;bottom:0;transform:translateY(100%)">Away</div>${tall}`,
     3_000,
+  ],
+];
+
+/** Elements placed from the lower edge of the page: title, HTML and height in px. */
+const ABSOLUTE: [string, string, number][] = [
+  [
+    'that overflow the bottom of a short page',
+    page('row0<div style="position:absolute;bottom:-30px">LOW</div>'),
+    1_153,
+  ],
+  [
+    'that overflow the bottom of a long page',
+    page(`${tall}<div style="position:absolute;bottom:-30px">LOW</div>`),
+    3_030,
+  ],
+  [
+    'that overflow the bottom without a doctype',
+    '<p>row0</p><div style="position:absolute;bottom:-30px">LOW</div>',
+    1_153,
+  ],
+  [
+    'with an image at the bottom without a doctype',
+    `<p>row0</p><div style="position:absolute;bottom:0"><b><img width="30" height="40" src="${svg(30, 40)}"></b></div>`,
+    1_127,
+  ],
+  [
+    'that begin below the viewport',
+    page('row0<div style="position:absolute;top:100%">LOW</div>'),
+    1_141,
   ],
 ];
 
@@ -293,6 +329,10 @@ describe('a single page', () => {
   for (const [what, document, heightPx] of FIXED)
     it(`fits fixed elements ${what}`, () => expectWhole({ html: page(document) }, heightPx, 1));
 
+  for (const [what, document, heightPx] of ABSOLUTE)
+    it(`fits absolutely positioned elements ${what}`, () =>
+      expectWhole({ html: document }, heightPx, 1));
+
   it('prints e-mail HTML on a roll as one page', async () => {
     const pdf = await pressroom.pdf({ html: email(paragraphs(3)), format: '80mmxauto' });
     expect((await pdfInfo(pdf)).pages).to.equal(1);
@@ -302,7 +342,9 @@ describe('a single page', () => {
     const start = performance.now();
     const error = await pressroom.renderError({
       single_page: true,
-      html: page(`${tall}<div style="position:absolute;bottom:-50px">x</div>`),
+      html: page(
+        '<x-y><template shadowrootmode="open"><style>p{height:110vh}</style><p>x</template></x-y>',
+      ),
     });
     expect(error).to.include({ status: 502, reason: 'output_limit' });
     expect(error.message).to.include('does not fit on one page of at most 200 in');
