@@ -45,8 +45,12 @@ export const rejectionOf = (call: Promise<unknown>): Promise<ApiError> =>
 export async function leaseFixture() {
   const mongod = await freshMongod();
   const admin = await MongoClient.connect(mongod.uri);
-  const store = connectStore({ uri: mongod.uriFor('leases'), operationTimeoutMs: 700 }, silentLog);
-  await store.start();
+  const connect = async (operationTimeoutMs: number) => {
+    const connected = connectStore({ uri: mongod.uriFor('leases'), operationTimeoutMs }, silentLog);
+    await connected.start();
+    return connected;
+  };
+  const [store, patient] = [await connect(700), await connect(30_000)];
   const lines: Document[] = [];
   const log = pino(
     { level: 'info' },
@@ -61,6 +65,8 @@ export async function leaseFixture() {
 
   return {
     store,
+    /** The same database with a time limit that no call of a busy machine reaches. */
+    patient,
     mongod,
     lines,
     log,
@@ -150,7 +156,7 @@ export async function leaseFixture() {
       lines.length = 0;
     },
     async close() {
-      await store.stop(never);
+      for (const each of [store, patient]) await each.stop(never);
       await admin.close();
       await mongod.stop();
     },
