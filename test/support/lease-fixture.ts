@@ -10,7 +10,7 @@ import { hashKeyByEach } from '../../api/accounts/keys.ts';
 import { parsePlans } from '../../api/accounts/plans.ts';
 import { type LeaseRules, leaseOperations } from '../../api/leases/lease-operations.ts';
 import { LEASE_TIMES, type LeaseTimes, MongoLeases } from '../../api/leases/mongo-leases.ts';
-import { type AccountDocument, connectStore } from '../../api/store/store.ts';
+import { type AccountDocument, connectStore, type Store } from '../../api/store/store.ts';
 import type { ApiError } from '../../common/contract/errors.ts';
 import { silentLog } from '../../common/log.ts';
 import { createMetrics } from '../../common/operations.ts';
@@ -45,12 +45,15 @@ export const rejectionOf = (call: Promise<unknown>): Promise<ApiError> =>
 export async function leaseFixture() {
   const mongod = await freshMongod();
   const admin = await MongoClient.connect(mongod.uri);
-  const connect = async (operationTimeoutMs: number) => {
-    const connected = connectStore({ uri: mongod.uriFor('leases'), operationTimeoutMs }, silentLog);
+  const stores: Store[] = [];
+  /** Another store of the same database, which the fixture stops. */
+  async function connect(operationTimeoutMs: number, uri = mongod.uriFor('leases')) {
+    const connected = connectStore({ uri, operationTimeoutMs }, silentLog);
     await connected.start();
+    stores.push(connected);
     return connected;
-  };
-  const [store, patient] = [await connect(700), await connect(30_000)];
+  }
+  const store = await connect(700);
   const lines: Document[] = [];
   const log = pino(
     { level: 'info' },
@@ -65,8 +68,7 @@ export async function leaseFixture() {
 
   return {
     store,
-    /** The same database with a time limit that no call of a busy machine reaches. */
-    patient,
+    connect,
     mongod,
     lines,
     log,
@@ -156,7 +158,7 @@ export async function leaseFixture() {
       lines.length = 0;
     },
     async close() {
-      for (const each of [store, patient]) await each.stop(never);
+      for (const each of stores) await each.stop(never);
       await admin.close();
       await mongod.stop();
     },

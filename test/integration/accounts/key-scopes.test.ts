@@ -4,8 +4,6 @@ import { expect } from 'chai';
 import { type Accepted, createAcceptedKeys } from '../../../api/accounts/accepted-keys.ts';
 import { AccountKeys, type CreatedKey, type NewKey } from '../../../api/accounts/account-keys.ts';
 import { createKeyText, hashKey } from '../../../api/accounts/keys.ts';
-import { connectStore } from '../../../api/store/store.ts';
-import { silentLog } from '../../../common/log.ts';
 import {
   type LeaseFixture,
   leaseFixture,
@@ -232,23 +230,16 @@ describe('scopes of API keys and test keys', () => {
   it('mark the lease of a test key also when the first answer of MongoDB is lost', async () => {
     const made = await create(TEST);
     // The driver repeats the write after up to 500 ms.
-    const uri = fixture.mongod.uriFor('leases');
-    const patient = connectStore({ uri, operationTimeoutMs: 10_000 }, silentLog);
-    await patient.start();
-    try {
-      const leases = await fixture.replica({}, patient);
-      await fixture.failCommands(
-        'findAndModify',
-        { writeConcernError: { code: 91, errmsg: 'Replication is being shut down' } },
-        { times: 1 },
-      );
-      const lease = await leases.admit(callerOf(made));
-      expect(lease.sandbox).to.equal(true);
-      expect(await account.leaseCount()).to.equal(1);
-      await leases.release(lease);
-    } finally {
-      await patient.stop(new AbortController().signal);
-    }
+    const leases = await fixture.replica({}, await fixture.connect(10_000));
+    await fixture.failCommands(
+      'findAndModify',
+      { writeConcernError: { code: 91, errmsg: 'Replication is being shut down' } },
+      { times: 1 },
+    );
+    const lease = await leases.admit(callerOf(made));
+    expect(lease.sandbox).to.equal(true);
+    expect(await account.leaseCount()).to.equal(1);
+    await leases.release(lease);
   });
 
   it('count renders of test keys and live keys toward one concurrency limit', async () => {

@@ -21,8 +21,11 @@ describe('admission of a render', () => {
   afterEach(() => fixture.reset());
   after(() => fixture?.close());
 
-  /** With a database that a busy machine does not make too slow for many calls at once. */
-  const patientReplicas = () => Promise.all([1, 2].map(() => fixture.replica({}, fixture.patient)));
+  /** With a time limit that many calls at once do not reach, even on a busy machine. */
+  async function patientReplicas() {
+    const store = await fixture.connect(30_000);
+    return [await fixture.replica({}, store), await fixture.replica({}, store)];
+  }
 
   it('enforces the concurrency limit for 64 concurrent calls through two replicas', async () => {
     const growth = await fixture.account('growth');

@@ -2,8 +2,7 @@
 
 import { expect } from 'chai';
 import type { LeaseTimes } from '../../../api/leases/mongo-leases.ts';
-import { type AccountDocument, connectStore, type Store } from '../../../api/store/store.ts';
-import { silentLog } from '../../../common/log.ts';
+import type { AccountDocument, Store } from '../../../api/store/store.ts';
 import { createMetrics } from '../../../common/operations.ts';
 import { commandOf } from '../../fault/harness/frames.ts';
 import { type Link, openLink } from '../../fault/harness/link.ts';
@@ -32,14 +31,8 @@ describe('a lease whose database answers are lost', () => {
   let link: Link;
   let store: Store;
   let patient: Store;
-  const more: Store[] = [];
-  async function through(operationTimeoutMs: number): Promise<Store> {
-    const uri = fixture.uriThrough(link.port);
-    const made = connectStore({ uri, operationTimeoutMs }, silentLog);
-    await made.start();
-    more.push(made);
-    return made;
-  }
+  const through = (operationTimeoutMs: number) =>
+    fixture.connect(operationTimeoutMs, fixture.uriThrough(link.port));
   before(async () => {
     fixture = await leaseFixture();
     link = await openLink(fixture.mongod.port, 'mongodb');
@@ -51,9 +44,8 @@ describe('a lease whose database answers are lost', () => {
     return fixture.reset();
   });
   after(async () => {
-    for (const each of more) await each.stop(new AbortController().signal);
-    await link?.close();
     await fixture?.close();
+    await link?.close();
   });
 
   const isWrite = (frame: Buffer | undefined) => !!frame && WRITES.includes(commandOf(frame)!);
