@@ -31,21 +31,28 @@ export async function makeFirstAccount(
   const mark = join(dataDir, 'first-account-made');
   if (existsSync(mark)) return undefined;
   // Loaded here because only a first start needs them.
-  const [{ Accounts }, { connectStore }] = await Promise.all([
-    import('../api/accounts/accounts.ts'),
-    import('../api/store/store.ts'),
-  ]);
+  const [{ Accounts }, { accountCreated, createAudit, keyCreated }, { connectStore }] =
+    await Promise.all([
+      import('../api/accounts/accounts.ts'),
+      import('../api/console/security/audit.ts'),
+      import('../api/store/store.ts'),
+    ]);
   const store = connectStore({ uri, operationTimeoutMs: 5_000 }, log);
   await store.start();
   try {
     const accounts = new Accounts(store, config);
-    const fresh = (await accounts.listAccounts()).length === 0;
-    if (fresh) await accounts.createAccount(FIRST_ACCOUNT, { plan: PLAN });
-    const key = fresh
-      ? (await accounts.createKey(FIRST_ACCOUNT, { name: 'first start' })).text
-      : undefined;
+    let text: string | undefined;
+    if ((await accounts.listAccounts()).length === 0) {
+      const account = await accounts.createAccount(FIRST_ACCOUNT, { plan: PLAN });
+      const created = await accounts.createKey(FIRST_ACCOUNT, { name: 'first start' });
+      const { note } = createAudit(store);
+      const actor = { account: account.id, actor: 'first start' };
+      await note(actor, accountCreated(account));
+      await note(actor, keyCreated(created.key));
+      text = created.text;
+    }
     await writePrivate(mark, `${new Date().toISOString()}\n`);
-    return key;
+    return text;
   } finally {
     await store.stop(AbortSignal.timeout(5_000));
   }

@@ -1,4 +1,4 @@
-// @proves mcp-discovery
+// @proves audit-log, mcp-discovery
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,6 +6,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import type { OperatorAuditPage } from '../../../api/console/contract/users.ts';
 import { ownPort } from '../../fault/harness/ports.ts';
 import { asyncClient } from '../../support/async-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -110,6 +111,14 @@ describe('npm start', () => {
       redirect: 'manual',
     });
     expect(answer.status).to.equal(303);
+    const cookie = answer.headers.getSetCookie().map(line => line.split(';', 1)[0]);
+    const audit = await fetch(`${url}/console/v1/operator/audit`, {
+      headers: { cookie: cookie.join('; ') },
+    });
+    const { items } = (await audit.json()) as OperatorAuditPage;
+    expect(
+      items.filter(({ actor }) => actor === 'first start').map(({ action }) => action),
+    ).to.have.members(['account.created', 'key.created']);
     expect(out()).not.to.include('/mcp');
     ctrlC();
     expect(await ended).to.equal(0);
