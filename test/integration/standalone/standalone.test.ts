@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import type { OperatorAuditPage } from '../../../api/console/contract/users.ts';
 import { ownPort } from '../../fault/harness/ports.ts';
 import { asyncClient } from '../../support/async-fixture.ts';
+import { cookieClient } from '../../support/cookie-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readmeCommand } from '../../support/readme-commands.ts';
 import { groupMembers, type NpmStart, npmStart } from '../../support/servers/npm-start.ts';
@@ -102,20 +103,14 @@ describe('npm start', () => {
       () => new URL(/^Open the dashboard: (\S+) \(works once\)$/m.exec(out())![1]!),
     );
     expect(link.origin).to.equal(url);
-    const answer = await fetch(new URL(link.pathname, url), {
-      method: 'POST',
-      body: new URLSearchParams({
-        ...{ token: link.hash.slice(1), name: 'Ada' },
-        ...{ email: 'ada@example.com', password: 'correct horse battery' },
-      }),
-      redirect: 'manual',
+    const ada = cookieClient(Number(link.port));
+    const answer = await ada.post(link.pathname, {
+      ...{ token: link.hash.slice(1), name: 'Ada' },
+      ...{ email: 'ada@example.com', password: 'correct horse battery' },
     });
     expect(answer.status).to.equal(303);
-    const cookie = answer.headers.getSetCookie().map(line => line.split(';', 1)[0]);
-    const audit = await fetch(`${url}/console/v1/operator/audit`, {
-      headers: { cookie: cookie.join('; ') },
-    });
-    const { items } = (await audit.json()) as OperatorAuditPage;
+    const { body } = await ada.api('GET', '/operator/audit');
+    const { items }: OperatorAuditPage = JSON.parse(body.toString());
     expect(
       items.filter(({ actor }) => actor === 'first start').map(({ action }) => action),
     ).to.have.members(['account.created', 'key.created']);
